@@ -1,0 +1,1 @@
+"""Reinforcement-learning environments for the Bid Euchre family of card games."""

@@ -1,0 +1,159 @@
+"""The only place that imports numba: how a kernel is compiled, cached, or run as plain Python.
+
+numba keeps compiled code by the source file of each function, so it does not see an edit to a
+kernel that another kernel calls, not even after an upgrade of the package. The cache folder
+therefore carries a hash of every source file that compiled code depends on (and of the settings
+that change it): an edit anywhere gives a new folder. Other targets would be added here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba.core import config, types
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+Row: TypeAlias = Any  # one record of a structured array, inside a kernel
+Array: TypeAlias = npt.NDArray[Any]
+
+JIT = not config.DISABLE_JIT
+_PACKAGE = Path(__file__).resolve().parent
+_STALE_SECONDS = 14 * 24 * 3600
+
+
+def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
+    """The files compiled code depends on: those that use this module, and all that they import."""
+    texts = {
+        path.relative_to(package).as_posix(): path.read_text(encoding="utf-8")
+        for folder in (package, package / "agents")
+        for path in sorted(folder.glob("*.py"))
+    }
+    wanted = {name for name, text in texts.items() if "bideuchre_env._jit import" in text}
+    frontier = set(wanted) | {"_jit.py"}
+    while frontier:
+        wanted |= frontier
+        imported = {
+            found.replace(".", "/") + ".py"
+            for name in frontier
+            for found in re.findall(r"^from bideuchre_env\.([\w.]+) import", texts[name], re.M)
+        }
+        frontier = (imported & texts.keys()) - wanted
+    return [package / name for name in sorted(wanted)]
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    settings = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
+    digest.update(repr(settings).encode())
+    for path in kernel_sources():
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "bideuchre_env"
+
+
+def _cache_bases() -> list[Path]:
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return [Path(chosen)]
+    return [_PACKAGE / "__pycache__", _user_cache(), Path(tempfile.gettempdir()) / "bideuchre_env"]
+
+
+def _cache_folder() -> str:
+    """The first place that can be written: beside the package, the user's cache, temporary."""
+    name = f"kernels-{_fingerprint()}"
+    for base in _cache_bases():
+        folder = base / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            os.utime(folder)
+        except OSError:
+            continue
+        _drop_stale(base, name)
+        return str(folder)
+    return ""
+
+
+def _drop_stale(base: Path, keep: str) -> None:
+    for old in base.glob("kernels-*"):
+        try:
+            if old.name != keep and time.time() - old.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+        except OSError:
+            continue
+
+
+CACHE_FOLDER = _cache_folder() if JIT else ""
+
+
+def _compile(function: F, **options: Any) -> F:
+    before = config.CACHE_DIR
+    config.CACHE_DIR = CACHE_FOLDER or before
+    try:
+        compiled: F = numba.njit(
+            cache=bool(CACHE_FOLDER), error_model="numpy", nogil=True, **options
+        )(function)
+    finally:
+        config.CACHE_DIR = before
+    return compiled
+
+
+def kernel(function: F) -> F:
+    """Compile a function: no allocation, no exceptions, no Python objects inside."""
+    return _compile(function)
+
+
+def records(dtype: np.dtype[Any], n: int) -> Array:
+    """A zeroed structured array whose rows kernels take, compiled or not."""
+    rows = np.zeros(n, dtype)
+    return rows if JIT else rows.view(np.recarray)
+
+
+if JIT:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def popcount(typing_context: Any, bits: Any) -> Any:
+        """How many bits of a non-negative int64 are set."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.int64), build
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def lowest_bit(typing_context: Any, bits: Any) -> Any:
+        """The index of the lowest set bit of a positive int64."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.cttz(args[0], context.get_constant(types.boolean, 1))
+
+        return types.int64(types.int64), build
+
+else:
+
+    def popcount(bits: int) -> int:
+        """How many bits of a non-negative int64 are set."""
+        return int(bits).bit_count()
+
+    def lowest_bit(bits: int) -> int:
+        """The index of the lowest set bit of a positive int64."""
+        bits = int(bits)
+        return (bits & -bits).bit_length() - 1

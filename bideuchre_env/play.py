@@ -1,0 +1,76 @@
+"""The play of the cards: leading, following, winning a trick."""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, kernel
+from bideuchre_env.cards import KIND_BITS, MAX_TRICKS
+from bideuchre_env.exchange import take_card
+from bideuchre_env.state import PLAY
+
+
+@kernel
+def begin_play(s: Row, t: Row) -> None:
+    """Call on the opening leader: the declarer, or the first seat playing left of the dealer."""
+    s.phase = PLAY
+    leader = int(s.declarer)
+    if int(t.eldest_leads):
+        leader = (int(s.dealer) + 1) & 3
+        if leader == int(s.sitting_out):
+            leader = (leader + 1) & 3
+    s.turn = leader
+    s.leaders[0] = leader
+
+
+@kernel
+def legal_card(s: Row, t: Row) -> int:
+    """The kinds the seat to act may play, a bit each: the suit led if it can, else any."""
+    held = int(s.hands[int(s.turn)]) & KIND_BITS
+    if int(s.led) < 0:
+        return held
+    follow = held & int(t.suit_bits[int(s.strain), int(s.led)])
+    return follow if follow else held
+
+
+@kernel
+def apply_card(s: Row, t: Row, kind: int) -> bool:
+    """Play a card to the trick; True when it was the last card of the last trick.
+
+    The first strictly most powerful card wins, so of two identical cards the first played does.
+    """
+    seat, strain, trick = int(s.turn), int(s.strain), int(s.trick)
+    take_card(s, seat, kind)
+    s.plays[seat * MAX_TRICKS + trick] = kind
+    suit = int(t.suit_of[strain, kind])
+    led = int(s.led)
+    if led < 0:
+        led = suit
+        s.led = suit
+    elif suit != led:
+        s.voids[seat] |= 1 << led
+    power = int(t.power[strain, led, kind])
+    if power > int(s.winning_power):
+        s.winning_power = power
+        s.winning = seat
+    seat = (seat + 1) & 3
+    if seat == int(s.sitting_out):
+        seat = (seat + 1) & 3
+    if seat != int(s.leaders[trick]):
+        s.turn = seat
+        return False
+    return end_trick(s, t, trick + 1)
+
+
+@kernel
+def end_trick(s: Row, t: Row, done: int) -> bool:
+    """Give the trick to its winner, who leads the next; True when `done` tricks are them all."""
+    winner = int(s.winning)
+    s.tricks_won[winner & 1] += 1
+    s.trick = done
+    s.turn = winner
+    s.led = -1
+    s.winning = -1
+    s.winning_power = 0
+    if done == int(t.tricks):
+        return True
+    s.leaders[done] = winner
+    return False

@@ -1,0 +1,80 @@
+"""The points of a hand and the end of a game."""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, kernel
+from bideuchre_env.state import DEAL, DRAWN, OVER, TRUNCATED, WON
+from bideuchre_env.tables import (
+    BOTH_CONTINUE,
+    BOTH_DECLARER,
+    MADE_BID,
+    MADE_OR_SET,
+    ROUNDS,
+)
+
+NOBODY, DRAW = -1, 2
+
+
+@kernel
+def end_hand(s: Row, t: Row) -> None:
+    """Score the hand (a passed-out one scores nothing) and see whether the game is over."""
+    winner = NOBODY
+    if int(s.level) >= 0:
+        score_hand(s, t)
+        s.hands_played += 1
+        winner = game_winner(s, t)
+    s.phase = DEAL if winner == NOBODY else OVER
+    if winner == DRAW:
+        s.outcome = DRAWN
+    elif winner != NOBODY:
+        s.outcome = WON
+        s.winner = winner
+    elif int(s.hands_dealt) >= int(t.max_hands):
+        s.phase = OVER
+        s.outcome = TRUNCATED
+
+
+@kernel
+def score_hand(s: Row, t: Row) -> None:
+    """Points of both sides: the declarer's by the contract, the defenders' a point a trick."""
+    side = int(s.declarer) & 1
+    s.points[side] = t.payoff[int(s.level), int(s.tricks_won[side])]
+    s.points[1 - side] = s.tricks_won[1 - side]
+    s.score[0] += s.points[0]
+    s.score[1] += s.points[1]
+
+
+@kernel
+def made(s: Row, t: Row) -> bool:
+    """Whether the declarer's side has taken the tricks of its contract."""
+    return int(s.tricks_won[int(s.declarer) & 1]) >= int(t.need[int(s.level)])
+
+
+@kernel
+def game_winner(s: Row, t: Row) -> int:
+    """The side that has won after this played hand, `DRAW`, or `NOBODY` yet."""
+    rule = int(t.win_rule)
+    if rule == ROUNDS:
+        over = int(s.hands_played) >= int(t.hands_to_play)
+        return higher(s) if over else NOBODY
+    side = int(s.declarer) & 1
+    ours, theirs = s.score[side] >= t.target, s.score[1 - side] >= t.target
+    if rule == MADE_BID:
+        return side if ours and made(s, t) else NOBODY
+    if rule == MADE_OR_SET:
+        if made(s, t):
+            return side if ours else NOBODY
+        return 1 - side if theirs else NOBODY
+    if ours and theirs and int(t.both_over) != BOTH_DECLARER:
+        return NOBODY if int(t.both_over) == BOTH_CONTINUE else higher(s)
+    if ours:
+        return side
+    return 1 - side if theirs else NOBODY
+
+
+@kernel
+def higher(s: Row) -> int:
+    """The side with the higher total, or `DRAW`."""
+    if s.score[0] == s.score[1]:
+        return DRAW
+    return 0 if s.score[0] > s.score[1] else 1

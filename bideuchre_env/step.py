@@ -1,0 +1,75 @@
+"""The phase switch: what is legal now, and what an action does. Nothing else."""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Array, Row, kernel
+from bideuchre_env.auction import apply_call, apply_strain, legal_call, legal_strain
+from bideuchre_env.exchange import apply_exchange, begin_exchange, legal_exchange
+from bideuchre_env.play import apply_card, begin_play, legal_card
+from bideuchre_env.scoring import end_hand
+from bideuchre_env.state import AUCTION, NAMING, PLAY
+
+
+@kernel
+def legal_bits(s: Row, t: Row) -> int:
+    """What the seat to act may do, as bits: calls, strains or card kinds by phase; 0 for nobody."""
+    phase = int(s.phase)
+    if phase == PLAY:
+        return legal_card(s, t)
+    if phase == AUCTION:
+        return legal_call(s, t)
+    if phase == NAMING:
+        return legal_strain(s, t)
+    if phase < PLAY:
+        return legal_exchange(s, t)
+    return 0
+
+
+@kernel
+def legal(s: Row, t: Row, mask: Array) -> None:
+    """Write the mask of the seat to act, int8 of shape (A,): 1 for every legal action."""
+    mask[:] = 0
+    phase, bits = int(s.phase), legal_bits(s, t)
+    if phase == AUCTION:
+        mask[0] = bits & 1
+        per_bid = int(t.strains_per_bid)
+        for level in range(int(t.n_levels)):
+            if bits >> (1 + level) & 1:
+                first = 1 + level * per_bid
+                mask[first : first + per_bid] = 1
+    else:
+        offset = int(t.trump_offset) if phase == NAMING else int(t.card_offset)
+        for i in range(int(t.n_actions) - offset):
+            mask[offset + i] = bits >> i & 1
+
+
+@kernel
+def apply(s: Row, t: Row, action: int) -> None:
+    """Carry a legal action out. At the end of a hand it scores, and leaves the deal to `deal`."""
+    phase = int(s.phase)
+    if phase == PLAY:
+        if apply_card(s, t, action - int(t.card_offset)):
+            end_hand(s, t)
+    elif phase == AUCTION:
+        if apply_call(s, t, action):
+            if int(s.level) < 0:
+                end_hand(s, t)
+            elif int(s.strain) < 0:
+                s.phase = NAMING
+                s.turn = s.declarer
+            else:
+                begin_cards(s, t)
+    elif phase == NAMING:
+        apply_strain(s, t, action - int(t.trump_offset))
+        begin_cards(s, t)
+    elif apply_exchange(s, t, action - int(t.card_offset)):
+        begin_play(s, t)
+
+
+@kernel
+def begin_cards(s: Row, t: Row) -> None:
+    """The contract is known: on to the exchange if it has one, else to the play."""
+    if int(t.exchange[int(s.level)]) > 0:
+        begin_exchange(s)
+    else:
+        begin_play(s, t)
