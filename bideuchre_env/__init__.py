@@ -1,1 +1,69 @@
-"""Reinforcement-learning environments for the Bid Euchre family of card games."""
+"""Reinforcement-learning environments for the Bid Euchre family of card games.
+
+    env = bideuchre_env.cincinnati_v0()
+
+Every variant is a callable with `.env`, `.raw_env` and `.rules`; `make` builds one from options or
+from `Rules` of your own. The heavy parts are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from bideuchre_env import errors
+from bideuchre_env.registration import Variant, make, register, variants
+from bideuchre_env.rules import Bid, Rules
+
+__version__ = "0.1.0"
+
+cincinnati_v0 = variants["cincinnati_v0"]
+simplified_v0 = variants["simplified_v0"]
+club_v0 = variants["club_v0"]
+barrie_v0 = variants["barrie_v0"]
+six_card_v0 = variants["six_card_v0"]
+double_deck_v0 = variants["double_deck_v0"]
+
+_LAZY = {
+    "BidEuchreEnv": "bideuchre_env.aec",
+    "GameRecord": "bideuchre_env.record",
+    "Layout": "bideuchre_env.observation",
+    "Outcome": "bideuchre_env.state",
+    "Phase": "bideuchre_env.state",
+}
+_SUBMODULES = ("agents", "record", "records_io", "selfplay")
+
+__all__ = [
+    "Bid",
+    "BidEuchreEnv",
+    "GameRecord",
+    "Layout",
+    "Outcome",
+    "Phase",
+    "Rules",
+    "Variant",
+    "barrie_v0",
+    "cincinnati_v0",
+    "club_v0",
+    "double_deck_v0",
+    "errors",
+    "make",
+    "simplified_v0",
+    "six_card_v0",
+    "variants",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    if name in _SUBMODULES:
+        return import_module(f"bideuchre_env.{name}")
+    raise AttributeError(f"module 'bideuchre_env' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_SUBMODULES})
+
+
+register()

@@ -17,18 +17,21 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
-from numba.core import config, types
+from numba.core import config as _numba_config
+from numba.core import types
 from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row: TypeAlias = Any  # one record of a structured array, inside a kernel
+Word: TypeAlias = Any  # a uint64, inside a kernel
 Array: TypeAlias = npt.NDArray[Any]
 
+config: Any = _numba_config  # its settings are set at run time, unseen by type checkers
 JIT = not config.DISABLE_JIT
 _PACKAGE = Path(__file__).resolve().parent
 _STALE_SECONDS = 14 * 24 * 3600
@@ -127,33 +130,32 @@ def records(dtype: np.dtype[Any], n: int) -> Array:
     return rows if JIT else rows.view(np.recarray)
 
 
-if JIT:
+def _popcount(bits: int) -> int:
+    """How many bits of a non-negative int64 are set."""
+    return int(bits).bit_count()
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def popcount(typing_context: Any, bits: Any) -> Any:
-        """How many bits of a non-negative int64 are set."""
 
+def _lowest_bit(bits: int) -> int:
+    """The index of the lowest set bit of a positive int64."""
+    bits = int(bits)
+    return (bits & -bits).bit_length() - 1
+
+
+def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
+    """One machine instruction on an int64 for kernels, or its plain Python twin without JIT."""
+
+    def declare(typing_context: Any, bits: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.ctpop(args[0])
+            return emit(context, builder, args[0])
 
         return types.int64(types.int64), build
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def lowest_bit(typing_context: Any, bits: Any) -> Any:
-        """The index of the lowest set bit of a positive int64."""
+    compiled: Any = intrinsic(declare) if JIT else plain
+    return cast(F, compiled)
 
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.cttz(args[0], context.get_constant(types.boolean, 1))
 
-        return types.int64(types.int64), build
-
-else:
-
-    def popcount(bits: int) -> int:
-        """How many bits of a non-negative int64 are set."""
-        return int(bits).bit_count()
-
-    def lowest_bit(bits: int) -> int:
-        """The index of the lowest set bit of a positive int64."""
-        bits = int(bits)
-        return (bits & -bits).bit_length() - 1
+popcount = _instruction(_popcount, lambda context, builder, bits: builder.ctpop(bits))
+lowest_bit = _instruction(
+    _lowest_bit,
+    lambda context, builder, bits: builder.cttz(bits, context.get_constant(types.boolean, 1)),
+)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, kernel
-from bideuchre_env.deal import deal_hand, seed_stream, start_game
+from bideuchre_env._jit import Array, Word, kernel
+from bideuchre_env.deal import begin_hand, deal_hand, next_dealer, seed_stream, start_game
 from bideuchre_env.observation import encode, encode_state
 from bideuchre_env.state import DEAL
-from bideuchre_env.step import apply, legal
+from bideuchre_env.step import apply, is_legal, legal
 
 
 @kernel
-def seed_rows(states: Array, low: np.uint64, high: np.uint64) -> None:
+def seed_rows(states: Array, low: Word, high: Word) -> None:
     """Seed row i with the 128-bit seed `high:low` + i."""
     for i in range(len(states)):
         word = low + np.uint64(i)
@@ -51,7 +51,7 @@ def encode_rows(
 
 @kernel
 def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> None:
-    """Carry out `choices[j]`, a legal action, in row `index[j]`; hands that end are left undealt."""
+    """Carry out `choices[j]`, legal, in row `index[j]`; a hand that ends is left undealt."""
     for j in range(len(index)):
         apply(states[index[j]], tables[0], int(choices[j]))
 
@@ -86,3 +86,25 @@ def step_row(states: Array, tables: Array, action: int) -> None:
 def deal_row(states: Array, tables: Array) -> None:
     """Deal the next hand in row 0."""
     deal_hand(states[0], tables[0])
+
+
+@kernel
+def deal_given_row(states: Array, tables: Array, hands: Array) -> None:
+    """Deal these four hands, int64 (4,), as the next hand of row 0."""
+    s = states[0]
+    next_dealer(s, tables[0])
+    s.hands[:] = hands
+    begin_hand(s)
+
+
+@kernel
+def replay_row(states: Array, tables: Array, actions: Array) -> int:
+    """Carry out actions, int64 (m,), in row 0 up to the first illegal one: its position, or -1.
+
+    An action after the end of the hand is illegal.
+    """
+    for i in range(len(actions)):
+        if not is_legal(states[0], tables[0], int(actions[i])):
+            return i
+        apply(states[0], tables[0], int(actions[i]))
+    return -1

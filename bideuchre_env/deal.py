@@ -12,7 +12,7 @@ import secrets
 
 import numpy as np
 
-from bideuchre_env._jit import Row, kernel
+from bideuchre_env._jit import Row, Word, kernel
 from bideuchre_env.cards import COPY_SHIFT, N_SEATS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.state import AUCTION, DEAL, UNFINISHED
@@ -41,15 +41,15 @@ def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def mix(x: np.uint64) -> np.uint64:
-    """splitmix64's finaliser: every output bit depends on every input bit."""
+def mix(x: Word) -> Word:
+    """splitmix64's finaliser of a uint64: every output bit depends on every input bit."""
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
     x = (x ^ (x >> np.uint64(27))) * _MIX_2
     return x ^ (x >> np.uint64(31))
 
 
 @kernel
-def seed_stream(s: Row, low: np.uint64, high: np.uint64) -> None:
+def seed_stream(s: Row, low: Word, high: Word) -> None:
     """Seed the row's stream. Four Feistel rounds: distinct seeds give distinct streams."""
     x, y = low, high
     y ^= mix(x + _STEP)
@@ -63,7 +63,7 @@ def seed_stream(s: Row, low: np.uint64, high: np.uint64) -> None:
 
 
 @kernel
-def next_word(s: Row) -> np.uint64:
+def next_word(s: Row) -> Word:
     """The next 64 bits of the row's stream."""
     x, y = s.rng[0], s.rng[1]
     z = x + y

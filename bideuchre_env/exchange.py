@@ -1,4 +1,4 @@
-"""The exchange: the declarer gives cards up, then the partner passes as many, unseen by the other."""
+"""The exchange: the declarer gives cards up, the partner passes as many; neither sees first."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def declare_blocks(rules: Rules) -> tuple[Block, ...]:
     aimed = rules.win_rule != "rounds"
     in_bid, exchange = rules.strain_named == "in_bid", rules.exchange > 0
     most_hands = rules.max_hands if aimed else min(rules.max_hands, 4 * (rules.rounds or 0))
-    declared = {
+    declared: dict[str, tuple[Any, ...]] = {
         "hand": ((kinds,), 0, copies, "copies of each card kind held"),
         "discarded": ((kinds,), 0, copies, "cards given up as declarer", exchange),
         "passed": ((kinds,), 0, copies, "cards passed from partner to declarer", exchange),

@@ -114,8 +114,8 @@ class Rules:
             low, high = self.partnered
             if not 1 <= low <= high <= self.tricks:
                 raise RulesError(
-                    f"partnered=({low}, {high}): from 1 up to the {self.tricks} tricks of a hand of "
-                    f"this deck ({self.cards} cards), low before high"
+                    f"partnered=({low}, {high}): from 1 up to {self.tricks}, the tricks of "
+                    f"a hand of this {self.cards}-card deck, low before high"
                 )
         if len(self.ladder) > MAX_BIDS:
             raise RulesError(f"{len(self.ladder)} bids: a ladder has at most {MAX_BIDS}")
@@ -171,7 +171,7 @@ class Rules:
         if self.both_over != "declarer" and self.win_rule != "any":
             raise RulesError(
                 f"both_over={self.both_over!r} is for win_rule='any': under "
-                f"{self.win_rule!r} two sides are never at the target together with both able to win"
+                f"{self.win_rule!r} only one side can win a hand"
             )
 
     @property
@@ -260,9 +260,12 @@ def _as_list(given: Any) -> list[Any]:
 def _as_bid(given: Any) -> Bid:
     if isinstance(given, Bid):
         return given
-    if isinstance(given, Mapping) and set(given) <= {"name", "exchange", "value"}:
-        if {"name", "value"} <= set(given):
-            return Bid(**dict(given))
+    if isinstance(given, Mapping) and {"name", "value"} <= set(given) <= {
+        "name",
+        "exchange",
+        "value",
+    }:
+        return Bid(**dict(given))
     raise RulesError(f"lone bid {given!r}: a Bid, or a mapping with name, exchange and value")
 
 

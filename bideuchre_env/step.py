@@ -44,6 +44,21 @@ def legal(s: Row, t: Row, mask: Array) -> None:
 
 
 @kernel
+def is_legal(s: Row, t: Row, action: int) -> bool:
+    """Whether the seat to act may do this; any whole number may be asked about."""
+    if action < 0 or action >= int(t.n_actions):
+        return False
+    phase, bits = int(s.phase), legal_bits(s, t)
+    if phase == AUCTION:
+        if action >= int(t.trump_offset):
+            return False
+        place = 0 if action == 0 else 1 + (action - 1) // int(t.strains_per_bid)
+        return bool(bits >> place & 1)
+    offset = int(t.trump_offset) if phase == NAMING else int(t.card_offset)
+    return action >= offset and bool(bits >> (action - offset) & 1)
+
+
+@kernel
 def apply(s: Row, t: Row, action: int) -> None:
     """Carry a legal action out. At the end of a hand it scores, and leaves the deal to `deal`."""
     phase = int(s.phase)

@@ -1,0 +1,327 @@
+"""Game records: what was dealt and done, as one JSON object a game (see `GameRecord`).
+
+A finished hand is a function of its final state row, so records are written from rows and read by
+replaying them through the same kernels that play the game.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env import actions
+from bideuchre_env._jit import Array
+from bideuchre_env.batch import deal_given_row, replay_row, start_rows
+from bideuchre_env.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
+from bideuchre_env.deals import parse_deal
+from bideuchre_env.errors import BidEuchreError, RecordError
+from bideuchre_env.rules import Rules
+from bideuchre_env.state import Outcome, Phase, new_states
+from bideuchre_env.tables import compile_tables
+from bideuchre_env.variants import RULES
+
+FORMAT = "bideuchre/1"
+CUSTOM = "custom_v0"
+OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+_FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
+_HAND_FIELDS = ("dealer", "deal", "actions", "declarer", "contract", "tricks", "points", "score")
+
+
+@dataclass
+class GameRecord:
+    """A game on record: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
+
+    `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks,
+    points and score. `start` is the score the game began with. `from_dict` and `loads` replay
+    what they read and raise `RecordError` at the first fault; nothing is mended.
+    """
+
+    variant: str
+    options: dict[str, Any] = field(default_factory=dict)
+    hands: list[dict[str, Any]] = field(default_factory=list)
+    seed: int | None = None
+    agents: list[str] | None = None
+    winner: int | None = None
+    outcome: str = "unfinished"
+    start: tuple[int, int] = (0, 0)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules the game was played by."""
+        return rules_of(self.variant, self.options)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Array,
+        rules: Rules,
+        variant: str,
+        *,
+        seed: int | None = None,
+        agents: list[str] | None = None,
+        start: tuple[int, int] = (0, 0),
+    ) -> GameRecord:
+        """The record of one game from a state row for each hand, as it stood when it ended."""
+        name = variant if variant in RULES else CUSTOM
+        base = RULES.get(name)
+        return cls(
+            variant=name,
+            options=rules.to_dict() if base is None else rules.options_from(base),
+            hands=[hand_of(row, rules) for row in rows],
+            seed=seed,
+            agents=agents,
+            start=start,
+            **_result(rows[-1] if len(rows) else None),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the notation; "start" stands in it only where it is not 0-0."""
+        data: dict[str, Any] = {"format": FORMAT}
+        data |= {name: getattr(self, name) for name in _FIELDS[:4]}
+        if self.start != (0, 0):
+            data["start"] = list(self.start)
+        return data | {name: getattr(self, name) for name in _FIELDS[4:]}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> GameRecord:
+        """Read and verify a record; `RecordError` names the hand, the action and the fault."""
+        _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
+        if data["format"] != FORMAT:
+            raise RecordError(f"format {data['format']!r}: this reads {FORMAT!r}")
+        start = data.get("start", [0, 0])
+        if not _is_pair(start):
+            raise RecordError(f"start {start!r}: the two sides' points, as [0, 0]")
+        record = cls(**{name: data[name] for name in _FIELDS}, start=(start[0], start[1]))
+        record.verify()
+        return record
+
+    def dumps(self) -> str:
+        """The record as one line of JSON, without the line's end."""
+        return json.dumps(self.to_dict(), separators=(", ", ": "), allow_nan=False)
+
+    @classmethod
+    def loads(cls, line: str) -> GameRecord:
+        """Read and verify one line of JSON; `RecordError` if it is none."""
+        try:
+            data = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise RecordError(f"not a line of JSON: {error}") from None
+        return cls.from_dict(data)
+
+    def verify(self) -> None:
+        """Replay every hand and compare every stated result; `RecordError` at the first fault."""
+        _check_header(self)
+        for _ in self.replay():
+            pass
+
+    def replay(self) -> Iterator[Array]:
+        """The state row, shape (1,), at the end of each hand, verifying as it goes."""
+        rules = self.rules
+        states = new_states(1)
+        for number, hand in enumerate(self.hands):
+            where = f"hand {number + 1}"
+            _check_fields(where, hand, _HAND_FIELDS)
+            try:
+                _replay_hand(states, rules, hand, number, self.start)
+                _compare(hand, hand_of(states[0], rules))
+            except BidEuchreError as error:
+                raise RecordError(f"{where}: {error}") from None
+            if states[0]["phase"] < Phase.DEAL and number + 1 < len(self.hands):
+                raise RecordError(f"{where}: unfinished, yet another hand follows")
+            yield states.copy()
+        stated = {"winner": self.winner, "outcome": self.outcome}
+        found = _result(states[0] if self.hands else None)
+        if stated != found:
+            raise RecordError(f"the record says {stated}, the replay found {found}")
+
+
+def rules_of(variant: str, options: dict[str, Any]) -> Rules:
+    """The rules a record names; `RecordError` for an unknown variant or option."""
+    try:
+        if variant == CUSTOM:
+            return Rules(**options)
+        return RULES[variant].replace(**options)
+    except (KeyError, TypeError):
+        known = ", ".join((*RULES, CUSTOM))
+        raise RecordError(
+            f"variant {variant!r} with options {options!r}: a variant is one of {known}, and "
+            "options are a mapping of its options"
+        ) from None
+    except BidEuchreError as error:
+        raise RecordError(f"options: {error}") from None
+
+
+def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
+    """The notation's object for the hand a state row holds, finished or in progress."""
+    acts = actions.of(rules)
+    declarer, level = int(row["declarer"]), int(row["level"])
+    settled = level >= 0 and int(row["calls_made"]) == N_SEATS
+    return {
+        "dealer": int(row["dealer"]),
+        "deal": [hand_names(hand) for hand in dealt_hands(row)],
+        "actions": hand_actions(row, rules),
+        "declarer": declarer if settled else None,
+        "contract": acts.contract(level, int(row["strain"])) if settled else None,
+        "tricks": row["tricks_won"].tolist(),
+        "points": row["points"].tolist(),
+        "score": row["score"].tolist(),
+    }
+
+
+def dealt_hands(row: Any) -> list[int]:
+    """The four hands as dealt, from what is held, played and exchanged since."""
+    hands = [hand_names(int(hand)) for hand in row["hands"]]
+    for seat in range(N_SEATS):
+        plays = row["plays"][seat * MAX_TRICKS : (seat + 1) * MAX_TRICKS]
+        hands[seat] += [CARD_NAMES[kind] for kind in plays if kind >= 0]
+    declarer = int(row["declarer"])
+    for kind in row["given"][row["given"] >= 0]:
+        hands[declarer].append(CARD_NAMES[kind])
+    for kind in row["passed"][row["passed"] >= 0]:
+        hands[(declarer + 2) % 4].append(CARD_NAMES[kind])
+        if row["phase"] >= Phase.PLAY:
+            hands[declarer].remove(CARD_NAMES[kind])
+    return parse_hands(hands)
+
+
+def parse_hands(hands: list[list[str]]) -> list[int]:
+    """Hand integers of lists of card names."""
+    from bideuchre_env.cards import hand_bits, parse_card
+
+    return [hand_bits(parse_card(name) for name in hand) for hand in hands]
+
+
+def hand_actions(row: Any, rules: Rules) -> list[str]:
+    """Every action of the hand a state row holds, by name, in order."""
+    acts = actions.of(rules)
+    done = []
+    for turn in range(int(row["calls_made"])):
+        seat = (int(row["dealer"]) + 1 + turn) % N_SEATS
+        call = int(row["calls"][seat])
+        done.append("pass" if call == 0 else f"bid {_call(row, acts, seat)}")
+    if rules.strain_named == "after_auction" and row["strain"] >= 0:
+        done.append(f"trump {STRAINS[row['strain']]}")
+    for pile in ("given", "passed"):
+        done += [CARD_NAMES[kind] for kind in row[pile] if kind >= 0]
+    for leader, trick in zip(row["leaders"].tolist(), range(rules.tricks), strict=False):
+        if leader >= 0:
+            cards = [row["plays"][(leader + i) % 4 * MAX_TRICKS + trick] for i in range(N_SEATS)]
+            done += [CARD_NAMES[kind] for kind in cards if kind >= 0]
+    return done
+
+
+def _call(row: Any, acts: actions.Actions, seat: int) -> str | None:
+    return acts.contract(int(row["calls"][seat]) - 1, int(row["call_strains"][seat]))
+
+
+def _result(row: Any) -> dict[str, Any]:
+    if row is None:
+        return {"winner": None, "outcome": "unfinished"}
+    winner = int(row["winner"])
+    return {
+        "winner": winner if winner >= 0 else None,
+        "outcome": OUTCOMES[int(row["outcome"])],
+    }
+
+
+def _replay_hand(
+    states: Array, rules: Rules, hand: dict[str, Any], number: int, start: tuple[int, int]
+) -> None:
+    """Deal and play one hand of a record in row 0."""
+    tables = compile_tables(rules)
+    dealer = hand["dealer"]
+    if not _is_int(dealer) or not 0 <= dealer < N_SEATS:
+        raise RecordError(f"dealer {dealer!r}: a seat from 0 to 3")
+    if number == 0:
+        start_rows(states, tables, np.array([dealer], np.int64))
+        states["score"] = start
+    elif states[0]["phase"] == Phase.OVER:
+        raise RecordError("the game was over before it")
+    deal_given_row(states, tables, parse_deal(hand["deal"], rules))
+    if states[0]["dealer"] != dealer:
+        raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
+    acts = actions.of(rules)
+    if not isinstance(hand["actions"], list):
+        raise RecordError(f"actions {hand['actions']!r}: a list of action names")
+    numbers = [acts.index.get(name, -1) for name in _strings(hand["actions"])]
+    at = replay_row(states, tables, np.array(numbers, np.int64))
+    if at >= 0:
+        raise RecordError(illegal(states[0], rules, hand["actions"][at], f"action {at + 1}, "))
+
+
+def illegal(row: Any, rules: Rules, given: Any, where: str = "") -> str:
+    """A sentence that names the seat, the action and what was legal."""
+    if row["phase"] >= Phase.DEAL:
+        return f"{where}{given!r}: the hand is over"
+    names = legal_names(row, rules)
+    shown = ", ".join(map(repr, names))
+    return f"{where}player_{row['turn']} may not choose {given!r}; legal: {shown}"
+
+
+def legal_names(row: Any, rules: Rules) -> list[str]:
+    """The names of the legal actions of the seat to act."""
+    from bideuchre_env.batch import mask_row
+
+    acts = actions.of(rules)
+    one = new_states(1)
+    one[0] = row
+    mask = np.zeros(acts.n, np.int8)
+    mask_row(one, compile_tables(rules), mask)
+    return [acts.names[i] for i in np.flatnonzero(mask)]
+
+
+def _compare(stated: dict[str, Any], found: dict[str, Any]) -> None:
+    for name in ("declarer", "contract", "tricks", "points", "score"):
+        if stated[name] != found[name] or type(stated[name]) is not type(found[name]):
+            raise RecordError(f"{name} {stated[name]!r}, but the replay found {found[name]!r}")
+
+
+def _check_header(record: GameRecord) -> None:
+    if not isinstance(record.options, dict):
+        raise RecordError(f"options {record.options!r}: a mapping")
+    if record.seed is not None and not (_is_int(record.seed) and record.seed >= 0):
+        raise RecordError(f"seed {record.seed!r}: a whole number or null")
+    agents = record.agents
+    if agents is not None and not (
+        isinstance(agents, list) and len(agents) == N_SEATS and all(_strings(agents))
+    ):
+        raise RecordError(f"agents {agents!r}: four names, by seat, or null")
+    if not isinstance(record.hands, list):
+        raise RecordError(f"hands {record.hands!r}: a list")
+    if record.outcome not in OUTCOMES:
+        raise RecordError(f"outcome {record.outcome!r}: one of {', '.join(OUTCOMES)}")
+
+
+def _check_fields(what: str, data: Any, wanted: tuple[str, ...], optional: Any = ()) -> None:
+    if not isinstance(data, dict):
+        raise RecordError(f"{what}: an object with {', '.join(wanted)}, not {type(data).__name__}")
+    missing = [name for name in wanted if name not in data]
+    extra = [name for name in data if name not in (*wanted, *optional)]
+    if missing or extra:
+        raise RecordError(
+            f"{what}: "
+            + "; ".join(
+                f"{word} {', '.join(map(repr, names))}"
+                for word, names in (("lacks", missing), ("has unknown", extra))
+                if names
+            )
+        )
+
+
+def _strings(items: list[Any]) -> list[str]:
+    for item in items:
+        if not isinstance(item, str):
+            raise RecordError(f"{item!r}: a string is wanted here")
+    return items
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_int, value))

@@ -1,0 +1,119 @@
+"""`Variant`: the callable behind `cincinnati_v0` and its kin, and the ids in the registries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules import OPTIONS, Rules
+from bideuchre_env.variants import RULES
+
+if TYPE_CHECKING:
+    from pettingzoo import AECEnv
+    from pettingzoo.utils.env import ParallelEnv
+
+    from bideuchre_env._jit import Array
+    from bideuchre_env.aec import BidEuchreEnv
+
+ENV_OPTIONS = ("episode", "reward", "render_mode", "view")
+CUSTOM_NAME = "custom_v0"
+
+
+class Variant:
+    """A game with every way to play it: calling it makes its PettingZoo environment.
+
+    `rules` is the game; the keywords of `env` and `raw_env` are the options of `Rules` and
+    `episode`, `reward`, `render_mode` and `view` (see `BidEuchreEnv`).
+    """
+
+    def __init__(self, name: str, rules: Rules) -> None:
+        self.name = name
+        self.rules = rules
+
+    def env(self, **options: Any) -> AECEnv[str, dict[str, Array], Any]:
+        """The AEC environment in PettingZoo's wrappers: an illegal action ends the game."""
+        from bideuchre_env.aec import wrapped
+
+        return wrapped(self.raw_env(**options))
+
+    __call__ = env
+
+    def raw_env(self, **options: Any) -> BidEuchreEnv:
+        """The bare AEC environment: an illegal action raises `IllegalActionError`."""
+        from bideuchre_env.aec import BidEuchreEnv
+
+        rules, rest = self._split(options)
+        return BidEuchreEnv(rules, self.name, **rest)
+
+    def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
+        """The same game for tools that take only Parallel environments; seats act in turn."""
+        from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+        env = self.env(**options)
+        env.metadata["is_parallelizable"] = True
+        return turn_based_aec_to_parallel(env)
+
+    def replace(self, **options: Any) -> Variant:
+        """This variant with some options of its rules changed."""
+        return Variant(self.name, self.rules.replace(**options))
+
+    def _split(self, options: dict[str, Any]) -> tuple[Rules, dict[str, Any]]:
+        unknown = sorted(set(options) - set(OPTIONS) - set(ENV_OPTIONS))
+        if unknown:
+            raise OptionError(
+                f"unknown option {', '.join(map(repr, unknown))} of {self.name}; the options are: "
+                + ", ".join((*ENV_OPTIONS, *OPTIONS))
+            )
+        game = {name: value for name, value in options.items() if name in OPTIONS}
+        rest = {name: value for name, value in options.items() if name in ENV_OPTIONS}
+        return (self.rules.replace(**game) if game else self.rules), rest
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.rules.cards} cards, {self.rules.tricks} tricks>"
+
+
+variants: dict[str, Variant] = {name: Variant(name, rules) for name, rules in RULES.items()}
+"""Every declared variant, by name."""
+
+
+def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Variant:
+    """A `Variant` from the name of a declared one, or from `Rules` of your own.
+
+    `options` change its rules; `name` is what a custom game is called (`custom_v0`).
+    """
+    if isinstance(game, Rules):
+        variant = Variant(name or CUSTOM_NAME, game)
+    elif isinstance(game, str) and game in variants:
+        if name is not None:
+            raise OptionError(f"name={name!r} is for games of your own: {game} has a name")
+        variant = variants[game]
+    else:
+        raise OptionError(f"{game!r} is no variant: one of {', '.join(variants)}, or a Rules")
+    return variant.replace(**options) if options else variant
+
+
+def aec_id(name: str) -> str:
+    """The id of a variant in PettingZoo's registry: `bideuchre/cincinnati-v0`."""
+    stem, _, version = name.rpartition("_v")
+    return f"bideuchre/{stem.replace('_', '-')}-v{version}"
+
+
+class _EntryPoint:
+    """What a registry calls to make an environment; pickles by its variant's name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, **options: Any) -> Any:
+        return variants[self.name].env(**options)
+
+
+def register() -> None:
+    """Enter every variant in PettingZoo's registry, where this PettingZoo has one."""
+    import pettingzoo
+
+    if not hasattr(pettingzoo, "register"):
+        return
+    for name in variants:
+        if aec_id(name) not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", aec_id(name), entry_point=_EntryPoint(name))
