@@ -225,14 +225,13 @@ class Rules:
 
     def options_from(self, base: Rules) -> dict[str, Any]:
         """The options, as JSON values, that turn `base` into these rules."""
-        changed = {
+        return {
             name: value
             for name, value in self.to_dict().items()
             if getattr(self, name) != getattr(base, name)
+            # None follows from the win rule, see `replace`
+            and not (value is None and name in ("target", "rounds"))
         }
-        if base.replace(**{k: v for k, v in changed.items() if v is not None}) == self:
-            return {k: v for k, v in changed.items() if v is not None}
-        return changed
 
     def to_dict(self) -> dict[str, Any]:
         """Every field as a JSON value; `Rules(**rules.to_dict()) == rules`."""
