@@ -39,11 +39,11 @@ _STALE_SECONDS = 14 * 24 * 3600
 
 def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
     """The files compiled code depends on: those that use this module, and all that they import."""
-    texts = {
-        path.relative_to(package).as_posix(): path.read_text(encoding="utf-8")
-        for folder in (package, package / "agents")
-        for path in sorted(folder.glob("*.py"))
-    }
+    linked = package / "agents"  # a link in a checkout, where the system has links
+    agents = linked if linked.is_dir() else package.parent / "agents"
+    files = {path.name: path for path in sorted(package.glob("*.py"))}
+    files |= {f"agents/{path.name}": path for path in sorted(agents.glob("*.py"))}
+    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
     wanted = {name for name, text in texts.items() if "bideuchre_env._jit import" in text}
     frontier = set(wanted) | {"_jit.py"}
     while frontier:
@@ -54,7 +54,7 @@ def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
             for found in re.findall(r"^from bideuchre_env\.([\w.]+) import", texts[name], re.M)
         }
         frontier = (imported & texts.keys()) - wanted
-    return [package / name for name in sorted(wanted)]
+    return [files[name] for name in sorted(wanted)]
 
 
 def _fingerprint() -> str:
