@@ -38,13 +38,13 @@ _STALE_SECONDS = 14 * 24 * 3600
 
 
 def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
-    """The files compiled code depends on: those that use this module, and all that they import."""
+    """The files compiled code depends on: those with kernels, and all that they import."""
     linked = package / "agents"  # a link in a checkout, where the system has links
     agents = linked if linked.is_dir() else package.parent / "agents"
     files = {path.name: path for path in sorted(package.glob("*.py"))}
     files |= {f"agents/{path.name}": path for path in sorted(agents.glob("*.py"))}
     texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    wanted = {name for name, text in texts.items() if "bideuchre_env._jit import" in text}
+    wanted = {name for name, text in texts.items() if re.search(r"^@kernel\b", text, re.M)}
     frontier = set(wanted) | {"_jit.py"}
     while frontier:
         wanted |= frontier
