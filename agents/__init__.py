@@ -1,1 +1,61 @@
+"""Players for any game of the family: `make("rule", rules)` gives one, `names()` lists them.
 
+Nothing heavy is imported until a player is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.agents.base import Agent
+    from bideuchre_env.rules import Rules
+
+    Factory = Callable[..., Agent]
+
+__all__ = ["make", "names", "register"]
+
+_BUILT_IN = {
+    "random": ("bideuchre_env.agents.simple", "RandomAgent"),
+    "cautious": ("bideuchre_env.agents.simple", "CautiousAgent"),
+    "rule": ("bideuchre_env.agents.rule", "RuleAgent"),
+}
+_registered: dict[str, Factory] = {}
+
+
+def names() -> tuple[str, ...]:
+    """The agents `make` knows, weakest first, then those that were registered."""
+    return (*_BUILT_IN, *_registered)
+
+
+def register(name: str, factory: Factory) -> None:
+    """Make `make(name, rules, seed=...)` call `factory(rules, seed=...)`.
+
+    Raises `OptionError` for a name that is not a non-empty string or is one of the package's own.
+    """
+    if not isinstance(name, str) or not name:
+        raise OptionError(f"name={name!r}: an agent's name is a non-empty string")
+    if name in _BUILT_IN:
+        raise OptionError(f"{name!r} is one of the package's own agents: choose another name")
+    if not callable(factory):
+        raise OptionError(f"factory={factory!r}: something to call as factory(rules, seed=None)")
+    _registered[name] = factory
+
+
+def make(name: str, rules: Rules, *, seed: int | None = None) -> Agent:
+    """An agent by name for one game's `Rules`; `seed` fixes the choices of those that draw lots.
+
+    Raises `OptionError` for a name that is not in `names()`.
+    """
+    factory: Any = _registered.get(name) if isinstance(name, str) else None
+    if factory is None:
+        if not isinstance(name, str) or name not in _BUILT_IN:
+            raise OptionError(f"no agent {name!r}: the agents are {', '.join(names())}")
+        module, attribute = _BUILT_IN[name]
+        factory = getattr(import_module(module), attribute)
+    agent: Agent = factory(rules, seed=seed)
+    return agent

@@ -1,12 +1,19 @@
-"""What an agent is: something that chooses a legal action from an observation, singly or by rows."""
+"""What an agent is: it chooses a legal action from an observation, singly or by rows."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from bideuchre_env._jit import Array
+from bideuchre_env.errors import OptionError
+from bideuchre_env.observation import layout_of
+from bideuchre_env.rules import Rules
+from bideuchre_env.tables import compile_tables
 
 
+@runtime_checkable
 class Agent(Protocol):
     """Chooses actions for one game's `Rules` from observations alone."""
 
@@ -19,3 +26,60 @@ class Agent(Protocol):
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         ...
+
+
+class RowAgent:
+    """An agent whose choices are made by rows; `act` is `act_rows` on one row.
+
+    Subclasses implement `choose`, which is only ever given validated arrays.
+    """
+
+    name = "row agent"
+
+    def __init__(self, rules: Rules) -> None:
+        if not isinstance(rules, Rules):
+            raise OptionError(f"rules={rules!r}: an agent is made for a Rules value")
+        self.rules = rules
+        self.layout = layout_of(rules)
+        self.tables = compile_tables(rules)
+        self.n_actions = int(self.tables["n_actions"][0])
+
+    def __repr__(self) -> str:
+        return f"<agent {self.name!r} for {self.n_actions} actions>"
+
+    def act(self, observation: Array, action_mask: Array) -> int:
+        """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        check_array("observation", observation, (self.layout.size,))
+        check_array("action_mask", action_mask, (self.n_actions,))
+        return int(self.act_rows(observation[np.newaxis], action_mask[np.newaxis])[0])
+
+    def act_rows(self, observations: Array, action_masks: Array) -> Array:
+        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        check_array("observations", observations, (-1, self.layout.size))
+        check_array("action_masks", action_masks, (len(observations), self.n_actions))
+        illegal = ~action_masks.any(axis=1)
+        if illegal.any():
+            raise OptionError(
+                f"row {int(illegal.argmax())} of the masks is all zeros: no action is legal there, "
+                "so there is nothing to choose (the seat is not to act, or the game is over)"
+            )
+        return self.choose(np.ascontiguousarray(observations), np.ascontiguousarray(action_masks))
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """A legal action for every row; int64 (n,)."""
+        raise NotImplementedError
+
+
+def check_array(name: str, given: object, shape: tuple[int, ...]) -> None:
+    """Raise `OptionError` unless `given` is an int8 array of this shape (-1: any length)."""
+    expected = "(" + ", ".join("n" if n < 0 else str(n) for n in shape) + ("," * (len(shape) == 1))
+    expected = f"{name}: an int8 numpy array of shape {expected}) is expected, "
+    if not isinstance(given, np.ndarray):
+        raise OptionError(expected + f"not {type(given).__name__}")
+    if given.dtype != np.int8:
+        raise OptionError(expected + f"not dtype {given.dtype}")
+    fits = given.ndim == len(shape) and all(
+        n in (-1, m) for n, m in zip(shape, given.shape, strict=True)
+    )
+    if not fits:
+        raise OptionError(expected + f"not shape {given.shape}")

@@ -1,0 +1,215 @@
+"""The auction: value every contract in reach by the chance to win the game, and call the best."""
+
+from __future__ import annotations
+
+from math import exp
+
+from bideuchre_env._jit import Array, Row, kernel
+from bideuchre_env.agents.equity import equity, logistic
+from bideuchre_env.agents.hand_value import describe, weigh
+from bideuchre_env.cards import MAX_TRICKS, NO_TRUMP, STRAINS
+
+N_STRAINS = len(STRAINS)
+DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
+N_SIGNS = 12  # what the auction tells: six signs of partner's call, six of the opponents' calls
+LONE_MADE = 0.65  # how often somebody else's lone bid is made
+
+
+@kernel
+def leads(v: Row, t: Row, seat: int, declarer: int, alone: bool) -> bool:
+    """Whether `seat` would lead to the first trick of this contract."""
+    leader = declarer
+    if int(t.eldest_leads):
+        leader = (int(v.dealer) + 1) & 3
+        if alone and leader == (declarer + 2) & 3:
+            leader = (leader + 1) & 3
+    return leader == seat
+
+
+@kernel
+def read_signs(v: Row, t: Row, strain: int, signs: Array) -> None:
+    """Write what the calls so far say about `strain` to `signs`, float64 (N_SIGNS,)."""
+    signs[:] = 0.0
+    for seat in range(1, 4):
+        at = 0 if seat == 2 else 6
+        said, named = int(v.calls[seat]), int(v.call_strains[seat])
+        if said == 0:
+            signs[at] += 1.0
+        elif said > 0:
+            tricks = float(int(t.need[said - 1]))
+            if named < 0:
+                signs[at + 5] += tricks
+            elif named == strain:
+                signs[at + 1] += tricks
+            elif named == NO_TRUMP or strain == NO_TRUMP:
+                signs[at + 4] += tricks
+            elif named + strain == 3:
+                signs[at + 2] += tricks
+            else:
+                signs[at + 3] += tricks
+
+
+@kernel
+def expected_tricks(v: Row, t: Row, w: Row, strain: int, scratch: Array) -> float:
+    """The tricks our side should take if we declare in this strain with partner."""
+    on_lead = 1 if leads(v, t, 0, 0, False) else 0
+    x = scratch[0]
+    describe(v, t, strain, on_lead, 0, x)
+    kind = 1 if strain == NO_TRUMP else 0
+    mean = weigh(x, w.tricks[DECLARER, kind])
+    read_signs(v, t, strain, x)
+    for i in range(N_SIGNS):
+        mean += x[i] * w.signs[kind, i]
+    return mean
+
+
+@kernel
+def lone_chance(v: Row, t: Row, w: Row, strain: int, exchange: int, scratch: Array) -> float:
+    """The chance to take every trick alone in this strain after an exchange."""
+    on_lead = 1 if leads(v, t, 0, 0, True) else 0
+    describe(v, t, strain, on_lead, 0, scratch[0])
+    return logistic(weigh(scratch[0], w.lone[1 if strain == NO_TRUMP else 0, exchange]))
+
+
+@kernel
+def spread_tricks(mean: float, deviation: float, tricks: int, chances: Array) -> None:
+    """Write a bell curve over 0 to `tricks` to `chances`, float64 (>= tricks + 1,)."""
+    total = 0.0
+    for won in range(tricks + 1):
+        z = (won - mean) / deviation
+        chances[won] = exp(-0.5 * z * z)
+        total += chances[won]
+    for won in range(tricks + 1):
+        chances[won] /= total
+
+
+@kernel
+def contract_equity(v: Row, t: Row, level: int, us: bool, chances: Array) -> float:
+    """The chance to win the game if this contract is played, given its side's chances of tricks."""
+    tricks, need = int(t.tricks), int(t.need[level])
+    total = 0.0
+    for won in range(tricks + 1):
+        if chances[won] > 0.002:
+            bid = float(int(t.payoff[level, won]))
+            ours, theirs = (bid, float(tricks - won)) if us else (float(tricks - won), bid)
+            total += chances[won] * equity(v, t, ours, theirs, us, won >= need)
+    return total
+
+
+@kernel
+def lone_equity(v: Row, t: Row, level: int, us: bool, made: float) -> float:
+    """The chance to win the game if this lone bid is made with chance `made`."""
+    value = float(int(t.payoff[level, int(t.tricks)]))
+    if us:
+        good, bad = equity(v, t, value, 0.0, us, True), equity(v, t, -value, 1.0, us, False)
+    else:
+        good, bad = equity(v, t, 0.0, value, us, True), equity(v, t, 1.0, -value, us, False)
+    return made * good + (1.0 - made) * bad
+
+
+@kernel
+def standing_equity(v: Row, t: Row, w: Row, scratch: Array) -> float:
+    """The chance to win the game if the standing bid, somebody else's, becomes the contract."""
+    level, seat, strain = int(v.level), int(v.standing), int(v.strain)
+    us = seat == 2
+    if int(t.alone[level]):
+        return lone_equity(v, t, level, us, LONE_MADE)
+    role = HELPER if us else DEFENDER
+    on_lead = 1 if leads(v, t, 0, seat, False) else 0
+    mean, deviation, n = 0.0, 0.0, 0
+    for s in range(N_STRAINS):
+        if s == strain or strain < 0:
+            kind = 1 if s == NO_TRUMP else 0
+            describe(v, t, s, on_lead, int(t.need[level]), scratch[0])
+            mean += weigh(scratch[0], w.tricks[role, kind])
+            deviation += float(w.spread[role, kind])
+            n += 1
+    spread_tricks(mean / n, deviation / n, int(t.tricks), scratch[1])
+    return contract_equity(v, t, level, us, scratch[1])
+
+
+@kernel
+def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Array) -> float:
+    """The chance to win the game if we pass."""
+    if int(v.standing) >= 0:
+        return standing_equity(v, t, w, scratch)
+    made = int(v.calls_made)
+    points = float(w.passing[made, 0]) + best_mean * float(w.passing[made, 1])
+    if made == 3:
+        points = 0.0  # passed out
+    return equity(v, t, 0.5 * points, -0.5 * points, True, False)
+
+
+@kernel
+def choose_call(v: Row, t: Row, w: Row, legal: int, scratch: Array) -> int:
+    """The call to make, as an action; `legal` has bit 0 for a pass and bit 1 + level for a bid."""
+    best_strain, best_mean = 0, -1.0
+    for strain in range(N_STRAINS):
+        mean = expected_tricks(v, t, w, strain, scratch)
+        if mean > best_mean:
+            best_strain, best_mean = strain, mean
+    best_action, best = 0, -1.0
+    if legal & 1:
+        best = pass_equity(v, t, w, best_mean, scratch) + float(w.caution)
+    kind = 1 if best_strain == NO_TRUMP else 0
+    spread_tricks(best_mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch[1])
+    per_bid = int(t.strains_per_bid)
+    in_bid = 1 if per_bid > 1 else 0
+    press = float(w.press) if int(v.calls_made) < 3 else 0.0
+    lowest_bid = True
+    for level in range(int(t.n_levels)):
+        if legal >> (1 + level) & 1 == 0 or int(t.alone[level]):
+            continue
+        value = contract_equity(v, t, level, True, scratch[1])
+        if value > best or (not lowest_bid and best_action > 0 and value > best - press):
+            best = max(best, value)
+            best_action = 1 + level * per_bid + in_bid * best_strain
+        lowest_bid = False
+    return choose_lone(v, t, w, legal, best, best_action, scratch)
+
+
+@kernel
+def choose_lone(
+    v: Row, t: Row, w: Row, legal: int, best: float, best_action: int, scratch: Array
+) -> int:
+    """The best lone bid if one beats `best`, else `best_action`."""
+    per_bid = int(t.strains_per_bid)
+    in_bid = 1 if per_bid > 1 else 0
+    if best_action > 0:
+        best += float(w.lone_caution)
+    for level in range(int(t.n_levels)):
+        if legal >> (1 + level) & 1 == 0 or int(t.alone[level]) == 0:
+            continue
+        best_strain, best_chance = 0, -1.0
+        for strain in range(N_STRAINS):
+            chance = lone_chance(v, t, w, strain, int(t.exchange[level]), scratch)
+            if chance > best_chance:
+                best_strain, best_chance = strain, chance
+        value = lone_equity(v, t, level, True, best_chance)
+        if value > best:
+            best = value
+            best_action = 1 + level * per_bid + in_bid * best_strain
+    if best_action == 0 and legal & 1 == 0:
+        return 1  # forced, and nothing looked better than certain defeat
+    return best_action
+
+
+@kernel
+def choose_strain(v: Row, t: Row, w: Row, scratch: Array) -> int:
+    """The strain to name after winning the auction."""
+    level = int(v.level)
+    best, best_value = 0, -1.0
+    for strain in range(N_STRAINS):
+        if int(t.alone[level]):
+            value = lone_chance(v, t, w, strain, int(t.exchange[level]), scratch)
+        else:
+            kind = 1 if strain == NO_TRUMP else 0
+            mean = expected_tricks(v, t, w, strain, scratch)
+            spread_tricks(mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch[1])
+            value = contract_equity(v, t, level, True, scratch[1])
+        if value > best_value:
+            best, best_value = strain, value
+    return best
+
+
+SCRATCH_SHAPE = (2, max(16, MAX_TRICKS + 1))

@@ -1,0 +1,83 @@
+"""Counting cards: how likely the seats yet to play are to be void, to ruff, to beat a card.
+
+Unseen cards are taken to lie anywhere with equal chance, except that a seat never holds a suit
+it has failed to follow and that the declarer holds more than a fair share of the trumps.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, kernel
+from bideuchre_env.agents.card_order import BEATS, SUIT_OF
+from bideuchre_env.agents.view import count
+
+DECLARER_TRUMPS = 1.6  # how many times likelier than another's a declarer's card is a trump
+
+
+@kernel
+def lacks(v: Row, seat: int, kinds: int, trumps: bool) -> float:
+    """The chance that a seat holds none of these kinds, all of one suit."""
+    n = count(v, kinds)
+    unseen = int(v.n_unseen)
+    if n == 0 or unseen == 0:
+        return 1.0
+    share = float(int(v.cards_left[seat])) / unseen
+    if trumps and int(v.declarer) == seat:
+        share *= DECLARER_TRUMPS
+    if share >= 1.0:
+        return 0.0
+    chance = 1.0
+    for _ in range(n):
+        chance *= 1.0 - share
+    return chance
+
+
+@kernel
+def is_void(v: Row, seat: int, suit: int) -> bool:
+    """Whether a seat is known to hold no card of a suit."""
+    return int(v.void[seat]) >> suit & 1 == 1
+
+
+@kernel
+def may_hold(v: Row, seat: int, kinds: int, suit: int) -> bool:
+    """Whether a seat still in play can hold one of these kinds of a suit."""
+    return int(v.cards_left[seat]) > 0 and count(v, kinds) > 0 and not is_void(v, seat, suit)
+
+
+@kernel
+def enemy_trumps(v: Row) -> bool:
+    """Whether an opponent may still hold a trump."""
+    trumps, strain = int(v.trumps), int(v.strain)
+    if trumps == 0:
+        return False
+    return may_hold(v, 1, trumps, strain) or may_hold(v, 3, trumps, strain)
+
+
+@kernel
+def beats_chance(v: Row, t: Row, seat: int, kind: int, led: int) -> float:
+    """The chance that a seat can beat this card, the best of a trick in which `led` was led."""
+    strain = int(v.strain)
+    if int(v.cards_left[seat]) == 0:
+        return 0.0
+    trumps = int(v.trumps)
+    follows = int(t.suit_bits[strain, led])
+    above = int(BEATS[strain, kind])
+    is_trump = trumps >> kind & 1 == 1
+    chance, void = 0.0, 1.0
+    if not is_void(v, seat, led):
+        void = lacks(v, seat, follows, led == strain)
+        if int(SUIT_OF[strain, kind]) == led:
+            chance = 1.0 - lacks(v, seat, above, led == strain)
+    if trumps != 0 and led != strain and not is_void(v, seat, strain):
+        chance += void * (1.0 - lacks(v, seat, above if is_trump else trumps, True))
+    return chance
+
+
+@kernel
+def holds_chance(v: Row, t: Row, kind: int, led: int, seats: int) -> float:
+    """The chance that none of the opponents in `seats` (bits) can beat this card."""
+    chance = 1.0
+    if seats >> 1 & 1:
+        chance *= 1.0 - beats_chance(v, t, 1, kind, led)
+    if seats >> 3 & 1:
+        chance *= 1.0 - beats_chance(v, t, 3, kind, led)
+    return chance

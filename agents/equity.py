@@ -1,0 +1,73 @@
+"""What points are worth: the chance to win the game after this hand's points.
+
+Bidding for points alone misses what every player knows: near the target a few points are enough,
+and far behind, a safe small contract is no help. The chance is a logistic curve of the lead, as
+wide as the points still to be played for; at the target the rules themselves decide.
+"""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+from bideuchre_env._jit import Row, kernel
+from bideuchre_env.tables import BOTH_CONTINUE, BOTH_HIGHEST, MADE_BID, MADE_OR_SET
+
+SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
+PACE = 0.6  # points a side makes in a hand, per trick of the hand
+CERTAIN = 0.98  # the most a lead is worth before the game is won
+HURRY = 8.0  # deals before the end of the game at which an undecided game starts to fade
+
+
+@kernel
+def logistic(x: float) -> float:
+    """The logistic curve, 0.5 at 0."""
+    if x > 30.0:
+        return 1.0
+    return 0.0 if x < -30.0 else 1.0 / (1.0 + exp(-x))
+
+
+@kernel
+def decided(t: Row, gap_us: float, gap_them: float, us_declare: bool, made: bool) -> int:
+    """Who has won once the gaps to the target are these: 1 us, 0 them, 2 a draw, -1 nobody yet."""
+    over_us, over_them = gap_us <= 0, gap_them <= 0
+    if not (over_us or over_them):
+        return -1
+    rule = int(t.win_rule)
+    if rule in (MADE_BID, MADE_OR_SET):
+        if not made:
+            us_declare = not us_declare  # the setters
+            if rule == MADE_BID:
+                return -1
+        if us_declare:
+            return 1 if over_us else -1
+        return 0 if over_them else -1
+    if over_us and over_them:
+        if int(t.both_over) == BOTH_CONTINUE:
+            return -1
+        if int(t.both_over) == BOTH_HIGHEST:
+            return 2 if gap_us == gap_them else (1 if gap_us < gap_them else 0)
+        return 1 if us_declare else 0
+    return 1 if over_us else 0
+
+
+@kernel
+def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+    """The chance to win the game after a hand of `ours` and `theirs` points; a draw is a half."""
+    tricks = float(int(t.tricks))
+    left = float(int(v.hands_left) - 1)
+    if int(v.rounds) == 1:
+        lead = float(int(v.score[0]) - int(v.score[1])) + ours - theirs
+        if left <= 0.0:
+            return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
+        return logistic(1.7 * lead / (SWING * tricks * sqrt(left)))
+    gap_us, gap_them = float(int(v.to_go[0])) - ours, float(int(v.to_go[1])) - theirs
+    over = decided(t, gap_us, gap_them, us_declare, made)
+    if over >= 0:
+        return 0.5 if over == 2 else float(over)
+    if left <= 0.0:
+        return 0.5  # truncated: nobody wins
+    gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
+    hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
+    chance = logistic(1.7 * (gap_them - gap_us) / (SWING * tricks * sqrt(hands)))
+    certain = CERTAIN - 0.5 if left >= HURRY else (CERTAIN - 0.5) * left / HURRY
+    return 0.5 + certain * (2.0 * chance - 1.0)

@@ -1,0 +1,95 @@
+"""Second, third and last to a trick: win it, leave it to partner, or throw off low."""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env.agents.card_order import STRENGTH, lowest
+from bideuchre_env.agents.chances import beats_chance, holds_chance
+from bideuchre_env.agents.discards import least_kept
+from bideuchre_env.agents.view import count_held
+
+SAFE = 0.9  # partner's card is as good as home
+HELP = 0.25  # how much likelier our card must be than partner's before we spend it
+SECOND = 0.55  # how likely a card must be to hold before second hand spends it
+THIRD = 0.3
+
+
+@kernel
+def winning_cards(v: Row, t: Row, legal: int) -> int:
+    """The legal cards that beat the best card on the table, as bits."""
+    strain, led = int(v.strain), int(v.led)
+    beat = int(t.power[strain, led, int(v.winning_kind)])
+    winners = 0
+    while legal:
+        kind = lowest_bit(legal)
+        legal &= legal - 1
+        if int(t.power[strain, led, kind]) > beat:
+            winners |= 1 << kind
+    return winners
+
+
+@kernel
+def best_holding(v: Row, t: Row, winners: int) -> int:
+    """The cheapest of the cards that are (nearly) the likeliest to hold the trick."""
+    strain, led, after = int(v.strain), int(v.led), int(v.after)
+    best, best_chance = -1, -1.0
+    while winners:
+        kind = lowest(winners, strain)  # from the cheapest up
+        winners &= ~(1 << kind)
+        chance = holds_chance(v, t, kind, led, after)
+        if chance > best_chance + 0.04:
+            best, best_chance = kind, chance
+    return best
+
+
+@kernel
+def follow(v: Row, t: Row, legal: int) -> int:
+    """The card to play to a trick that somebody else led."""
+    if popcount(legal) == 1:
+        return lowest_bit(legal)
+    winners = winning_cards(v, t, legal)
+    if winners == 0:
+        return least_kept(v, t, legal)
+    if int(v.winning) == 2:
+        return over_partner(v, t, legal, winners)
+    if int(v.after) & 0b1010 == 0:
+        return lowest(winners, int(v.strain))  # nobody can beat it: as cheaply as possible
+    return over_opponent(v, t, legal, winners)
+
+
+@kernel
+def over_partner(v: Row, t: Row, legal: int, winners: int) -> int:
+    """Partner is winning: throw off unless our card makes the trick much safer."""
+    led, after = int(v.led), int(v.after)
+    if after & 0b1010 == 0:
+        return least_kept(v, t, legal)
+    partners = holds_chance(v, t, int(v.winning_kind), led, after)
+    if partners >= SAFE:
+        return least_kept(v, t, legal)
+    card = best_holding(v, t, winners)
+    ours = holds_chance(v, t, card, led, after)
+    return card if ours - partners > HELP else least_kept(v, t, legal)
+
+
+@kernel
+def over_opponent(v: Row, t: Row, legal: int, winners: int) -> int:
+    """An opponent is winning and another is yet to play."""
+    strain, led, after = int(v.strain), int(v.led), int(v.after)
+    card = best_holding(v, t, winners)
+    chance = holds_chance(v, t, card, led, after)
+    if after >> 2 & 1:
+        partner = beats_chance(v, t, 2, int(v.winning_kind), led)
+        ruffs = int(v.trumps) >> card & 1 == 1 and led != strain
+        if ruffs and partner > 0.6 and guards_left(v):
+            return least_kept(v, t, legal)
+        return card if chance >= SECOND or ruffs else least_kept(v, t, legal)
+    return card if chance >= THIRD else least_kept(v, t, legal)
+
+
+@kernel
+def guards_left(v: Row) -> bool:
+    """Whether a ruff would strip the guard of a trump that is not the boss."""
+    trumps = int(v.trumps)
+    if count_held(v, trumps) != 2:
+        return False
+    return int(STRENGTH[int(v.strain), lowest(int(v.held) & trumps, int(v.strain))]) < 15

@@ -1,0 +1,124 @@
+"""What to lead: as declarer, as declarer's partner, alone, and in defence."""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env.agents.card_order import BEATS, SUIT_OF, highest, lowest
+from bideuchre_env.agents.chances import enemy_trumps, holds_chance
+from bideuchre_env.agents.view import beaters, count, count_held
+
+OPPONENTS = 0b1010
+
+
+@kernel
+def lead(v: Row, t: Row, legal: int) -> int:
+    """The card to lead."""
+    if popcount(legal) == 1:
+        return lowest_bit(legal)
+    if int(v.declarer) & 1:
+        return lead_against(v, t, legal)
+    if enemy_trumps(v) and legal & int(v.trumps):
+        card = draw_trumps(v, t, legal & int(v.trumps))
+        if card >= 0:
+            return card
+    return lead_side(v, t, legal)
+
+
+@kernel
+def stuck(v: Row, t: Row) -> bool:
+    """Whether the declarer is a dealer who was not allowed to pass."""
+    return (
+        int(v.dealer) == int(v.declarer) and int(t.legal_calls[3, 0]) & 1 == 0 and int(v.level) == 0
+    )
+
+
+@kernel
+def draw_trumps(v: Row, t: Row, trumps: int) -> int:
+    """A trump to lead while opponents may hold some; -1 to keep them."""
+    strain = int(v.strain)
+    top = highest(trumps, strain)
+    above = beaters(v, top)
+    n = count_held(v, int(v.trumps))
+    if int(v.declarer) == 2:
+        return -1 if stuck(v, t) and above > 0 else top
+    if above == 0 or int(v.sitting_out) >= 0:
+        return top
+    if n <= 1:
+        return -1
+    if n == 2 or above < popcount(trumps):
+        return top
+    return lowest(trumps, strain)
+
+
+@kernel
+def lead_side(v: Row, t: Row, legal: int) -> int:
+    """A side card for the declarer's side (or any card at no trump)."""
+    side = legal & ~int(v.trumps)
+    if side == 0:
+        return highest(legal, int(v.strain))
+    boss = best_boss(v, t, side)
+    if boss >= 0:
+        return boss
+    if not enemy_trumps(v) and legal & int(v.trumps) and int(v.sitting_out) < 0:
+        return lowest_from(v, t, side)
+    return lowest_from(v, t, side)
+
+
+@kernel
+def best_boss(v: Row, t: Row, kinds: int) -> int:
+    """The unbeaten card of its suit that is likeliest to hold; -1 of none."""
+    strain = int(v.strain)
+    best, best_chance = -1, 0.0
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        if beaters(v, kind) == 0:
+            chance = holds_chance(v, t, kind, int(SUIT_OF[strain, kind]), OPPONENTS)
+            if chance > best_chance + 0.001:
+                best, best_chance = kind, chance
+    return best
+
+
+@kernel
+def lowest_from(v: Row, t: Row, side: int) -> int:
+    """A low card: from the shortest suit with trumps to ruff with, else from the longest."""
+    strain = int(v.strain)
+    short = int(v.trumps) != 0
+    best, best_value = -1, 1 << 30
+    for suit in range(4):
+        held = side & int(t.suit_bits[strain, suit])
+        if held == 0:
+            continue
+        n = count_held(v, held)
+        card = lowest(held, strain)
+        value = 10 * (n if short else -n) + popcount(int(BEATS[strain, card]) & int(v.unseen)) * -1
+        if value < best_value:
+            best, best_value = card, value
+    return best
+
+
+@kernel
+def lead_against(v: Row, t: Row, legal: int) -> int:
+    """A lead in defence: a likely winner, else low from a suit without an honour to guard."""
+    strain = int(v.strain)
+    side = legal & ~int(v.trumps)
+    boss = best_boss(v, t, side)
+    if boss >= 0:
+        return boss
+    if side == 0:
+        top = highest(legal, strain)
+        return top if beaters(v, top) == 0 else lowest(legal, strain)
+    best, best_value = -1, 1 << 30
+    for suit in range(4):
+        held = side & int(t.suit_bits[strain, suit])
+        if held == 0:
+            continue
+        n = count_held(v, held)
+        card = lowest(held, strain)
+        value = 10 * n
+        if n == 2 and beaters(v, highest(held, strain)) == 1:
+            value += 25  # leading from a guarded honour strips it
+        value -= count(v, int(t.suit_bits[strain, suit]))
+        if value < best_value:
+            best, best_value = card, value
+    return best
