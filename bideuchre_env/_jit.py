@@ -8,6 +8,7 @@ that change it): an edit anywhere gives a new folder. Other targets would be add
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -15,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -48,13 +49,21 @@ def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
     frontier = set(wanted) | {"_jit.py"}
     while frontier:
         wanted |= frontier
-        imported = {
-            found.replace(".", "/") + ".py"
-            for name in frontier
-            for found in re.findall(r"^from bideuchre_env\.([\w.]+) import", texts[name], re.M)
-        }
+        imported = {found for name in frontier for found in _imports(texts[name])}
         frontier = (imported & texts.keys()) - wanted
     return [files[name] for name in sorted(wanted)]
+
+
+def _imports(text: str) -> set[str]:
+    """The files of the package that a source may import when it is imported itself."""
+    found = set()
+    for module, names in re.findall(
+        r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
+    ):
+        folder = module.replace(".", "/")
+        found.add(f"{folder}.py")
+        found |= {f"{folder}/{name}.py".lstrip("/") for name in re.findall(r"\w+", names)}
+    return found
 
 
 def _fingerprint() -> str:
@@ -68,14 +77,19 @@ def _fingerprint() -> str:
 
 def _user_cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "bideuchre_env"
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
 
 
-def _cache_bases() -> list[Path]:
+def _cache_bases() -> Iterator[Path]:
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
-        return [Path(chosen)]
-    return [_PACKAGE / "__pycache__", _user_cache(), Path(tempfile.gettempdir()) / "bideuchre_env"]
+        yield Path(chosen)
+        return
+    yield _PACKAGE / "__pycache__"
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        yield _user_cache()
+    with contextlib.suppress(OSError):  # a machine without a folder for temporary files
+        yield Path(tempfile.gettempdir()) / "bideuchre_env"
 
 
 def _cache_folder() -> str:
@@ -121,6 +135,8 @@ def _compile(function: F, **options: Any) -> F:
 
 def kernel(function: F) -> F:
     """Compile a function: no allocation, no exceptions, no Python objects inside."""
+    if not JIT:  # words wrap around in plain Python too, without a warning each time
+        return cast(F, np.errstate(over="ignore")(function))
     return _compile(function)
 
 

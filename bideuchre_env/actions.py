@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from bideuchre_env.cards import CARD_NAMES, STRAINS
-from bideuchre_env.errors import NotationError
+from bideuchre_env.errors import NotationError, shown
 from bideuchre_env.rules import Rules
 
 
@@ -41,7 +41,7 @@ class Actions:
         """The number of an action name; `NotationError` if this game has no such action."""
         number = self.index.get(name) if isinstance(name, str) else None
         if number is None:
-            raise NotationError(f"{name!r} is no action of this game: {self._example()}")
+            raise NotationError(f"{shown(name)} is no action of this game: {self._example()}")
         return number
 
     def _example(self) -> str:

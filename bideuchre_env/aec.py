@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -30,8 +31,8 @@ from bideuchre_env.batch import (
 )
 from bideuchre_env.cards import AGENT_NAMES
 from bideuchre_env.deal import split_seed
-from bideuchre_env.deals import parse_deal, parse_dealer, parse_score
-from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.deals import parse_deal, parse_dealer, parse_score, parse_seat
+from bideuchre_env.errors import IllegalActionError, OptionError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.record import GameRecord, illegal
 from bideuchre_env.resample import new_scratch, resample_row
@@ -126,6 +127,8 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         may hold "dealer" (a seat), "deal" (four lists of card names, by seat, for the first hand)
         and "score" (both sides' points to start from); other keys are left alone.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
         chosen = dict(options or {})
         dealer = parse_dealer(chosen.get("dealer"))
         score = parse_score(chosen.get("score"))
@@ -160,7 +163,7 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         for agent in self.agents:
             self.infos[agent] = {}
         self.agent_selection = AGENT_NAMES[seat]
-        self.infos[self.agent_selection] = {"action_mask": mask}
+        self.infos[self.agent_selection] = {"action_mask": mask.copy()}  # `_mask` guards kernels
 
     def observe(self, agent: str) -> dict[str, Array]:
         """What an agent sees now; for any agent at any time, new arrays every time."""
@@ -216,12 +219,12 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
             choice = operator.index(action)
         except TypeError:
             raise IllegalActionError(
-                f"{self.agent_selection}: action {action!r} is {type(action).__name__}; a whole "
-                f"number from 0 to {self._actions.n - 1} is wanted"
+                f"{self.agent_selection}: action {shown(action)} is {type(action).__name__}; a "
+                f"whole number from 0 to {self._actions.n - 1} is wanted"
             ) from None
         if not 0 <= choice < self._actions.n:
             raise IllegalActionError(
-                f"{self.agent_selection}: action {choice} is out of range: 0 to "
+                f"{self.agent_selection}: action {shown(choice)} is out of range: 0 to "
                 f"{self._actions.n - 1}"
             )
         if not self._mask[choice]:
@@ -285,9 +288,7 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         suits others have failed to follow, its part of an exchange. What the seat sees and may do
         is unchanged, and the clone's record replays.
         """
-        place = parse_dealer(seat)
-        if place < 0:
-            raise OptionError("seat None: a seat from 0 to 3")
+        place = parse_seat("seat", seat)
         twin = self.clone()
         low, high = rng.integers(0, 2**64, size=2, dtype=np.uint64)
         rooms = np.zeros(3, np.int64)

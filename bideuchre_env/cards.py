@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bideuchre_env.errors import NotationError
+from bideuchre_env.errors import NotationError, shown
 
 RANKS = "AKQJT9"
 SUITS = "CDHS"
@@ -41,7 +41,7 @@ def parse_card(name: object) -> int:
     kind = _KIND_OF.get(name) if isinstance(name, str) else None
     if kind is None:
         raise NotationError(
-            f"{name!r} is no card: a card is a rank of 9 T J Q K A then a suit of C D H S, as 'JH'"
+            f"{shown(name)} is no card: a rank of 9 T J Q K A then a suit of C D H S, as 'JH'"
         )
     return kind
 
@@ -49,7 +49,7 @@ def parse_card(name: object) -> int:
 def parse_strain(name: object) -> int:
     """The number of a strain name: `C D H S NT` are 0 to 4."""
     if not isinstance(name, str) or name not in STRAINS:
-        raise NotationError(f"{name!r} is no strain: one of {' '.join(STRAINS)}")
+        raise NotationError(f"{shown(name)} is no strain: one of {' '.join(STRAINS)}")
     return STRAINS.index(name)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bideuchre_env._jit import Row, Word, kernel
 from bideuchre_env.cards import COPY_SHIFT, N_SEATS
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, shown
 from bideuchre_env.state import AUCTION, DEAL, UNFINISHED
 
 SEED_LIMIT = 1 << 128
@@ -34,9 +34,9 @@ def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
     if seed is None:
         seed = secrets.randbits(128)
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise OptionError(f"seed={seed!r}: a whole number from 0 to 2**128 - 1, or None")
+        raise OptionError(f"seed={shown(seed)}: a whole number from 0 to 2**128 - 1, or None")
     if not 0 <= int(seed) < SEED_LIMIT:
-        raise OptionError(f"seed={seed}: from 0 to 2**128 - 1")
+        raise OptionError(f"seed={shown(seed)}: from 0 to 2**128 - 1")
     return np.uint64(int(seed) & _WORD), np.uint64(int(seed) >> 64)
 
 

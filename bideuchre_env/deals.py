@@ -9,7 +9,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array
 from bideuchre_env.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card
-from bideuchre_env.errors import DealError, NotationError
+from bideuchre_env.errors import DealError, NotationError, shown
 from bideuchre_env.rules import Rules
 
 SCORE_LIMIT = 10**15
@@ -21,11 +21,11 @@ def parse_deal(deal: Any, rules: Rules) -> Array:
     Raises `DealError` unless they are exactly the deck of these rules, dealt out equally.
     """
     if not isinstance(deal, (list, tuple)) or len(deal) != N_SEATS:
-        raise DealError(f"deal {deal!r}: four lists of card names, by seat")
+        raise DealError(f"deal {shown(deal)}: four lists of card names, by seat")
     hands = []
     for seat, hand in enumerate(deal):
         if not isinstance(hand, (list, tuple)):
-            raise DealError(f"deal, seat {seat}: {hand!r} is no list of card names")
+            raise DealError(f"deal, seat {seat}: {shown(hand)} is no list of card names")
         try:
             kinds = [parse_card(name) for name in hand]
         except NotationError as error:
@@ -48,13 +48,15 @@ def parse_deal(deal: Any, rules: Rules) -> Array:
 
 def parse_dealer(dealer: Any) -> int:
     """A seat 0 to 3, or -1 for None (the first dealer is drawn); `DealError` otherwise."""
-    if dealer is None:
-        return -1
-    if not isinstance(dealer, (int, np.integer)) or isinstance(dealer, bool):
-        raise DealError(f"dealer {dealer!r}: a seat from 0 to 3")
-    if not 0 <= dealer < N_SEATS:
-        raise DealError(f"dealer {dealer}: a seat from 0 to 3")
-    return int(dealer)
+    return -1 if dealer is None else parse_seat("dealer", dealer)
+
+
+def parse_seat(name: str, seat: Any) -> int:
+    """A seat 0 to 3; `DealError` otherwise, calling it by `name`."""
+    whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+    if not whole or not 0 <= seat < N_SEATS:
+        raise DealError(f"{name} {shown(seat)}: a seat from 0 to 3")
+    return int(seat)
 
 
 def parse_score(score: Any) -> tuple[int, int]:
@@ -64,5 +66,5 @@ def parse_score(score: Any) -> tuple[int, int]:
     values = list(score) if isinstance(score, (list, tuple, np.ndarray)) else []
     whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
     if len(values) != 2 or not whole or any(abs(int(v)) > SCORE_LIMIT for v in values):
-        raise DealError(f"score {score!r}: two whole numbers of at most 10**15 either way")
+        raise DealError(f"score {shown(score)}: two whole numbers of at most 10**15 either way")
     return int(values[0]), int(values[1])

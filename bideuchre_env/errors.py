@@ -32,3 +32,12 @@ class RecordError(BidEuchreError):
 
 class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""
+
+
+def shown(given: object) -> str:
+    """A value as an error names it: its repr, cut short, or its type where it has no repr."""
+    try:
+        text = repr(given)
+    except Exception:  # a number of more digits than Python writes, or an object's own fault
+        return f"<{type(given).__name__} that cannot be printed>"
+    return text if len(text) <= 200 else f"{text[:200]}..."

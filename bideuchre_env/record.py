@@ -17,8 +17,8 @@ from bideuchre_env import actions
 from bideuchre_env._jit import Array
 from bideuchre_env.batch import deal_given_row, replay_row, start_rows
 from bideuchre_env.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
-from bideuchre_env.deals import parse_deal
-from bideuchre_env.errors import BidEuchreError, RecordError
+from bideuchre_env.deals import parse_deal, parse_score
+from bideuchre_env.errors import BidEuchreError, RecordError, shown
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Outcome, Phase, new_states
 from bideuchre_env.tables import compile_tables
@@ -91,11 +91,8 @@ class GameRecord:
         """Read and verify a record; `RecordError` names the hand, the action and the fault."""
         _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
         if data["format"] != FORMAT:
-            raise RecordError(f"format {data['format']!r}: this reads {FORMAT!r}")
-        start = data.get("start", [0, 0])
-        if not _is_pair(start):
-            raise RecordError(f"start {start!r}: the two sides' points, as [0, 0]")
-        record = cls(**{name: data[name] for name in _FIELDS}, start=(start[0], start[1]))
+            raise RecordError(f"format {shown(data['format'])}: this reads {FORMAT!r}")
+        record = cls(**{name: data[name] for name in _FIELDS}, start=_start(data))
         record.verify()
         return record
 
@@ -107,8 +104,8 @@ class GameRecord:
     def loads(cls, line: str) -> GameRecord:
         """Read and verify one line of JSON; `RecordError` if it is none."""
         try:
-            data = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+            data = json.loads(line, object_pairs_hook=_once)
+        except (ValueError, TypeError, RecursionError) as error:
             raise RecordError(f"not a line of JSON: {error}") from None
         return cls.from_dict(data)
 
@@ -135,8 +132,8 @@ class GameRecord:
             yield states.copy()
         stated = {"winner": self.winner, "outcome": self.outcome}
         found = _result(states[0] if self.hands else None)
-        if stated != found:
-            raise RecordError(f"the record says {stated}, the replay found {found}")
+        if not all(_same(stated[name], found[name]) for name in found):
+            raise RecordError(f"the record says {shown(stated)}, the replay found {found}")
 
 
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
@@ -148,8 +145,8 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     except (KeyError, TypeError):
         known = ", ".join((*RULES, CUSTOM))
         raise RecordError(
-            f"variant {variant!r} with options {options!r}: a variant is one of {known}, and "
-            "options are a mapping of its options"
+            f"variant {shown(variant)} with options {shown(options)}: a variant is one of "
+            f"{known}, and options are a mapping of its options"
         ) from None
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None
@@ -235,7 +232,7 @@ def _replay_hand(
     tables = compile_tables(rules)
     dealer = hand["dealer"]
     if not _is_int(dealer) or not 0 <= dealer < N_SEATS:
-        raise RecordError(f"dealer {dealer!r}: a seat from 0 to 3")
+        raise RecordError(f"dealer {shown(dealer)}: a seat from 0 to 3")
     if number == 0:
         start_rows(states, tables, np.array([dealer], np.int64))
         states["score"] = start
@@ -246,7 +243,7 @@ def _replay_hand(
         raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
     acts = actions.of(rules)
     if not isinstance(hand["actions"], list):
-        raise RecordError(f"actions {hand['actions']!r}: a list of action names")
+        raise RecordError(f"actions {shown(hand['actions'])}: a list of action names")
     numbers = [acts.index.get(name, -1) for name in _strings(hand["actions"])]
     at = replay_row(states, tables, np.array(numbers, np.int64))
     if at >= 0:
@@ -256,10 +253,10 @@ def _replay_hand(
 def illegal(row: Any, rules: Rules, given: Any, where: str = "") -> str:
     """A sentence that names the seat, the action and what was legal."""
     if row["phase"] >= Phase.DEAL:
-        return f"{where}{given!r}: the hand is over"
+        return f"{where}{shown(given)}: the hand is over"
     names = legal_names(row, rules)
-    shown = ", ".join(map(repr, names))
-    return f"{where}player_{row['turn']} may not choose {given!r}; legal: {shown}"
+    legal = ", ".join(map(repr, names))
+    return f"{where}player_{row['turn']} may not choose {shown(given)}; legal: {legal}"
 
 
 def legal_names(row: Any, rules: Rules) -> list[str]:
@@ -276,24 +273,28 @@ def legal_names(row: Any, rules: Rules) -> list[str]:
 
 def _compare(stated: dict[str, Any], found: dict[str, Any]) -> None:
     for name in ("declarer", "contract", "tricks", "points", "score"):
-        if stated[name] != found[name] or type(stated[name]) is not type(found[name]):
-            raise RecordError(f"{name} {stated[name]!r}, but the replay found {found[name]!r}")
+        if not _same(stated[name], found[name]):
+            raise RecordError(f"{name} {shown(stated[name])}, but the replay found {found[name]!r}")
 
 
 def _check_header(record: GameRecord) -> None:
     if not isinstance(record.options, dict):
-        raise RecordError(f"options {record.options!r}: a mapping")
+        raise RecordError(f"options {shown(record.options)}: a mapping")
     if record.seed is not None and not (_is_int(record.seed) and record.seed >= 0):
-        raise RecordError(f"seed {record.seed!r}: a whole number or null")
+        raise RecordError(f"seed {shown(record.seed)}: a whole number or null")
     agents = record.agents
     if agents is not None and not (
         isinstance(agents, list) and len(agents) == N_SEATS and all(_strings(agents))
     ):
-        raise RecordError(f"agents {agents!r}: four names, by seat, or null")
+        raise RecordError(f"agents {shown(agents)}: four names, by seat, or null")
+    try:
+        parse_score(list(record.start))
+    except BidEuchreError as error:
+        raise RecordError(f"start: {error}") from None
     if not isinstance(record.hands, list):
-        raise RecordError(f"hands {record.hands!r}: a list")
+        raise RecordError(f"hands {shown(record.hands)}: a list")
     if record.outcome not in OUTCOMES:
-        raise RecordError(f"outcome {record.outcome!r}: one of {', '.join(OUTCOMES)}")
+        raise RecordError(f"outcome {shown(record.outcome)}: one of {', '.join(OUTCOMES)}")
 
 
 def _check_fields(what: str, data: Any, wanted: tuple[str, ...], optional: Any = ()) -> None:
@@ -315,7 +316,7 @@ def _check_fields(what: str, data: Any, wanted: tuple[str, ...], optional: Any =
 def _strings(items: list[Any]) -> list[str]:
     for item in items:
         if not isinstance(item, str):
-            raise RecordError(f"{item!r}: a string is wanted here")
+            raise RecordError(f"{shown(item)}: a string is wanted here")
     return items
 
 
@@ -323,5 +324,24 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_int, value))
+def _start(data: dict[str, Any]) -> tuple[int, int]:
+    start = data.get("start", [0, 0])
+    if not isinstance(start, list) or len(start) != 2:
+        raise RecordError(f"start {shown(start)}: the two sides' points, as [0, 0]")
+    return start[0], start[1]
+
+
+def _same(stated: Any, found: Any) -> bool:
+    """Whether a value of a record is what was found: equal, and of the same JSON type."""
+    if isinstance(found, list):
+        alike = isinstance(stated, list) and len(stated) == len(found)
+        return alike and all(map(_same, stated, found))
+    return type(stated) is type(found) and bool(stated == found)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose names all differ."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError(f"an object with a name twice: {', '.join(name for name, _ in pairs)}")
+    return data

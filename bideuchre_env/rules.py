@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
-from bideuchre_env.errors import RulesError
+from bideuchre_env.errors import RulesError, shown
 
 MAX_BIDS = 32
 MAX_EXCHANGE = 3
@@ -100,7 +100,7 @@ class Rules:
         for option, words in CHOICES.items():
             given = getattr(self, option)
             if not isinstance(given, str) or given not in words:
-                raise RulesError(f"{option}={given!r}: one of {', '.join(map(repr, words))}")
+                raise RulesError(f"{option}={shown(given)}: one of {', '.join(map(repr, words))}")
         _check_int("copies", self.copies, 1, 2)
         _check_int("max_hands", self.max_hands, 1, MAX_COUNT)
         self._check_ladder()
@@ -123,11 +123,11 @@ class Rules:
         for bid in self.lone:
             if bid.tricks is not None:
                 raise RulesError(
-                    f"lone bid {bid.name!r} has tricks={bid.tricks}: it takes them all"
+                    f"lone bid {shown(bid.name)} has tricks={shown(bid.tricks)}: it takes them all"
                 )
             if not isinstance(bid.name, str) or not _NAME.fullmatch(bid.name):
                 raise RulesError(
-                    f"lone bid name {bid.name!r}: lower-case words as 'moon' or 'call-2'"
+                    f"lone bid name {shown(bid.name)}: lower-case words as 'moon' or 'call-2'"
                 )
             _check_int(f"value of {bid.name!r}", bid.value, 1, MAX_VALUE)
             _check_int(f"exchange of {bid.name!r}", bid.exchange, 0, MAX_EXCHANGE)
@@ -162,8 +162,8 @@ class Rules:
         else:
             if self.rounds is not None:
                 raise RulesError(
-                    f"rounds={self.rounds!r} is for win_rule='rounds'; win_rule={self.win_rule!r} "
-                    "is played to a target"
+                    f"rounds={shown(self.rounds)} is for win_rule='rounds'; "
+                    f"win_rule={self.win_rule!r} is played to a target"
                 )
             if self.target is None:
                 raise RulesError(f"win_rule={self.win_rule!r} needs a target, as target=52")
@@ -253,7 +253,7 @@ OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(Rules))
 def _as_list(given: Any) -> list[Any]:
     if isinstance(given, (list, tuple)):
         return list(given)
-    raise RulesError(f"lone={given!r}: a list of lone bids, lowest first")
+    raise RulesError(f"lone={shown(given)}: a list of lone bids, lowest first")
 
 
 def _as_bid(given: Any) -> Bid:
@@ -265,7 +265,7 @@ def _as_bid(given: Any) -> Bid:
         "value",
     }:
         return Bid(**dict(given))
-    raise RulesError(f"lone bid {given!r}: a Bid, or a mapping with name, exchange and value")
+    raise RulesError(f"lone bid {shown(given)}: a Bid, or a mapping with name, exchange and value")
 
 
 def _as_range(given: Any) -> tuple[int, int]:
@@ -273,7 +273,7 @@ def _as_range(given: Any) -> tuple[int, int]:
         low, high = given
         if _is_int(low) and _is_int(high):
             return int(low), int(high)
-    raise RulesError(f"partnered={given!r}: the lowest and highest bid, as (3, 5), or None")
+    raise RulesError(f"partnered={shown(given)}: the lowest and highest bid, as (3, 5), or None")
 
 
 def _is_int(value: Any) -> bool:
@@ -282,4 +282,4 @@ def _is_int(value: Any) -> bool:
 
 def _check_int(name: str, value: Any, low: int, high: int) -> None:
     if not _is_int(value) or not low <= value <= high:
-        raise RulesError(f"{name}={value!r}: a whole number from {low} to {high}")
+        raise RulesError(f"{name}={shown(value)}: a whole number from {low} to {high}")
