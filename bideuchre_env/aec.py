@@ -294,6 +294,8 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         rooms = np.zeros(3, np.int64)
         resample_row(twin._states, twin._tables, place, new_scratch(), rooms, low, high)
         twin._seed = None
+        if not twin._over:
+            twin._call_on(int(twin._states[0]["turn"]))  # it may hold other cards now
         return twin
 
     def render(self) -> str | None:
