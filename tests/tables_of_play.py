@@ -1,0 +1,217 @@
+"""Positions for the tests that quote the law: deals by name, calls and cards by name.
+
+`Table` is one game driven by the words of the notation through the public environment only.
+`trick` and `played` set up a whole trick, or a whole hand with a wanted number of tricks.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import bideuchre_env
+
+SUITS = "CDHS"
+STRAINS = (*SUITS, "NT")
+LOW_TO_HIGH = "9TJQKA"
+COLOUR_MATE = {"C": "S", "S": "C", "D": "H", "H": "D"}
+
+
+def deck(rules):
+    """The cards of a game, low to high."""
+    ranks = LOW_TO_HIGH[{"9": 0, "10": 1, "J": 2}[rules.ranks] :]
+    return [rank + suit for rank in ranks for suit in SUITS for _ in range(rules.copies)]
+
+
+def belongs_to(card, strain):
+    """The suit a card counts as: a left bower is a trump."""
+    return strain if strain != "NT" and card == "J" + COLOUR_MATE[strain] else card[1]
+
+
+def full_deal(rules, hands):
+    """Four whole hands from some seats' cards ({seat: "JH AH"}): lowest cards left fill up."""
+    dealt = [hands.get(seat, "").split() for seat in range(4)]
+    left = deck(rules)
+    for card in (card for hand in dealt for card in hand):
+        left.remove(card)
+    for hand in dealt:
+        while len(hand) < rules.tricks:
+            hand.append(left.pop(0))
+    return dealt
+
+
+class Table:
+    """A game in progress: `game` is a variant, `hands` some or all of the first deal."""
+
+    def __init__(self, game, *, dealer=0, hands=None, score=(0, 0), seed=1, **options):
+        self.env = game.raw_env(**options)
+        self.rules = self.env.rules
+        setup = {"dealer": dealer, "score": list(score)}
+        if hands is not None:
+            setup["deal"] = full_deal(self.rules, hands)
+        self.env.reset(seed=seed, options=setup)
+
+    @property
+    def seat(self):
+        """The seat to act."""
+        return int(self.env.agent_selection[-1])
+
+    @property
+    def legal(self):
+        """The names of the actions its mask allows."""
+        mask = self.env.observe(self.env.agent_selection)["action_mask"]
+        return [name for name, bit in zip(self.env.action_names, mask, strict=True) if bit]
+
+    @property
+    def over(self):
+        """Whether the game has ended, by a result or by truncation."""
+        return any(self.env.terminations.values()) or any(self.env.truncations.values())
+
+    @property
+    def record(self):
+        """The game so far, as the notation has it."""
+        return self.env.record.to_dict()
+
+    @property
+    def hands(self):
+        """The hands on record."""
+        return self.record["hands"]
+
+    def sees(self, seat):
+        """What a seat observes, in words."""
+        seen = self.env.observe(f"player_{seat}")["observation"]
+        return self.env.observation_layout.decode(seen)
+
+    def do(self, *names):
+        """Carry out actions by name."""
+        for name in names:
+            self.env.step(self.env.action_names.index(name))
+        return self
+
+    def play(self, cards):
+        """Give or play cards, "JH 9H"."""
+        return self.do(*cards.split())
+
+    def settle(self, choose=lambda table: table.legal[0]):
+        """Go on to the end of the hand, and give the hand's record."""
+        before = len(self.hands)
+        while not self.over and len(self.hands) == before:
+            self.do(choose(self))
+        return self.hands[before - 1]
+
+
+def opening(rules, strain):
+    """The first bid of the game's ladder, and the actions that make it the contract."""
+    name = rules.ladder[0].name
+    passes = ["pass"] * 3
+    if rules.strain_named == "in_bid":
+        return [f"bid {name} {strain}", *passes]
+    return [f"bid {name}", *passes, f"trump {strain}"]
+
+
+def trick(game, strain, cards, **options):
+    """Seat 0 declares in a strain and leads; the table once each seat has played its card.
+
+    Nobody but those who follow with their card holds the suit led. The seat to act has won.
+    """
+    rules = game.rules.replace(**options)
+    left = deck(rules)
+    for card in cards:
+        left.remove(card)
+    led = belongs_to(cards[0], strain)
+    follows = [belongs_to(card, strain) == led for card in cards]
+    hands = [[card] for card in cards]
+    for card in sorted(left, key=lambda card: belongs_to(card, strain) != led):
+        able = [
+            seat
+            for seat in range(4)
+            if len(hands[seat]) < rules.tricks
+            and (follows[seat] or belongs_to(card, strain) != led)
+        ]
+        hands[able[0]].append(card)
+    named = {seat: " ".join(hand) for seat, hand in enumerate(hands)}
+    table = Table(game, dealer=3, hands=named, **options)
+    return table.do(*opening(rules, strain), *cards)
+
+
+def split_hands(rules, leader, rival, tricks):
+    """Hands by which, at no trump, the leader wins `tricks` and its rival the rest."""
+    clubs, diamonds, hearts, spades = (
+        [card for card in reversed(deck(rules)) if card[1] == suit] for suit in SUITS
+    )
+    if tricks:
+        hands = {leader: clubs[:tricks] + diamonds[tricks:], rival: diamonds[:tricks]}
+        hands[rival] += clubs[tricks:]
+    else:
+        hands = {leader: diamonds[1:] + hearts[:1], rival: diamonds[:1] + clubs[:-1]}
+        hearts = hearts[1:] + clubs[-1:]
+    for seat, suit in zip(sorted({0, 1, 2, 3} - {leader, rival}), (hearts, spades), strict=True):
+        hands[seat] = suit
+    return hands
+
+
+def _to_plan(own):
+    """How `split_hands` is played: cash the own suit from the top, then lead low from the other."""
+
+    def choose(table):
+        cards = sorted(table.legal, key=lambda card: LOW_TO_HIGH.index(card[0]))
+        suit = own.get(table.seat)
+        mine = [card for card in cards if card[1] == suit]
+        others = [card for card in cards if card[1] != suit]
+        led = table.sees(table.seat)["led"]
+        if mine and led in (None, suit):
+            return mine[-1]
+        return (others or cards)[0]
+
+    return choose
+
+
+def played(game, calls, *, lead, tricks, dealer=0, score=(0, 0), **options):
+    """A hand at no trump after these four calls, in which seat `lead` leads and wins `tricks`.
+
+    The other side wins the rest. An exchange, if the contract has one, is made on the way.
+    """
+    rules = game.rules.replace(**{k: v for k, v in options.items() if k != "episode"})
+    bids = {bid.name: bid for bid in rules.ladder}
+    last = max(i for i, call in enumerate(calls) if call != "pass")
+    declarer, partner = (dealer + 1 + last) % 4, (dealer + 3 + last) % 4
+    bid = bids[calls[last].removeprefix("bid ")]
+    rival = (lead + 1) % 4
+    if bid.alone and rival == partner:
+        rival = (lead + 3) % 4
+    hands = split_hands(rules, lead, rival, tricks)
+    swapped = hands[partner][: bid.exchange]
+    kept = hands[declarer][: bid.exchange]
+    hands[declarer] = swapped + hands[declarer][bid.exchange :]
+    hands[partner] = kept + hands[partner][bid.exchange :]
+    named = {seat: " ".join(hand) for seat, hand in hands.items()}
+    table = Table(game, dealer=dealer, hands=named, score=score, **options)
+    if rules.strain_named == "in_bid":
+        table.do(*(call if call == "pass" else f"{call} NT" for call in calls))
+    else:
+        table.do(*calls, "trump NT")
+    table.do(*swapped, *kept)
+    assert table.seat == lead
+    table.settle(_to_plan({lead: "C", rival: "D"} if tricks else {rival: "C"}))
+    return table
+
+
+def by(seat, bid, dealer=0):
+    """Four calls in which only one seat bids."""
+    return [bid if (dealer + 1 + i) % 4 == seat else "pass" for i in range(4)]
+
+
+def in_games(*games):
+    """Run a test in each of these games, as its `game`."""
+    return pytest.mark.parametrize("game", games, ids=lambda game: game.name)
+
+
+VARIANTS = tuple(bideuchre_env.variants.values())
+CINCINNATI = bideuchre_env.cincinnati_v0
+SIMPLIFIED = bideuchre_env.simplified_v0
+CLUB = bideuchre_env.club_v0
+BARRIE = bideuchre_env.barrie_v0
+SIX_CARD = bideuchre_env.six_card_v0
+DOUBLE_DECK = bideuchre_env.double_deck_v0
+CALLING = (SIMPLIFIED, CLUB, BARRIE)
+GENERAL = (SIX_CARD, DOUBLE_DECK)
+BID_EUCHRE = (CLUB, BARRIE, SIX_CARD, DOUBLE_DECK)
