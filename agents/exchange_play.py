@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from bideuchre_env._jit import Row, kernel, lowest_bit
 from bideuchre_env.agents.card_order import BEATS, STRENGTH, SUIT_OF
-from bideuchre_env.agents.discards import least_kept
+from bideuchre_env.agents.discards import keep_value
 from bideuchre_env.agents.view import count_held
+
+LOW_TRUMP = 10  # strength of the ten of trumps
 
 
 @kernel
 def give_up(v: Row, t: Row, legal: int) -> int:
-    """The card a lone declarer gives up: the one least worth keeping."""
-    return least_kept(v, t, legal)
+    """The card a lone declarer gives up: a losing side card, then a low trump, never an ace."""
+    strain = int(v.strain)
+    best, least = -1, 1 << 30
+    while legal:
+        kind = lowest_bit(legal)
+        legal &= legal - 1
+        value = keep_value(v, t, kind)
+        if int(v.trumps) >> kind & 1 and int(STRENGTH[strain, kind]) <= LOW_TRUMP:
+            value = 380 + int(STRENGTH[strain, kind])
+        if value <= least:
+            best, least = kind, value
+    return best
 
 
 @kernel

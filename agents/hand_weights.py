@@ -6,7 +6,12 @@ import numpy as np
 
 from bideuchre_env._jit import Array, records
 from bideuchre_env.agents.bidding import N_SIGNS
+from bideuchre_env.agents.hand_numbers import HAND_NUMBERS
 from bideuchre_env.agents.hand_value import N_FEATURES
+
+CAUTION = 0.0
+PRESS = 0.02
+LONE_CAUTION = 0.0
 
 WEIGHTS = np.dtype(
     [
@@ -24,16 +29,18 @@ WEIGHTS = np.dtype(
 )
 
 
-def rough_weights(kinds: int, copies: int) -> Array:
-    """Round numbers a player would start from; one `WEIGHTS` record."""
+DECKS = tuple((kinds, copies) for copies in (1, 2) for kinds in (16, 20, 24))
+"""The decks there are numbers for, in their order: (kinds, copies)."""
+
+
+def load_weights(kinds: int, copies: int) -> Array:
+    """The numbers for this deck as one `WEIGHTS` record."""
     table = records(WEIGHTS, 1)
     w = table[0]
-    n = kinds * copies // 4
-    trumps = [0.18 * n, 0.9, 0.8, 0.7, 0.5, 0.4, 0.35, 0.1, 0.1, 0.7, 0.4, 0.5, 0.2, 0.1, 0.0, 0.0]
-    plain = [0.3 * n, 0.8, 0.6, -0.3, 0.2, 0.7, 0.8, 0.3, 0.2, 0.1, 0.1, 0, 0, 0, 0.3, 0.0]
-    w["tricks"][0] = [trumps, plain]
-    w["tricks"][1, :, 0], w["tricks"][1, :, 15] = 0.5, 1.0
-    w["tricks"][2, :, 0], w["tricks"][2, :, 15] = 0.5, 1.0
-    w["spread"][:] = 0.18 * n
-    w["lone"][:, :, 0] = -20.0
+    numbers = HAND_NUMBERS[DECKS.index((kinds, copies))]
+    for name in ("tricks", "spread", "signs", "lone", "passing"):
+        shape = w[name].shape
+        w[name] = np.array(numbers[name], np.float64).reshape(shape)
+    w["caution"], w["press"], w["lone_caution"] = CAUTION, PRESS, LONE_CAUTION
+    table.flags.writeable = False
     return table

@@ -17,6 +17,8 @@ def lead(v: Row, t: Row, legal: int) -> int:
         return lowest_bit(legal)
     if int(v.declarer) & 1:
         return lead_against(v, t, legal)
+    if int(v.sitting_out) >= 0 and legal & int(v.trumps):
+        return highest(legal & int(v.trumps), int(v.strain))  # losers last: let them throw off
     if enemy_trumps(v) and legal & int(v.trumps):
         card = draw_trumps(v, t, legal & int(v.trumps))
         if card >= 0:
@@ -41,7 +43,7 @@ def draw_trumps(v: Row, t: Row, trumps: int) -> int:
     n = count_held(v, int(v.trumps))
     if int(v.declarer) == 2:
         return -1 if stuck(v, t) and above > 0 else top
-    if above == 0 or int(v.sitting_out) >= 0:
+    if above == 0:
         return top
     if n <= 1:
         return -1
@@ -59,8 +61,6 @@ def lead_side(v: Row, t: Row, legal: int) -> int:
     boss = best_boss(v, t, side)
     if boss >= 0:
         return boss
-    if not enemy_trumps(v) and legal & int(v.trumps) and int(v.sitting_out) < 0:
-        return lowest_from(v, t, side)
     return lowest_from(v, t, side)
 
 

@@ -9,7 +9,7 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.bidding import SCRATCH_SHAPE, choose_call, choose_strain
 from bideuchre_env.agents.exchange_play import give_up, pass_over
 from bideuchre_env.agents.following import follow
-from bideuchre_env.agents.hand_weights import rough_weights
+from bideuchre_env.agents.hand_weights import load_weights
 from bideuchre_env.agents.leading import lead
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.rules import Rules
@@ -23,7 +23,7 @@ class RuleAgent(RowAgent):
 
     def __init__(self, rules: Rules, *, seed: int | None = None, weights: Array | None = None):
         super().__init__(rules)
-        self.weights = rough_weights(rules.kinds, rules.copies) if weights is None else weights
+        self.weights = load_weights(rules.kinds, rules.copies) if weights is None else weights
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
