@@ -1,0 +1,50 @@
+"""The `bideuchre` command: parsing imports nothing heavy, a command does when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from bideuchre_env import __version__, command_records, command_selfplay, command_variants
+from bideuchre_env.errors import BidEuchreError
+
+USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+COMMANDS = (command_selfplay, command_variants, command_records)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every command; each command sets `run`, which takes the parsed arguments."""
+    parser = argparse.ArgumentParser(
+        prog="bideuchre",
+        description="The Bid Euchre family of card games: self-play, game records, rule sheets.",
+    )
+    parser.add_argument("--version", action="version", version=f"bideuchre_env {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in COMMANDS:
+        module.add(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code. Bad input is one line on stderr and exit code 2."""
+    parsed = build_parser().parse_args(arguments)
+    try:
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return code
+    except BidEuchreError as error:
+        print(f"bideuchre: error: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        print("bideuchre: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

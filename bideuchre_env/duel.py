@@ -1,0 +1,174 @@
+"""Kernels of a duel between two agents: many tables in lock step, two tables to a board.
+
+Tables stand in slots: slots 2p and 2p + 1 are the two tables of one board. They are dealt from
+the same stream, so they hold the same cards; at the first agent 0 has seats 0 and 2, at the
+second it has seats 1 and 3 (`agent = side ^ slot & 1`). A slot whose phase is OVER is idle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env._jit import Array, Row, Word, kernel
+from bideuchre_env.deal import deal_hand, seed_stream, start_game
+from bideuchre_env.scoring import made
+from bideuchre_env.state import DEAL, DRAWN, OVER, TRUNCATED, WON
+from bideuchre_env.step import is_legal
+
+BID, MADE, SET, LONE_BID, LONE_MADE = range(5)
+
+TALLY = np.dtype(
+    [
+        ("points", np.int64),  # agent 0's minus agent 1's
+        ("hands", np.int64),  # passed-out ones included
+        ("contracts", np.int64, (2, 5)),  # [agent]: BID, MADE, SET, LONE_BID, LONE_MADE
+    ],
+    align=True,
+)
+TOTALS = np.dtype(
+    [
+        ("units", np.int64),  # boards, or pairs of games
+        ("points", np.int64),
+        ("hands", np.int64),
+        ("points_points", np.float64),  # sums of squares and products over units
+        ("points_hands", np.float64),
+        ("hands_hands", np.float64),
+        ("contracts", np.int64, (2, 5)),
+        ("won", np.int64, (2,)),  # games, by agent
+        ("drawn", np.int64),
+        ("truncated", np.int64),
+    ],
+    align=True,
+)
+
+
+@kernel
+def open_boards(
+    states: Array, tables: Array, pairs: Array, boards: Array, low: Word, high: Word, single: bool
+) -> None:
+    """Seat board `boards[j]` at the two tables of slots `pairs[j]`, with its first hand dealt.
+
+    Board i has the stream of seed `high:low` + i. A single hand is dealt by seat i % 4, so that
+    dealers take turns; the first dealer of a game is drawn.
+    """
+    for j in range(len(pairs)):
+        word = low + np.uint64(boards[j])
+        carry = np.uint64(1) if word < low else np.uint64(0)
+        for table in range(2):
+            s = states[2 * int(pairs[j]) + table]
+            seed_stream(s, word, high + carry)
+            start_game(s, int(boards[j]) & 3 if single else -1)
+            deal_hand(s, tables[0])
+
+
+@kernel
+def to_act(states: Array, slots: Array, counts: Array) -> None:
+    """Write the slots where agent k is to act to `slots[k]`, and how many to `counts[k]`."""
+    counts[0] = 0
+    counts[1] = 0
+    for i in range(len(states)):
+        if int(states[i].phase) < DEAL:
+            agent = (int(states[i].turn) ^ i) & 1
+            slots[agent, counts[agent]] = i
+            counts[agent] += 1
+
+
+@kernel
+def first_illegal(states: Array, tables: Array, slots: Array, choices: Array) -> int:
+    """The first j whose choice is not legal in slot `slots[j]`, or -1.
+
+    The state is asked, not the mask: an agent may have written to its mask.
+    """
+    for j in range(len(slots)):
+        if not is_legal(states[slots[j]], tables[0], int(choices[j])):
+            return j
+    return -1
+
+
+@kernel
+def ended_hands(states: Array, slots: Array, ended: Array, count: int) -> int:
+    """Add those of `slots` whose hand has ended to `ended[count:]`; how many it holds then."""
+    for j in range(len(slots)):
+        if int(states[slots[j]].phase) >= DEAL:
+            ended[count] = slots[j]
+            count += 1
+    return count
+
+
+@kernel
+def tally_hands(states: Array, tables: Array, ended: Array, tallies: Array) -> None:
+    """Enter the hands that have ended in the tallies of their slots."""
+    for j in range(len(ended)):
+        slot = int(ended[j])
+        s, tally = states[slot], tallies[slot]
+        swapped = slot & 1
+        tally.points += int(s.points[swapped]) - int(s.points[1 - swapped])
+        tally.hands += 1
+        level = int(s.level)
+        if level < 0:
+            continue
+        row = tally.contracts[(int(s.declarer) & 1) ^ swapped]
+        is_made, alone = made(s, tables[0]), int(tables[0].alone[level]) == 1
+        row[BID] += 1
+        row[MADE if is_made else SET] += 1
+        if alone:
+            row[LONE_BID] += 1
+            row[LONE_MADE] += 1 if is_made else 0
+
+
+@kernel
+def close_tables(states: Array, ended: Array) -> None:
+    """Close these tables after their one hand, whatever the score."""
+    for j in range(len(ended)):
+        states[ended[j]].phase = OVER
+
+
+@kernel
+def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
+    """Write the pairs of slots both of which are over, and not settled yet; how many."""
+    count = 0
+    for pair in range(len(states) // 2):
+        slot = 2 * pair
+        over = int(states[slot].phase) == OVER and int(states[slot + 1].phase) == OVER
+        if over and int(tallies[slot].hands) > 0:
+            pairs[count] = pair
+            count += 1
+    return count
+
+
+@kernel
+def settle_pairs(states: Array, tallies: Array, pairs: Array, single: bool, totals: Array) -> None:
+    """Move the tallies of finished pairs of slots to the totals (one row)."""
+    total = totals[0]
+    for j in range(len(pairs)):
+        points, hands = 0, 0
+        for table in range(2):
+            slot = 2 * int(pairs[j]) + table
+            tally = tallies[slot]
+            points += int(tally.points)
+            hands += int(tally.hands)
+            for agent in range(2):
+                for i in range(5):
+                    total.contracts[agent, i] += tally.contracts[agent, i]
+                    tally.contracts[agent, i] = 0
+            tally.points = 0
+            tally.hands = 0
+            if not single:
+                count_game(states[slot], table, total)
+        total.units += 1
+        total.points += points
+        total.hands += hands
+        total.points_points += float(points) * points
+        total.points_hands += float(points) * hands
+        total.hands_hands += float(hands) * hands
+
+
+@kernel
+def count_game(s: Row, swapped: int, total: Row) -> None:
+    """Enter the outcome of a finished game in the totals."""
+    if int(s.outcome) == WON:
+        total.won[int(s.winner) ^ swapped] += 1
+    elif int(s.outcome) == DRAWN:
+        total.drawn += 1
+    elif int(s.outcome) == TRUNCATED:
+        total.truncated += 1
