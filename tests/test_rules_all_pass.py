@@ -28,8 +28,8 @@ def test_passed_out_next_dealer(game):
 
     R.31: "A passed-out hand scores nothing and does not count as played for `rounds`."
 
-    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals again
-    (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
+    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
+    again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
     `redeal_next` |"
     """
     table = Table(game, dealer=2).do("pass", "pass", "pass", "pass")
@@ -43,8 +43,8 @@ def test_passed_out_next_dealer(game):
 def test_passed_out_same_dealer():
     """R.29: "`redeal_same`"
 
-    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals again
-    (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
+    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
+    again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
     `redeal_next` |"
     """
     table = Table(SIMPLIFIED, dealer=2)

@@ -99,8 +99,8 @@ def test_cincinnati_moon_is_played_without_the_partner(k):
 
     S0.39: "Moon | Capture 6 tricks alone (12 points) |"
 
-    R.19: "Lone hand: the declarer's partner sits out (three cards to a trick) and every trick must
-    be won."
+    R.19: "Lone hand: the declarer's partner sits out (three cards to a trick) and every trick
+    must be won."
     """
     table = moon(k, 6)
     hand = table.hands[0]
@@ -113,12 +113,15 @@ def test_cincinnati_moon_is_played_without_the_partner(k):
 @in_games(*CALLING)
 @pytest.mark.parametrize("name", ["call-2", "call-1", "moon"])
 def test_the_partner_takes_no_part_in_the_play(game, name):
-    """S1.24, S1.27, S1.29, S1.40, S1.42: "The partner does not play."
+    """S1.04: "Right bowers, left bowers and going alone are the major similarities with the
+    traditional game of euchre."
+
+    S1.24, S1.27, S1.29, S1.40, S1.42: "The partner does not play."
 
     S3.12: "Play alone – no partner"
 
-    R.19: "Lone hand: the declarer's partner sits out (three cards to a trick) and every trick must
-    be won."
+    R.19: "Lone hand: the declarer's partner sits out (three cards to a trick) and every trick
+    must be won."
     """
     table = Table(game, dealer=0).do(*by(1, f"bid {name} H"))
     while table.sees(0)["phase"] != "play":
@@ -138,14 +141,14 @@ def test_the_partner_takes_no_part_in_the_play(game, name):
 
 @in_games(SIX_CARD, DOUBLE_DECK)
 def test_additional_bids_to_play_alone(game):
-    """S2.15: "In some versions there are additional bids to play alone in which case your partner
-    puts his or her cards face down and takes no part in the play."
+    """S2.15: "In some versions there are additional bids to play alone in which case your
+    partner puts his or her cards face down and takes no part in the play."
 
-    S4.25: "In some versions there are additional bids to play alone; in which case your partner
-    puts his or her cards face down and takes no part in the play."
+    S4.25: "In some versions there are additional bids to play alone; in which case your
+    partner puts his or her cards face down and takes no part in the play."
 
-    R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3, value) |
-    S4: "In some versions there are additional bids to play alone""
+    R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
     """
     bids = (Bid("call-3", value=9, exchange=3), Bid("solo", value=20))
     table = Table(game, dealer=0, lone=bids)
@@ -167,14 +170,14 @@ def test_additional_bids_to_play_alone(game):
 
 @in_games(*CALLING)
 def test_scores_for_playing_alone(game):
-    """S1.37: "A successful winning bid of eight tricks and the declarer plays alone, with no card
-    exchange, scores 24 points."
+    """S1.37: "A successful winning bid of eight tricks and the declarer plays alone, with no
+    card exchange, scores 24 points."
 
-    S1.39: "A successful winning bid of eight tricks and the declarer exchanged one card, scores 18
-    points."
+    S1.39: "A successful winning bid of eight tricks and the declarer exchanged one card,
+    scores 18 points."
 
-    S1.41: "A successful winning bid of eight tricks and the declarer exchanged two cards, scores 12
-    points."
+    S1.41: "A successful winning bid of eight tricks and the declarer exchanged two cards,
+    scores 12 points."
 
     S3.26, S4.06: "call for 2 cards: 12 points"
 
@@ -182,9 +185,9 @@ def test_scores_for_playing_alone(game):
 
     S3.28, S4.08: "moon: 24 points"
 
-    R.04: "lone bids, low to high | moon 12, double moon 24, triple moon 32, quadruple moon 48 |
-    call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 |
-    none | none |"
+    R.04: "lone bids, low to high | moon 12, double moon 24, triple moon 32, quadruple moon 48
+    | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18,
+    moon 24 | none | none |"
 
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
     """
@@ -217,8 +220,8 @@ def test_lose_equal_amount_if_you_fail(game, tricks):
 
 @in_games(*CALLING)
 def test_moon_is_all_eight_with_the_cards_dealt(game):
-    """S1.23: "The highest bid is for the declarer to take all eight tricks with no help from their
-    partner."
+    """S1.23: "The highest bid is for the declarer to take all eight tricks with no help from
+    their partner."
 
     S1.25: "If successful this is called over the Moon."
 
@@ -226,8 +229,8 @@ def test_moon_is_all_eight_with_the_cards_dealt(game):
 
     S3.13: "Play alone and don't ask for any cards from your partner [Moon]"
 
-    S4.05: "The highest bid of all is moon, in which you have to win all 8 tricks alone using the
-    cards you were dealt."
+    S4.05: "The highest bid of all is moon, in which you have to win all 8 tricks alone using
+    the cards you were dealt."
     """
     table = Table(game, dealer=0).do("bid moon S")
     while table.seat != 0:
@@ -245,8 +248,8 @@ def test_moon_is_all_eight_with_the_cards_dealt(game):
 def test_eight_with_a_partner_is_no_lone_bid(game):
     """S4.02: "You can bid any number of a suit or no trump up to a maximum of 8."
 
-    S4.04: "A bid to play alone is higher than a bid with a partner, and a bid calling for one card
-    is higher than a bid calling for two."
+    S4.04: "A bid to play alone is higher than a bid with a partner, and a bid calling for one
+    card is higher than a bid calling for two."
     """
     table = Table(game, dealer=0).do(*by(1, "bid 8 NT"))
     assert table.sees(0)["sitting_out"] is None
@@ -256,8 +259,8 @@ def test_eight_with_a_partner_is_no_lone_bid(game):
 
 
 def test_moon_in_a_game_of_the_general_rules_opens_as_any_bid():
-    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3, value)
-    | S4: "In some versions there are additional bids to play alone""
+    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
     """
     table = Table(SIX_CARD, lone=[{"name": "solo", "exchange": 0, "value": 10}], partnered=None)
     assert set(table.legal) == {"pass", *(f"bid solo {s}" for s in ("C", "D", "H", "S", "NT"))}

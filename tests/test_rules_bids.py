@@ -5,6 +5,7 @@ from tables_of_play import (
     BARRIE,
     BID_EUCHRE,
     CALLING,
+    CINCINNATI,
     CLUB,
     COLOUR_MATE,
     DOUBLE_DECK,
@@ -12,6 +13,7 @@ from tables_of_play import (
     SIX_CARD,
     STRAINS,
     SUITS,
+    VARIANTS,
     Table,
     by,
     in_games,
@@ -30,6 +32,43 @@ def numbers(low, high):
     return [str(n) for n in range(low, high + 1)]
 
 
+LADDERS = {
+    CINCINNATI: ["3", "4", "5", "moon", "double moon", "triple moon", "quadruple moon"],
+    SIMPLIFIED: [*numbers(1, 7), "call-2", "call-1", "moon"],
+    CLUB: [*numbers(3, 8), "call-2", "call-1", "moon"],
+    BARRIE: [*numbers(1, 8), "call-2", "call-1", "moon"],
+    SIX_CARD: numbers(1, 6),
+    DOUBLE_DECK: numbers(1, 12),
+}
+
+
+@in_games(*VARIANTS)
+def test_ladders_of_the_variants(game):
+    """R.03: "partnered bids | 3 4 5 | 1..7 | 3..8 | 1..8 | 1..6 | 1..12 |"
+
+    R.04: "lone bids, low to high | moon 12, double moon 24, triple moon 32, quadruple moon 48
+    | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18,
+    moon 24 | none | none |"
+
+    R.05: "strain named | by the winner, after the auction | in the bid | in the bid | in the
+    bid | in the bid | in the bid |"
+
+    R.24: "every variant accepts every one that makes sense for it; the defaults are the table
+    above"
+    """
+    table = Table(game, dealer=0)
+    calls = ["pass", *in_strains(*LADDERS[game])]
+    if game is CINCINNATI:
+        calls = ["pass", *(f"bid {name}" for name in LADDERS[game])]
+        calls += [f"trump {strain}" for strain in STRAINS]
+    names = table.env.action_names
+    assert names[: len(calls)] == calls
+    assert all(len(name) == 2 for name in names[len(calls) :]), "the rest are cards"
+    top = calls[1 + 5 * (len(LADDERS[game]) - 1)] if game is not CINCINNATI else "bid moon"
+    assert top in table.legal
+    assert "pass" in table.legal
+
+
 def test_simplified_bids():
     """S1.11: "The bidder states the number of tricks they will take in that hand; and names a
     particular suit or no Trump."
@@ -46,10 +85,11 @@ def test_simplified_bids():
 def test_simplified_second_bidder():
     """S1.13: "There is no hierarchy in the suits."
 
-    S1.14: "Moving clockwise the second bidder may pass or bid the number of tricks they will take
-    in a particular suit or no trump."
+    S1.14: "Moving clockwise the second bidder may pass or bid the number of tricks they will
+    take in a particular suit or no trump."
 
-    S1.15: "However, their bid must be at least one trick more (over bid) than the previous bidder."
+    S1.15: "However, their bid must be at least one trick more (over bid) than the previous
+    bidder."
     """
     for n in range(1, 8):
         table = Table(SIMPLIFIED).do(f"bid {n} D")
@@ -58,8 +98,8 @@ def test_simplified_second_bidder():
 
 
 def test_simplified_third_and_fourth_bidder():
-    """S1.16: "The third and fourth bidder (dealer) continue using the same terms as set out for the
-    second bidder."
+    """S1.16: "The third and fourth bidder (dealer) continue using the same terms as set out
+    for the second bidder."
     """
     table = Table(SIMPLIFIED).do("bid 2 S", "pass")
     third = table.legal
@@ -86,11 +126,11 @@ def test_simplified_highest_bidder_plays_first(seat):
 
 
 def test_dealer_may_equal_eight():
-    """S1.30: "The only time a player does not have to overbid is when it is the dealers turn and
-    the previous high bid is to take all eight tricks."
+    """S1.30: "The only time a player does not have to overbid is when it is the dealers turn
+    and the previous high bid is to take all eight tricks."
 
-    S1.31: "The dealer can also bid the same number of eight tricks providing they are equal to, or
-    greater than, the choice outlined above."
+    S1.31: "The dealer can also bid the same number of eight tricks providing they are equal
+    to, or greater than, the choice outlined above."
 
     R.35: "`lone` | S1"
 
@@ -111,8 +151,8 @@ def test_dealer_may_equal_eight():
 
 
 def test_dealer_may_not_equal_less_than_eight():
-    """S1.30: "The only time a player does not have to overbid is when it is the dealers turn and
-    the previous high bid is to take all eight tricks."
+    """S1.30: "The only time a player does not have to overbid is when it is the dealers turn
+    and the previous high bid is to take all eight tricks."
     """
     for n in range(1, 8):
         table = Table(SIMPLIFIED, dealer=0).do(f"bid {n} H", "pass", "pass")
@@ -137,15 +177,26 @@ def test_barrie_bids():
 
 @in_games(*CALLING)
 def test_lone_bids_outrank_the_rest(game):
-    """S4.04: "A bid to play alone is higher than a bid with a partner, and a bid calling for one
+    """S1.23: "The highest bid is for the declarer to take all eight tricks with no help from
+    their partner."
+
+    S1.26: "The second highest bid is taking all eight tricks but exchanging one card with your
+    partner (the card is selected by the non-playing partner and passed across the table face
+    down to keep it hidden from the opposition)."
+
+    S1.28: "The third highest bid is the declarer taking all eight tricks but exchanging two
+    cards with his partner (the cards are selected by the non-playing partner and passed across
+    the table face down to keep them hidden from the opposition)."
+
+    S4.04: "A bid to play alone is higher than a bid with a partner, and a bid calling for one
     card is higher than a bid calling for two."
 
-    S4.05: "The highest bid of all is moon, in which you have to win all 8 tricks alone using the
-    cards you were dealt."
+    S4.05: "The highest bid of all is moon, in which you have to win all 8 tricks alone using
+    the cards you were dealt."
 
-    R.04: "lone bids, low to high | moon 12, double moon 24, triple moon 32, quadruple moon 48 |
-    call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 |
-    none | none |"
+    R.04: "lone bids, low to high | moon 12, double moon 24, triple moon 32, quadruple moon 48
+    | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18, moon 24 | call-2 12, call-1 18,
+    moon 24 | none | none |"
     """
     table = Table(game).do(f"bid {game.rules.partnered[1]} H")
     assert table.legal == ["pass", *in_strains("call-2", "call-1", "moon")]
@@ -159,8 +210,8 @@ def test_lone_bids_outrank_the_rest(game):
 
 @in_games(*BID_EUCHRE)
 def test_pass_or_bid_more(game):
-    """S2.17, S3.10, S4.23: "At your turn you must either pass or bid a larger number of tricks than
-    the previous bid if any."
+    """S2.17, S3.10, S4.23: "At your turn you must either pass or bid a larger number of tricks
+    than the previous bid if any."
 
     R.03: "partnered bids | 3 4 5 | 1..7 | 3..8 | 1..8 | 1..6 | 1..12 |"
 
@@ -181,8 +232,8 @@ def test_pass_or_bid_more(game):
 
 @in_games(*BID_EUCHRE)
 def test_suits_do_not_rank(game):
-    """S2.16, S4.24: "There is no rank among the suits, so it is not possible to outbid a bid in one
-    suit with an equal number of tricks in another suit (this is unlike 500 or Bridge)."
+    """S2.16, S4.24: "There is no rank among the suits, so it is not possible to outbid a bid
+    in one suit with an equal number of tricks in another suit (this is unlike 500 or Bridge)."
 
     R.14: "The strains (four suits, no trump) do not outrank each other."
     """
@@ -197,9 +248,9 @@ def test_suits_do_not_rank(game):
 
 
 def test_a_bid_is_tricks_and_a_strain():
-    """S2.18, S4.22: "A bid is a number of tricks (one or more), which the bidding side contracts to
-    win if they are allowed to chose trumps, and a proposed trump suit or 'no trump' - for example
-    '4 spades' or '5 no trump'."
+    """S2.18, S4.22: "A bid is a number of tricks (one or more), which the bidding side
+    contracts to win if they are allowed to chose trumps, and a proposed trump suit or 'no
+    trump' - for example '4 spades' or '5 no trump'."
 
     R.49: "`strain_named` | `in_bid`"
     """
@@ -213,9 +264,9 @@ def test_a_bid_is_tricks_and_a_strain():
 
 
 def test_a_club_bid_is_tricks_and_a_strain():
-    """S3.09: "A bid is a number of tricks (one or more), which the bidding side contracts to win if
-    they are allowed to choose trumps, and a proposed trump suit or 'no trump' - for example '4
-    spades' or '5 no trump'."
+    """S3.09: "A bid is a number of tricks (one or more), which the bidding side contracts to
+    win if they are allowed to choose trumps, and a proposed trump suit or 'no trump' - for
+    example '4 spades' or '5 no trump'."
 
     R.49: "`strain_named` | `in_bid`"
     """
@@ -227,12 +278,12 @@ def test_a_club_bid_is_tricks_and_a_strain():
 
 @in_games(*BID_EUCHRE)
 def test_highest_bidder_is_declarer(game):
-    """S2.11, S3.16, S4.29: "The highest bidder is declarer and the trump suit is the suit named in
-    the bid."
+    """S2.11, S3.16, S4.29: "The highest bidder is declarer and the trump suit is the suit
+    named in the bid."
 
-    S2.30: "Bid Euchre is the name given to a group of games played in North America which are based
-    on Euchre, but with the trump suit chosen by whichever player is prepared to contract to win the
-    largest number of tricks."
+    S2.30: "Bid Euchre is the name given to a group of games played in North America which are
+    based on Euchre, but with the trump suit chosen by whichever player is prepared to contract
+    to win the largest number of tricks."
     """
     for seat in range(4):
         for suit in SUITS:
@@ -258,8 +309,8 @@ def test_bid_of_no_trump():
 def test_high_bidder_leads(game):
     """S2.10, S3.18, S4.30: "The high bidder leads to the first trick."
 
-    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat | declarer |
-    declarer | declarer | declarer | declarer |"
+    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
+    declarer | declarer | declarer | declarer | declarer |"
 
     R.33: "`declarer`"
     """

@@ -60,7 +60,8 @@ def trumps(strain, ranks):
 
 
 def test_cincinnati_deck():
-    """S0.06: "First things first, to play Cincinnati Euchre, you’ll need a special 24-card deck."
+    """S0.06: "First things first, to play Cincinnati Euchre, you’ll need a special 24-card
+    deck."
 
     S0.07: "The deck is made up of cards ranked from 9 (low) to Ace (high)."
     """
@@ -78,8 +79,8 @@ def test_jack_to_ace_decks(game):
 
     S3.02: "Double deck is used – J, Q K, A"
 
-    S4.01: "The game is played with 2 decks using the J Q K A only, that is 32 cards in all, so each
-    of the 4 players is dealt 8 cards."
+    S4.01: "The game is played with 2 decks using the J Q K A only, that is 32 cards in all, so
+    each of the 4 players is dealt 8 cards."
     """
     assert dealt(game) == whole(SHORT, 2)
     assert sum(dealt(game).values()) == 32
@@ -94,11 +95,11 @@ def test_usual_decks_of_the_general_rules():
 
 
 def test_omitted_nines_and_tens():
-    """S2.23, S4.17: "In some versions of Bid Euchre, the nines, or the nines and tens are omitted
-    from the deck."
+    """S2.23, S4.17: "In some versions of Bid Euchre, the nines, or the nines and tens are
+    omitted from the deck."
 
-    S2.28: "There is no standardization of the rules most of the variation concerns the number of
-    cards in the deck (quite often a double deck is used), and the exact bids allowed."
+    S2.28: "There is no standardization of the rules most of the variation concerns the number
+    of cards in the deck (quite often a double deck is used), and the exact bids allowed."
     """
     assert dealt(SIX_CARD, ranks="10", partnered=(1, 5)) == whole(FULL[1:], 1)
     assert dealt(SIX_CARD, ranks="J", partnered=(1, 4)) == whole(SHORT, 1)
@@ -112,8 +113,8 @@ def test_the_name_six_card_euchre():
 
 
 def test_decks_of_the_variants():
-    """R.01: "deck | 24: 9-A, one copy | 32: J-A, two copies | 32: J-A x2 | 32: J-A x2 | 24: 9-A |
-    48: 9-A x2 |"
+    """R.01: "deck | 24: 9-A, one copy | 32: J-A, two copies | 32: J-A x2 | 32: J-A x2 | 24:
+    9-A | 48: 9-A x2 |"
 
     R.02: "cards each = tricks | 6 | 8 | 8 | 8 | 6 | 12 |"
     """
@@ -141,11 +142,11 @@ def test_partners_sit_opposite(game):
 
     S0.16: "You and your partner sit across from each other at the table."
 
-    S1.03: "A game consists of four players (2 teams of 2 players) with partners sitting across from
-    each other."
+    S1.03: "A game consists of four players (2 teams of 2 players) with partners sitting across
+    from each other."
 
-    S2.26, S3.01, S4.13: "Most often there are four players in fixed partnerships, partners sitting
-    opposite."
+    S2.26, S3.01, S4.13: "Most often there are four players in fixed partnerships, partners
+    sitting opposite."
     """
     table = Table(game, dealer=3, reward="points", episode="hand")
     assert table.env.possible_agents == ["player_0", "player_1", "player_2", "player_3"]
@@ -186,8 +187,8 @@ def test_every_seat_is_as_likely_to_get_a_card(game):
 
     S0.19: "The cards are dealt three at a time."
 
-    How many cards at a time are dealt cannot be told from well shuffled hands: what can be is that
-    every card goes to every seat alike, as do two cards of the pack together.
+    How many cards at a time are dealt cannot be told from well shuffled hands: what can be is
+    that every card goes to every seat alike, as do two cards of the pack together.
     """
     table = Table(game)
     deals, copies = 2000, game.rules.copies
@@ -222,12 +223,15 @@ def test_first_dealer_is_drawn(game):
 
 @pytest.mark.parametrize("strain", SUITS)
 def test_cincinnati_trumps(strain):
-    """S0.08: "But here’s the twist – the ranking of the trump suit changes depending on what’s
+    """S0.07: "The deck is made up of cards ranked from 9 (low) to Ace (high)."
+
+    S0.08: "But here’s the twist – the ranking of the trump suit changes depending on what’s
     chosen."
 
     S0.09: "The order becomes 9, 10, Queen, King, Ace, Same Color Jack, and Jack."
 
-    S0.11: "Speaking of Jacks, those two special Jacks are called the Left Bower and Right Bower."
+    S0.11: "Speaking of Jacks, those two special Jacks are called the Left Bower and Right
+    Bower."
     """
     nine, ten, queen, king, ace, left, right = trumps(strain, FULL)
     same_color = {"C": "JS", "S": "JC", "D": "JH", "H": "JD"}[strain]
@@ -236,8 +240,9 @@ def test_cincinnati_trumps(strain):
 
 
 def test_cincinnati_diamonds():
-    """S0.10: "For example, if Diamonds is the trump suit, the ranking of Diamonds will be 9, 10,
-    Queen, King, Ace, Jack of Hearts (the Left Bower), and Jack of Diamonds (the Right Bower)."
+    """S0.10: "For example, if Diamonds is the trump suit, the ranking of Diamonds will be 9,
+    10, Queen, King, Ace, Jack of Hearts (the Left Bower), and Jack of Diamonds (the Right
+    Bower)."
     """
     assert_order(CINCINNATI, "D", ["9D", "TD", "QD", "KD", "AD", "JH", "JD"])
 
@@ -256,8 +261,8 @@ def test_simplified_bowers():
 
 @in_games(CLUB, BARRIE)
 def test_trumps_from_jack_to_ace(game):
-    """S3.03: "As in Euchre, the highest trump is the jack of the trump suit (right bower), then the
-    other jack of the same colour (left bower), then ace, king, queen."
+    """S3.03: "As in Euchre, the highest trump is the jack of the trump suit (right bower),
+    then the other jack of the same colour (left bower), then ace, king, queen."
     """
     for suit in SUITS:
         assert_order(game, suit, trumps(suit, SHORT))
@@ -265,11 +270,11 @@ def test_trumps_from_jack_to_ace(game):
 
 @in_games(*GENERAL)
 def test_trumps_of_the_general_rules(game):
-    """S2.27, S4.14: "As in Euchre, the highest trump is the jack of the trump suit (right bower),
-    then the other jack of the same colour (left bower), then ace, king, queen, 10, 9."
+    """S2.27, S4.14: "As in Euchre, the highest trump is the jack of the trump suit (right
+    bower), then the other jack of the same colour (left bower), then ace, king, queen, 10, 9."
 
-    R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every purpose;
-    at no trump a jack is a plain jack."
+    R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every
+    purpose; at no trump a jack is a plain jack."
     """
     for suit in SUITS:
         assert_order(game, suit, trumps(suit, FULL))
@@ -277,8 +282,8 @@ def test_trumps_of_the_general_rules(game):
 
 @in_games(*GENERAL)
 def test_plain_suits(game):
-    """S2.25, S4.15: "The other suits ranks ace (high), king, queen, jack, 10, 9 - except that the
-    suit which is the same colour of trumps has no jack."
+    """S2.25, S4.15: "The other suits ranks ace (high), king, queen, jack, 10, 9 - except that
+    the suit which is the same colour of trumps has no jack."
     """
     for strain in SUITS:
         for suit in SUITS:
@@ -289,8 +294,8 @@ def test_plain_suits(game):
 
 
 def test_suit_of_the_colour_of_trumps_has_no_jack():
-    """S2.25, S4.15: "The other suits ranks ace (high), king, queen, jack, 10, 9 - except that the
-    suit which is the same colour of trumps has no jack."
+    """S2.25, S4.15: "The other suits ranks ace (high), king, queen, jack, 10, 9 - except that
+    the suit which is the same colour of trumps has no jack."
 
     Spades being trumps, the jack of clubs beats the ace of clubs as a trump.
     """
@@ -300,13 +305,15 @@ def test_suit_of_the_colour_of_trumps_has_no_jack():
 
 @in_games(*GENERAL, CINCINNATI)
 def test_no_trump_ranks_down_to_the_nine(game):
-    """S0.48: "But they also have the option to pick no-trump, where all Aces are considered the
+    """S0.07: "The deck is made up of cards ranked from 9 (low) to Ace (high)."
+
+    S0.48: "But they also have the option to pick no-trump, where all Aces are considered the
     highest cards in every suit."
 
     S2.24, S4.16: "When the bid is 'no trumps', all four suits rank A-K-Q-J-10-9."
 
-    R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every purpose;
-    at no trump a jack is a plain jack."
+    R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every
+    purpose; at no trump a jack is a plain jack."
     """
     for suit in SUITS:
         assert_order(game, "NT", [rank + suit for rank in FULL])
@@ -323,10 +330,11 @@ def test_no_trump_ranks_down_to_the_jack(game):
 
 
 def test_left_bower_is_a_diamond():
-    """S0.12: "When it’s named the trump suit, it actually becomes a part of the trump suit for that
-    round."
+    """S0.12: "When it’s named the trump suit, it actually becomes a part of the trump suit for
+    that round."
 
-    S0.13: "So, if Diamonds are trump, the Jack of Hearts will act as a Diamond for that round."
+    S0.13: "So, if Diamonds are trump, the Jack of Hearts will act as a Diamond for that
+    round."
 
     S0.14: "It follows the rules of the trump suit and has to be played when Diamonds are led."
     """
@@ -345,8 +353,8 @@ def test_left_bower_counts_as_a_trump(game):
     """S2.08, S3.20, S4.32: "The left bower(s) count for all purposes as belonging to the trump
     suit."
 
-    R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every purpose;
-    at no trump a jack is a plain jack."
+    R.15: "Right bower, left bower, A K Q (10 9); the left bower belongs to trump for every
+    purpose; at no trump a jack is a plain jack."
 
     Led it calls for trumps; it follows a trump, and not its own suit.
     """

@@ -50,8 +50,8 @@ def must_play(table, *cards):
 def test_cincinnati_eldest_leads(dealer):
     """S0.52: "It’s the oldest player’s job to lead the first trick."
 
-    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat | declarer |
-    declarer | declarer | declarer | declarer |"
+    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
+    declarer | declarer | declarer | declarer | declarer |"
 
     R.32: "`opening_lead` | `eldest`"
     """
@@ -63,11 +63,12 @@ def test_cincinnati_eldest_leads(dealer):
 
 @pytest.mark.parametrize("dealer", range(4))
 def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
-    """S0.53: "But now, if someone decides to go for a “Moon bid” and the player sitting on the left
-    of the dealer chooses to skip the round, then the next player on the left takes the lead."
+    """S0.53: "But now, if someone decides to go for a “Moon bid” and the player sitting on the
+    left of the dealer chooses to skip the round, then the next player on the left takes the
+    lead."
 
-    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat | declarer |
-    declarer | declarer | declarer | declarer |"
+    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
+    declarer | declarer | declarer | declarer | declarer |"
     """
     eldest, declarer = (dealer + 1) % 4, (dealer + 3) % 4
     table = Table(CINCINNATI, dealer=dealer).do(*by(declarer, "bid moon", dealer), "trump H")
@@ -116,8 +117,8 @@ def shortened(cards, game):
 
 
 def test_spade_for_spade():
-    """S0.55: "For example, if someone plays a Spade card, you should also play a Spade card if you
-    have one."
+    """S0.55: "For example, if someone plays a Spade card, you should also play a Spade card if
+    you have one."
     """
     table = led_against(CINCINNATI, "H", {0: "AS", 1: "9S TS AC AD AH KH"})
     assert must_play(table, "9S", "TS")
@@ -125,8 +126,8 @@ def test_spade_for_spade():
 
 @in_games(*BID_EUCHRE)
 def test_follow_trump_or_discard(game):
-    """S2.09, S3.19, S4.31: "The rules of play are as in Euchre - you must follow suit, and if void
-    of the suit led you may trump or discard at will."
+    """S2.09, S3.19, S4.31: "The rules of play are as in Euchre - you must follow suit, and if
+    void of the suit led you may trump or discard at will."
     """
     for strain in SUITS:
         plain = next(s for s in SUITS if s not in (strain, COLOUR_MATE[strain]))
@@ -142,8 +143,8 @@ def test_follow_trump_or_discard(game):
 @in_games(*VARIANTS)
 @pytest.mark.parametrize("strain", SUITS)
 def test_left_bower_alone_must_be_played(game, strain):
-    """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the Left
-    Bower, you must play it."
+    """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the
+    Left Bower, you must play it."
 
     S0.14: "It follows the rules of the trump suit and has to be played when Diamonds are led."
     """
@@ -160,12 +161,13 @@ def test_left_bower_alone_must_be_played(game, strain):
 def test_highest_of_the_suit_led_or_highest_trump(game):
     """S0.58: "The goal of each round is to win tricks."
 
-    S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump card
-    if trump is played."
+    S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump
+    card if trump is played."
 
     S0.60: "The player with the highest card collects the trick and leads the next one."
 
-    S1.18: "Throughout the game, the highest trump or the highest suit card played wins the hand."
+    S1.18: "Throughout the game, the highest trump or the highest suit card played wins the
+    hand."
 
     R.18: "The trick's winner leads."
     """
@@ -230,16 +232,17 @@ def test_six_tricks():
 def test_first_of_two_equal_cards(game):
     """S1.47: "The first card played of equal value counts highest."
 
-    S1.48: "Example. A right Bower is played first then the opponent follows with a right Bower as
-    well. The first right Bower played wins the hand."
+    S1.48: "Example. A right Bower is played first then the opponent follows with a right Bower
+    as well. The first right Bower played wins the hand."
 
-    S1.49: "Similarly, the first king etc. of a suit played would beat a following king of the same
-    suit in that hand."
+    S1.49: "Similarly, the first king etc. of a suit played would beat a following king of the
+    same suit in that hand."
 
-    S2.07, S4.33: "In double deck versions the first played of two equal cards beats the second."
+    S2.07, S4.33: "In double deck versions the first played of two equal cards beats the
+    second."
 
-    S2.19, S3.04, S4.19: "When two identical cards are played to the same trick, the first to be
-    played beats the second."
+    S2.19, S3.04, S4.19: "When two identical cards are played to the same trick, the first to
+    be played beats the second."
 
     S3.21: "The first played of two equal cards beats the second."
 

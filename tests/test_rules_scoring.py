@@ -36,17 +36,17 @@ def test_cincinnati_made(bid):
 
     S0.38: "5 | Capture 5 or more tricks as a team |"
 
-    S0.49: "The team that wins the bid is responsible for capturing at least as many tricks as they
-    bid."
+    S0.49: "The team that wins the bid is responsible for capturing at least as many tricks as
+    they bid."
 
     S0.50: "For example, if Team A wins the bid with a bid of 4, they have to grab four or more
     tricks."
 
-    S0.64: "3, 4, or 5 | Must capture at least 3, 4, or 5 tricks depending on the bid. | 1 point per
-    trick |"
+    S0.64: "3, 4, or 5 | Must capture at least 3, 4, or 5 tricks depending on the bid. | 1
+    point per trick |"
 
-    S0.63: "The team that did not win the bid, also known as the defending team, always gets one
-    point for every trick they capture."
+    S0.63: "The team that did not win the bid, also known as the defending team, always gets
+    one point for every trick they capture."
 
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
 
@@ -58,13 +58,13 @@ def test_cincinnati_made(bid):
 
 @pytest.mark.parametrize("bid", [3, 4, 5])
 def test_cincinnati_failed(bid):
-    """S0.04: "If a player overestimates their abilities and fails to win enough tricks, their team
-    will lose points equal to their bid."
+    """S0.04: "If a player overestimates their abilities and fails to win enough tricks, their
+    team will lose points equal to their bid."
 
     S0.51: "If they don’t, well, tougher luck. They’ll lose some points from their score."
 
-    S0.63: "The team that did not win the bid, also known as the defending team, always gets one
-    point for every trick they capture."
+    S0.63: "The team that did not win the bid, also known as the defending team, always gets
+    one point for every trick they capture."
 
     S0.69: "If my team doesn’t meet our bid, we lose that many points."
 
@@ -102,11 +102,11 @@ def test_cincinnati_negative_score():
 
 @in_games(*BID_EUCHRE)
 def test_bid_made(game):
-    """S2.06, S4.34: "If the bidding side win at least as many tricks as they bid, each side scores
-    one point for each trick they won."
+    """S2.06, S4.34: "If the bidding side win at least as many tricks as they bid, each side
+    scores one point for each trick they won."
 
-    S3.22: "If the bidding side win at least as many tricks as they bid: each side scores one point
-    for each trick they won."
+    S3.22: "If the bidding side win at least as many tricks as they bid: each side scores one
+    point for each trick they won."
 
     R.09: "made | 1 point a trick; lone: its value | same | same | same | same | same |"
     """
@@ -118,13 +118,13 @@ def test_bid_made(game):
 
 @in_games(*BID_EUCHRE)
 def test_bid_set(game):
-    """S2.05, S4.35: "If the bidding side fail to make as many tricks as they bid they are set, and
-    lose a number of points equal to the number of tricks they bid."
+    """S2.05, S4.35: "If the bidding side fail to make as many tricks as they bid they are set,
+    and lose a number of points equal to the number of tricks they bid."
 
     S2.04, S3.24, S4.36: "The other side still score one point for each trick they won."
 
-    S3.23: "If the bidding side fail to make as many tricks as they bid: lose a number of points
-    equal to the number of tricks they bid."
+    S3.23: "If the bidding side fail to make as many tricks as they bid: lose a number of
+    points equal to the number of tricks they bid."
 
     R.10: "failed | minus the bid; lone: minus its value | same | same | same | same | same |"
 
@@ -157,12 +157,12 @@ def test_simplified_a_point_a_trick():
 
 
 def test_simplified_examples():
-    """S1.34: "Example. A winning bid of four, the declarer takes five tricks. The declarers team
-    scores five points the opposition scores three points."
+    """S1.34: "Example. A winning bid of four, the declarer takes five tricks. The declarers
+    team scores five points the opposition scores three points."
 
-    S1.35: "Should the declarer score 3 tricks or less in the above example (does not make their
-    bid) the declarer's team would lose the number of tricks they had bid, in this case a four point
-    loss."
+    S1.35: "Should the declarer score 3 tricks or less in the above example (does not make
+    their bid) the declarer's team would lose the number of tricks they had bid, in this case a
+    four point loss."
 
     S1.36: "The opposition scores one point for each trick they've taken - five points."
 
@@ -178,8 +178,8 @@ def test_simplified_examples():
 def test_defenders_always_score_their_tricks(game):
     """R.11: "defenders | 1 point a trick, always | same | same | same | same | same |"
 
-    S0.63: "The team that did not win the bid, also known as the defending team, always gets one
-    point for every trick they capture."
+    S0.63: "The team that did not win the bid, also known as the defending team, always gets
+    one point for every trick they capture."
     """
     name = game.rules.ladder[-1].name
     n = game.rules.tricks

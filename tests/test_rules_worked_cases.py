@@ -76,8 +76,8 @@ def moon_by(declarer):
 
 
 def test_case_2():
-    """R.62: "2. Cincinnati, dealer seat 0. Declarer 3 on a moon: seat 1 sits out, seat 2 leads,
-    order 2, 3, 0."
+    """R.62: "2. Cincinnati, dealer seat 0. Declarer 3 on a moon: seat 1 sits out, seat 2
+    leads, order 2, 3, 0."
     """
     assert moon_by(3) == (1, [2, 3, 0])
 
@@ -129,8 +129,8 @@ def test_case_4_eight_with_a_partner():
 
 @pytest.mark.parametrize("strain", STRAINS)
 def test_case_5(strain):
-    """R.69: "5. Simplified. Over call-1 the dealer may say call-1 or moon in any strain and becomes
-    declarer, may not say call-2;"
+    """R.69: "5. Simplified. Over call-1 the dealer may say call-1 or moon in any strain and
+    becomes declarer, may not say call-2;"
     """
     for bid in ("call-1", "moon"):
         table = Table(SIMPLIFIED, dealer=0).do("bid call-1 H", "pass", "pass")
@@ -158,8 +158,8 @@ def test_case_5_over_five():
 
 @in_games(CLUB, DOUBLE_DECK, SIX_CARD)
 def test_case_6(game):
-    """R.72: "6. `made_or_set`: a side at 51 takes 2 tricks against a bid that is made: 53, no win;
-    it then sets a bid at any total of 52 or more: win."
+    """R.72: "6. `made_or_set`: a side at 51 takes 2 tricks against a bid that is made: 53, no
+    win; it then sets a bid at any total of 52 or more: win."
     """
     n = game.rules.tricks
     calls = by(1, "bid 3")
