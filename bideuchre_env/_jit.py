@@ -136,7 +136,8 @@ def _compile(function: F, **options: Any) -> F:
 def kernel(function: F) -> F:
     """Compile a function: no allocation, no exceptions, no Python objects inside."""
     if not JIT:  # words wrap around in plain Python too, without a warning each time
-        return cast(F, np.errstate(over="ignore")(function))
+        quiet: F = np.errstate(over="ignore")(function)
+        return quiet
     return _compile(function)
 
 
