@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from bideuchre_env import __version__, command_records, command_selfplay, command_variants
 from bideuchre_env.errors import BidEuchreError
@@ -14,9 +15,17 @@ USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 COMMANDS = (command_selfplay, command_variants, command_records)
 
 
+class Parser(argparse.ArgumentParser):
+    """An `ArgumentParser` whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where help is, and exit."""
+        self.exit(USAGE, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of every command; each command sets `run`, which takes the parsed arguments."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="bideuchre",
         description="The Bid Euchre family of card games: self-play, game records, rule sheets.",
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich import console
 
     from bideuchre_env.records_io import Line
 
@@ -112,8 +112,12 @@ def _chosen(path: str, wanted: set[int], first: int | None) -> Iterator[Line]:
             return
 
 
-def _console() -> Console:
-    from rich.console import Console
+def _console() -> console.Console:
+    from rich import console
+
+    class Console(console.Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which `main` deals with, for every command alike
 
     piped = not sys.stdout.isatty()
     return Console(width=PIPE_WIDTH if piped else None, highlight=False, soft_wrap=piped)

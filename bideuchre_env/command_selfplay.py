@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bideuchre_env.selfplay import Result
 
 DEFAULT_GAMES = 2000
+COMPILING = "The first run compiles the game: about half a minute, once."
 REDRAW_SECONDS = 0.1
 INTERRUPTED = 130
 
@@ -90,7 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None and arguments.no_records:
         raise OptionError("--out and --no-records exclude each other")
     _check_agents(arguments.agents)
-    _say_if_compiling()
     from bideuchre_env import selfplay
 
     unit = "games" if hands is None else "boards"
@@ -142,14 +142,13 @@ def _out(arguments: argparse.Namespace) -> str:
     return str(free_path("runs", stem))
 
 
-def _say_if_compiling() -> None:
-    """Say on stderr that the first run compiles, where nothing is compiled yet."""
+def _compiling() -> bool:
+    """Whether nothing is compiled yet for this version of the code."""
     from pathlib import Path
 
     from bideuchre_env._jit import CACHE_FOLDER
 
-    if CACHE_FOLDER and not any(Path(CACHE_FOLDER).glob("*open_boards*")):
-        print("The first run compiles the game; this takes about 20 seconds.", file=sys.stderr)
+    return bool(CACHE_FOLDER) and not any(Path(CACHE_FOLDER).glob("*open_boards*"))
 
 
 def _print(result: Result, as_json: bool) -> None:
@@ -157,10 +156,10 @@ def _print(result: Result, as_json: bool) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, unit: str) -> Iterator[Progress | None]:
-    """A bar with rate and time left on stderr, if that is a terminal; else nothing."""
+def progress_bar(title: str, unit: str) -> Iterator[Progress]:
+    """A bar with rate and time left on stderr, if that is a terminal; else next to nothing."""
     if not sys.stderr.isatty():
-        yield None
+        yield _first_run
         return
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, TextColumn
@@ -194,12 +193,21 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
+def _first_run(done: int, total: int, decisions: int) -> None:
+    if decisions == 0 and _compiling():
+        print(COMPILING, file=sys.stderr, flush=True)
+
+
 def _updater(bar: Any, task: Any) -> Progress:
     started = drawn = 0.0
 
     def update(done: int, total: int, decisions: int) -> None:
         nonlocal started, drawn
         now = time.perf_counter()
+        if decisions == 0:
+            if _compiling():
+                bar.console.print(COMPILING, highlight=False)
+            return
         started = started or now
         if now - drawn < REDRAW_SECONDS and done < total:
             return

@@ -40,13 +40,13 @@ class RecordWriter:
         self.lines = 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if overwrite else os.O_EXCL)
         flags |= getattr(os, "O_BINARY", 0)
+        if not overwrite and os.path.lexists(self.path):
+            raise OptionError(
+                f"{self.path} exists: choose another file, or replace it (--force, overwrite=True)"
+            )
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self.path, flags, 0o666)
-        except FileExistsError:
-            raise OptionError(
-                f"{self.path} exists: choose another file, or replace it (--force, overwrite=True)"
-            ) from None
         except OSError as error:
             raise OptionError(f"{self.path} cannot be written: {error.strerror}") from None
 

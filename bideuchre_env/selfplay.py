@@ -123,9 +123,10 @@ def play(
 
     Give `hands`, how many boards of one hand each, or `games`, how many whole games (rounded up
     to pairs). `out` is a new file for the game records (`overwrite` to replace one): the two
-    tables of each board in order, written as boards finish. `progress(done, total, decisions)` is
-    called after each lock step, in boards or games. `at_once` boards are played at a time (an
-    eighth of them unless given, from 32 to 1,024).
+    tables of each board in order, written as boards finish. `progress(done, total, decisions)`,
+    in boards or games, is called before the first lock step, which compiles, and after each of
+    the others. `at_once` boards are played at a time (an eighth of them unless given, from 32 to
+    1,024).
 
     Board i of seed S is dealt from the stream of an environment reset with seed S * 10**9 + i,
     which is the record's seed: neither other seeds nor the agents change it. The agents' own

@@ -86,6 +86,8 @@ class Room:
         self, progress: Callable[[int, int, int], None] | None = None, book: Book | None = None
     ) -> bool:
         """Play until every board is finished, or Ctrl-C; True when it was interrupted."""
+        if progress is not None:
+            progress(0, self.boards, 0)
         self._open(np.arange(len(self.board_of)))
         self._settle(book, 0)  # compiles what the first step would not reach
         self._step(book)

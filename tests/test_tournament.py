@@ -1,0 +1,99 @@
+"""The tournament script: its table, its files, its picture."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from bideuchre_env.errors import OptionError
+
+SCRIPT = Path(__file__).parents[1] / "experiments" / "tournament.py"
+
+
+@pytest.fixture(scope="module")
+def tournament():
+    spec = importlib.util.spec_from_file_location("tournament", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tournament"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["tournament"]
+
+
+@pytest.fixture
+def args(tournament, tmp_path):
+    return tournament.parse_args(
+        ["--variants", "barrie_v0", "six_card_v0", "--boards", "40", "--out", str(tmp_path / "t")]
+    )
+
+
+def test_every_pair_on_every_variant_is_in_every_table(tournament, args, capsys):
+    assert tournament.main(args) == 0
+    printed = capsys.readouterr().out
+    rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
+    assert [(row["variant"], row["a"], row["b"]) for row in rows] == [
+        (variant, a, b)
+        for variant in args.variants
+        for a, b in (("cautious", "random"), ("rule", "random"), ("rule", "cautious"))
+    ]
+    table = (args.out / "results.md").read_text(encoding="utf-8")
+    for row in rows:
+        mean = float(row["points_per_hand"])
+        assert float(row["low"]) < mean < float(row["high"])
+        assert int(row["a_bid"]) == int(row["a_made"]) + int(row["a_set"])
+        assert f"{mean:+.2f} ± " in table
+        assert f"{-mean:+.2f} ± " in table
+        assert f"{mean:+7.2f} points a hand" in printed
+    assert (args.out / "results.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_matplotlib_it_says_so_and_writes_the_tables(tournament, args, monkeypatch, capsys):
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert tournament.main(args) == 0
+    assert "matplotlib" in capsys.readouterr().err
+    assert sorted(path.name for path in args.out.iterdir()) == ["results.csv", "results.md"]
+
+
+def test_ctrl_c_keeps_the_finished_pairs(tournament, args, monkeypatch, capsys):
+    played = []
+
+    def play(*given, **options):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(tournament_play(*given, **options))
+        return played[-1]
+
+    tournament_play = tournament.selfplay.play
+    monkeypatch.setattr(tournament.selfplay, "play", play)
+    assert tournament.main(args) == 130
+    assert "2 finished pairs are kept" in capsys.readouterr().err
+    assert len((args.out / "results.csv").read_text().splitlines()) == 3
+    assert (args.out / "results.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--agents", "rule", "nobody"], "nobody"),
+        (["--agents", "rule"], "two or more"),
+        (["--variants", "poker"], "poker"),
+        (["--boards", "1"], "boards"),
+        (["--seed", "-1"], "seed"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_played(tournament, options, told, tmp_path):
+    with pytest.raises(OptionError, match=told):
+        tournament.main(tournament.parse_args([*options, "--out", str(tmp_path / "t")]))
+    assert not (tmp_path / "t").exists()
+
+
+def test_results_are_not_overwritten_unless_told(tournament, tmp_path):
+    (tmp_path / "results.csv").write_text("mine")
+    with pytest.raises(OptionError, match="exists"):
+        tournament.main(tournament.parse_args(["--out", str(tmp_path)]))
+    assert (tmp_path / "results.csv").read_text() == "mine"
