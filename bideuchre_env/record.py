@@ -124,7 +124,7 @@ class GameRecord:
             _check_fields(where, hand, _HAND_FIELDS)
             try:
                 _replay_hand(states, rules, hand, number, self.start)
-                _compare(hand, hand_of(states[0], rules))
+                _compare(hand, outcome_of(states[0], rules))
             except BidEuchreError as error:
                 raise RecordError(f"{where}: {error}") from None
             if states[0]["phase"] < Phase.DEAL and number + 1 < len(self.hands):
@@ -154,15 +154,22 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
 
 def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
     """The notation's object for the hand a state row holds, finished or in progress."""
-    acts = actions.of(rules)
-    declarer, level = int(row["declarer"]), int(row["level"])
-    settled = level >= 0 and int(row["calls_made"]) == N_SEATS
     return {
         "dealer": int(row["dealer"]),
         "deal": [hand_names(hand) for hand in dealt_hands(row)],
         "actions": hand_actions(row, rules),
+        **outcome_of(row, rules),
+    }
+
+
+def outcome_of(row: Any, rules: Rules) -> dict[str, Any]:
+    """What a hand came to: the part of `hand_of` that follows from the deal and the actions."""
+    declarer, level = int(row["declarer"]), int(row["level"])
+    settled = level >= 0 and int(row["calls_made"]) == N_SEATS
+    contract = actions.of(rules).contract(level, int(row["strain"])) if settled else None
+    return {
         "declarer": declarer if settled else None,
-        "contract": acts.contract(level, int(row["strain"])) if settled else None,
+        "contract": contract,
         "tricks": row["tricks_won"].tolist(),
         "points": row["points"].tolist(),
         "score": row["score"].tolist(),
