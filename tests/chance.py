@@ -1,0 +1,53 @@
+"""Chi-square probabilities, and the one level of significance that all tests of chance share.
+
+A correct program fails a test at level a with probability a. The seeds are fixed, so a run either
+always passes or never does; the level bounds the chance that a correct program happened upon a
+failing seed when the tests were written. `LEVEL` is for one check (a table, a pair of cards):
+about 5000 checks are made in all, so the whole family stays below 1e-6. A table is checked on
+both sides: too uneven is a bias, too even is a generator that is no chance at all.
+"""
+
+import math
+
+import numpy as np
+
+LEVEL = 1e-10
+
+
+def chi_square_above(x: float, df: int) -> float:
+    """The probability that chi-square with `df` degrees of freedom exceeds x."""
+    half = x / 2
+    if df % 2:
+        total, k, log_term = math.erfc(math.sqrt(half)), 1, math.log(4 * half / math.pi) / 2 - half
+        # from df to df + 2 the probability grows by (x/2)^(df/2) e^(-x/2) / gamma(df/2 + 1)
+        while k < df:
+            total += math.exp(log_term)
+            k += 2
+            log_term += math.log(half) - math.log(k / 2)
+        return min(total, 1.0)
+    log_term, total = -half, 0.0
+    for k in range(df // 2):
+        total += math.exp(log_term)
+        log_term += math.log(half) - math.log(k + 1)
+    return min(total, 1.0)
+
+
+def assert_fits(observed, expected, df=None, scale=1.0):
+    """Check counts against what chance expects; `df` is their number less one unless told.
+
+    `scale` is for tables whose cells depend on each other by more than their total.
+    """
+    observed, expected = np.asarray(observed, float).ravel(), np.asarray(expected, float).ravel()
+    assert observed.size == expected.size
+    # an expectation of five or more in each cell keeps the statistic near its distribution
+    assert expected.min() >= 5
+    x = scale * float(((observed - expected) ** 2 / expected).sum())
+    above = chi_square_above(max(x, 1e-12), observed.size - 1 if df is None else df)
+    assert above > LEVEL, (x, observed[:20], expected[:20])
+    assert 1 - above > LEVEL, ("too even", x)
+
+
+def assert_normal(z):
+    """Check standard normal statistics, each at the level (about 6.5 either way)."""
+    z = np.abs(np.asarray(z, float))
+    assert math.erfc(float(z.max()) / math.sqrt(2)) > LEVEL, float(z.max())
