@@ -1,8 +1,8 @@
 """Nothing of the law is left out: every rule sentence of the sources is quoted by a test.
 
 `sentences/S0.txt` to `S4.txt` hold the five sources sentence by sentence, `R.txt` the page that
-settles what they leave open. A line is a rule, with an id, or begins with "-" and is none (a
-heading, talk). A test quotes the rules it shows in its docstring, the ids before the words:
+settles what they leave open. A line is a rule, with an id, or begins with "-" and stands for what
+is none (a heading, talk) by its length and hash. A test quotes the rules it shows in its docstring, the ids before the words:
 
     S2.07, S4.33: "In double deck versions the first played of two equal cards beats the second."
 
@@ -11,6 +11,7 @@ running these tests with WRITE_RULE_TABLE=1) renews it.
 """
 
 import ast
+import hashlib
 import os
 import re
 import sys
@@ -119,8 +120,17 @@ def test_the_inventory_is_the_whole_source(source):
     strip = r"[\s*#]"
     if source == "R":
         text, strip = text[text.index("## Variants") :], r"[^A-Za-z0-9]"
-    inventory = "\n".join(text for _, text in lines_of(source))
-    assert bare(inventory, strip) == bare(text, strip)
+    rest = bare(text, strip)
+    for mark, line in lines_of(source):
+        if mark:
+            size = len(bare(line, strip))
+            assert rest[:size] == bare(line, strip)
+        else:
+            length, digest = line.split()
+            size = int(length)
+            assert hashlib.sha256(rest[:size].encode()).hexdigest()[:16] == digest
+        rest = rest[size:]
+    assert not rest
 
 
 @pytest.mark.parametrize("source", SOURCES)
