@@ -2,7 +2,8 @@
 
 `sentences/S0.txt` to `S4.txt` hold the five sources sentence by sentence, `R.txt` the page that
 settles what they leave open. A line is a rule, with an id, or begins with "-" and stands for what
-is none (a heading, talk) by its length and hash. A test quotes the rules it shows in its docstring, the ids before the words:
+is none (a heading, talk) by its length and hash. A test quotes the rules it shows in its
+docstring, the ids before the words:
 
     S2.07, S4.33: "In double deck versions the first played of two equal cards beats the second."
 
