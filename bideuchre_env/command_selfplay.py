@@ -29,7 +29,8 @@ Progress = Callable[[int, int, int], None]
 _DESCRIPTION = """\
 Partnerships of agent A against partnerships of agent B on duplicate deals: every deal is
 played twice with the sides swapped, so the luck of the deal cancels. Points are A's minus B's,
-with a 95 % confidence interval over the pairs. Ctrl-C prints what is finished."""
+with a 95 % confidence interval over the pairs. Where A and B have one name, B is shown as
+NAME#2. Ctrl-C prints what is finished."""
 
 
 def add(commands: Any) -> None:
@@ -148,7 +149,7 @@ def _compiling() -> bool:
 
     from bideuchre_env._jit import CACHE_FOLDER
 
-    return bool(CACHE_FOLDER) and not any(Path(CACHE_FOLDER).glob("*open_boards*"))
+    return bool(CACHE_FOLDER) and not any(Path(CACHE_FOLDER).rglob("*open_boards*.nbi"))
 
 
 def _print(result: Result, as_json: bool) -> None:

@@ -16,12 +16,13 @@ import numpy as np
 from bideuchre_env import actions
 from bideuchre_env._jit import Array
 from bideuchre_env.batch import deal_given_row, replay_row, start_rows
-from bideuchre_env.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
+from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deals import parse_deal, parse_score
 from bideuchre_env.errors import BidEuchreError, RecordError, shown
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Outcome, Phase, new_states
 from bideuchre_env.tables import compile_tables
+from bideuchre_env.transcript import of as scribe_of
 from bideuchre_env.variants import RULES
 
 FORMAT = "bideuchre/1"
@@ -71,7 +72,7 @@ class GameRecord:
         return cls(
             variant=name,
             options=rules.to_dict() if base is None else rules.options_from(base),
-            hands=[hand_of(row, rules) for row in rows],
+            hands=hands_of(rows, rules),
             seed=seed,
             agents=agents,
             start=start,
@@ -124,7 +125,7 @@ class GameRecord:
             _check_fields(where, hand, _HAND_FIELDS)
             try:
                 _replay_hand(states, rules, hand, number, self.start)
-                _compare(hand, outcome_of(states[0], rules))
+                _compare(hand, hand_of(states[0], rules))
             except BidEuchreError as error:
                 raise RecordError(f"{where}: {error}") from None
             if states[0]["phase"] < Phase.DEAL and number + 1 < len(self.hands):
@@ -152,74 +153,16 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
         raise RecordError(f"options: {error}") from None
 
 
+def hands_of(rows: Array, rules: Rules) -> list[dict[str, Any]]:
+    """The notation's object for the hand in each state row, finished or in progress."""
+    return [json.loads(text) for text in scribe_of(rules).texts(rows, np.arange(len(rows)))]
+
+
 def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
     """The notation's object for the hand a state row holds, finished or in progress."""
-    return {
-        "dealer": int(row["dealer"]),
-        "deal": [hand_names(hand) for hand in dealt_hands(row)],
-        "actions": hand_actions(row, rules),
-        **outcome_of(row, rules),
-    }
-
-
-def outcome_of(row: Any, rules: Rules) -> dict[str, Any]:
-    """What a hand came to: the part of `hand_of` that follows from the deal and the actions."""
-    declarer, level = int(row["declarer"]), int(row["level"])
-    settled = level >= 0 and int(row["calls_made"]) == N_SEATS
-    contract = actions.of(rules).contract(level, int(row["strain"])) if settled else None
-    return {
-        "declarer": declarer if settled else None,
-        "contract": contract,
-        "tricks": row["tricks_won"].tolist(),
-        "points": row["points"].tolist(),
-        "score": row["score"].tolist(),
-    }
-
-
-def dealt_hands(row: Any) -> list[int]:
-    """The four hands as dealt, from what is held, played and exchanged since."""
-    hands = [hand_names(int(hand)) for hand in row["hands"]]
-    for seat in range(N_SEATS):
-        plays = row["plays"][seat * MAX_TRICKS : (seat + 1) * MAX_TRICKS]
-        hands[seat] += [CARD_NAMES[kind] for kind in plays if kind >= 0]
-    declarer = int(row["declarer"])
-    for kind in row["given"][row["given"] >= 0]:
-        hands[declarer].append(CARD_NAMES[kind])
-    for kind in row["passed"][row["passed"] >= 0]:
-        hands[(declarer + 2) % 4].append(CARD_NAMES[kind])
-        if row["phase"] >= Phase.PLAY:
-            hands[declarer].remove(CARD_NAMES[kind])
-    return parse_hands(hands)
-
-
-def parse_hands(hands: list[list[str]]) -> list[int]:
-    """Hand integers of lists of card names."""
-    from bideuchre_env.cards import hand_bits, parse_card
-
-    return [hand_bits(parse_card(name) for name in hand) for hand in hands]
-
-
-def hand_actions(row: Any, rules: Rules) -> list[str]:
-    """Every action of the hand a state row holds, by name, in order."""
-    acts = actions.of(rules)
-    done = []
-    for turn in range(int(row["calls_made"])):
-        seat = (int(row["dealer"]) + 1 + turn) % N_SEATS
-        call = int(row["calls"][seat])
-        done.append("pass" if call == 0 else f"bid {_call(row, acts, seat)}")
-    if rules.strain_named == "after_auction" and row["strain"] >= 0:
-        done.append(f"trump {STRAINS[row['strain']]}")
-    for pile in ("given", "passed"):
-        done += [CARD_NAMES[kind] for kind in row[pile] if kind >= 0]
-    for leader, trick in zip(row["leaders"].tolist(), range(rules.tricks), strict=False):
-        if leader >= 0:
-            cards = [row["plays"][(leader + i) % 4 * MAX_TRICKS + trick] for i in range(N_SEATS)]
-            done += [CARD_NAMES[kind] for kind in cards if kind >= 0]
-    return done
-
-
-def _call(row: Any, acts: actions.Actions, seat: int) -> str | None:
-    return acts.contract(int(row["calls"][seat]) - 1, int(row["call_strains"][seat]))
+    one = new_states(1)
+    one[0] = row
+    return hands_of(one, rules)[0]
 
 
 def _result(row: Any) -> dict[str, Any]:

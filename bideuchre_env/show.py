@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bideuchre_env import actions
 from bideuchre_env.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
-from bideuchre_env.record import GameRecord, dealt_hands
+from bideuchre_env.record import GameRecord, hand_of
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Outcome, Phase
 
@@ -48,7 +48,7 @@ def record_view(record: GameRecord, number: int) -> RenderableType:
     parts: list[RenderableType] = [_title(record, number)]
     for index, states in enumerate(record.replay()):
         row = states[0]
-        held = [hand_names(hand) for hand in dealt_hands(row)]
+        held = hand_of(row, rules)["deal"]
         parts.append(Text(f"\nHand {index + 1}", style="bold"))
         parts.append(_picture(row, rules, held, None, record.agents))
     parts.append(Text(f"\n{_ending(record)}", style="bold"))

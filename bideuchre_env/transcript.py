@@ -1,7 +1,8 @@
-"""Finished hands as text: the JSON of `record.hand_of`, written by a kernel from state rows.
+"""A hand as the JSON object of the notation, written by a kernel from its state row.
 
-Self-play writes tens of thousands of hands a second. What takes `json.dumps` and dicts 150 us a
-hand is here one pass that copies words, byte for byte the same (a test holds the two together).
+A finished hand is a function of its final state row, and so is one in progress of the row it has
+reached. Self-play writes tens of thousands of hands a second, so this is one pass that copies
+words; dicts are read back from it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _PHRASES = (
     range(len(_PHRASES))
 )
 N_PHRASES = len(_PHRASES)
-N_STRAINS = len(STRAINS)
+CONTRACTS = 1 + len(STRAINS)  # of a bid: its strain not named yet, or named
 _DIGITS = 20
 
 
@@ -48,7 +49,7 @@ class Scribe:
         contracts = [
             json.dumps(acts.contract(level, strain))
             for level in range(len(rules.ladder))
-            for strain in range(len(STRAINS))
+            for strain in range(-1, len(STRAINS))
         ]
         words = [*_PHRASES, *map(json.dumps, acts.names), *contracts]
         coded = [word.encode("ascii") for word in words]
@@ -64,7 +65,7 @@ class Scribe:
         self._ends = np.zeros(0, np.int64)
 
     def texts(self, states: Array, index: Array) -> list[bytes]:
-        """The JSON object of the hand in each row of `index`, every hand finished."""
+        """The JSON object of the hand in each row of `index`, finished or in progress."""
         if len(self._ends) < len(index):
             self._out = np.zeros(len(index) * self.room, np.uint8)
             self._ends = np.zeros(len(index), np.int64)
@@ -188,11 +189,11 @@ def put_deal(s: Row, t: Row, words: Array, lengths: Array, held: Array, out: Arr
 
 @kernel
 def put_actions(s: Row, t: Row, words: Array, lengths: Array, out: Array, at: int) -> int:
-    """Write every action of a finished hand, in order."""
+    """Write every action of the hand, in order."""
     names = N_PHRASES
     cards = names + int(t.card_offset)
     per_bid = int(t.strains_per_bid)
-    for turn in range(N_SEATS):
+    for turn in range(int(s.calls_made)):
         seat = (int(s.dealer) + 1 + turn) & 3
         if turn > 0:
             at = put(out, at, words, lengths, COMMA)
@@ -200,9 +201,7 @@ def put_actions(s: Row, t: Row, words: Array, lengths: Array, out: Array, at: in
         if s.calls[seat] > 0:
             action = 1 + (int(s.calls[seat]) - 1) * per_bid + max(int(s.call_strains[seat]), 0)
         at = put(out, at, words, lengths, names + action)
-    if int(s.level) < 0:
-        return at
-    if per_bid == 1:
+    if per_bid == 1 and int(s.strain) >= 0:
         at = put(out, at, words, lengths, COMMA)
         at = put(out, at, words, lengths, names + int(t.trump_offset) + int(s.strain))
     for i in range(2 * len(s.given)):
@@ -212,6 +211,8 @@ def put_actions(s: Row, t: Row, words: Array, lengths: Array, out: Array, at: in
             at = put(out, at, words, lengths, cards + kind)
     for i in range(N_SEATS * int(t.tricks)):
         trick = i // N_SEATS
+        if int(s.leaders[trick]) < 0:
+            break
         seat = (int(s.leaders[trick]) + i) & 3
         kind = int(s.plays[seat * MAX_TRICKS + trick])
         if kind >= 0:
@@ -224,7 +225,7 @@ def put_actions(s: Row, t: Row, words: Array, lengths: Array, out: Array, at: in
 def put_result(s: Row, t: Row, words: Array, lengths: Array, out: Array, at: int) -> int:
     """Write the contract, and the tricks, points and score of both sides."""
     at = put(out, at, words, lengths, DECLARER)
-    if int(s.level) < 0:
+    if int(s.level) < 0 or int(s.calls_made) < N_SEATS:
         at = put(out, at, words, lengths, NULL)
         at = put(out, at, words, lengths, CONTRACT)
         at = put(out, at, words, lengths, NULL)
@@ -232,7 +233,7 @@ def put_result(s: Row, t: Row, words: Array, lengths: Array, out: Array, at: int
         contracts = N_PHRASES + int(t.n_actions)
         at = put_number(out, at, int(s.declarer))
         at = put(out, at, words, lengths, CONTRACT)
-        word = contracts + int(s.level) * N_STRAINS + int(s.strain)
+        word = contracts + int(s.level) * CONTRACTS + 1 + int(s.strain)
         at = put(out, at, words, lengths, word)
     at = put_pair(out, at, words, lengths, TRICKS, int(s.tricks_won[0]), int(s.tricks_won[1]))
     at = put_pair(out, at, words, lengths, POINTS, int(s.points[0]), int(s.points[1]))
