@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+import textwrap
 from dataclasses import dataclass, field, fields
 from itertools import combinations
 from pathlib import Path
@@ -213,9 +214,9 @@ def draw(path: Path, results: list[selfplay.Result], args: Args) -> None:
     bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.02)
     bar.set_label("points per hand, row minus column")
     bar.outline.set_visible(False)
-    figure.suptitle(
-        f"Every agent against every agent: {args.boards:,} duplicate boards a pair, ± 95 % interval"
-    )
+    title = f"Every agent against every agent: {args.boards:,} duplicate boards a pair, ± 95 %"
+    letters = int(9 * figure.get_figwidth())
+    figure.suptitle(textwrap.fill(f"{title} interval", letters))
     figure.savefig(path, dpi=150)
 
 
