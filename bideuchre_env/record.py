@@ -234,7 +234,9 @@ def _check_header(record: GameRecord) -> None:
         raise RecordError(f"seed {shown(record.seed)}: a whole number or null")
     agents = record.agents
     if agents is not None and not (
-        isinstance(agents, list) and len(agents) == N_SEATS and all(_strings(agents))
+        isinstance(agents, list)
+        and len(agents) == N_SEATS
+        and all(isinstance(name, str) and name for name in agents)
     ):
         raise RecordError(f"agents {shown(agents)}: four names, by seat, or null")
     try:
@@ -266,7 +268,7 @@ def _check_fields(what: str, data: Any, wanted: tuple[str, ...], optional: Any =
 def _strings(items: list[Any]) -> list[str]:
     for item in items:
         if not isinstance(item, str):
-            raise RecordError(f"{shown(item)}: a string is wanted here")
+            raise RecordError(f"actions: {shown(item)} is no action name")
     return items
 
 

@@ -93,7 +93,8 @@ def act(env: Any, name: str) -> None:
 def same(left: Any, right: Any) -> bool:
     """Equal, arrays within dicts included."""
     if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
+        alike = isinstance(right, dict) and left.keys() == right.keys()
+        return alike and all(same(left[k], right[k]) for k in left)
     if isinstance(left, np.ndarray):
         return left.dtype == right.dtype and np.array_equal(left, right)
     return bool(left == right)
