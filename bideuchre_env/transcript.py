@@ -60,19 +60,14 @@ class Scribe:
         self.tables = compile_tables(rules)
         most = N_SEATS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS  # actions and cards dealt
         self.room = (most + N_PHRASES + 20) * (self.words.shape[1] + 2) + 9 * _DIGITS
-        self._held = np.zeros(MAX_KINDS, np.int64)
-        self._out = np.zeros(0, np.uint8)
-        self._ends = np.zeros(0, np.int64)
 
     def texts(self, states: Array, index: Array) -> list[bytes]:
         """The JSON object of the hand in each row of `index`, finished or in progress."""
-        if len(self._ends) < len(index):
-            self._out = np.zeros(len(index) * self.room, np.uint8)
-            self._ends = np.zeros(len(index), np.int64)
-        out, ends = self._out, self._ends
-        write_hands(states, self.tables, index, self.words, self.lengths, self._held, out, ends)
-        text = out[: int(ends[len(index) - 1]) if len(index) else 0].tobytes()
-        stops: list[int] = ends[: len(index)].tolist()
+        out = np.empty(len(index) * self.room, np.uint8)  # nothing shared: threads may write
+        ends, held = np.empty(len(index), np.int64), np.empty(MAX_KINDS, np.int64)
+        write_hands(states, self.tables, index, self.words, self.lengths, held, out, ends)
+        stops: list[int] = ends.tolist()
+        text = out[: max(stops, default=0)].tobytes()
         return [
             text[start:stop] for start, stop in zip([0, *stops[:-1]], stops, strict=bool(stops))
         ]

@@ -176,7 +176,9 @@ def test_check_passes_good_files_and_goes_on_after_bad_lines(games, capsys, tmp_
     (tmp_path / "good.jsonl").write_text("".join(games))
     assert run("check", "good.jsonl") == 0
     assert capsys.readouterr().out.startswith("good.jsonl: 6 games, ")
-    broken = games[0].replace('"score": [', '"score": [1', 1)
+    game = json.loads(games[0])
+    game["hands"][0]["score"][0] += 1
+    broken = json.dumps(game) + "\n"
     (tmp_path / "bad.jsonl").write_text(games[0] + broken + games[1] + "{}\n" + games[2][:99])
     assert run("check", "bad.jsonl", "good.jsonl") == 1
     lines = capsys.readouterr().out.splitlines()

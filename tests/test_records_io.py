@@ -68,14 +68,14 @@ def _illegal(data):
     data["hands"][0]["actions"][0] = "bid 99 H"
 
 
-def _no_winner(data):
-    data["winner"] = None
+def _drawn(data):
+    data["outcome"] = "drawn"
 
 
 BROKEN = {
     "wrong points": (lambda line: _change(line, _wrong_points), "hand 2: points"),
     "illegal action": (lambda line: _change(line, _illegal), "hand 1: action 1"),
-    "no winner": (lambda line: _change(line, _no_winner), "replay found"),
+    "wrong outcome": (lambda line: _change(line, _drawn), "replay found"),
     "unknown field": (lambda line: _change(line, lambda d: d.update(more=1)), "'more'"),
     "no JSON": (lambda line: b"hello\n", "not a line of JSON"),
     "not an object": (lambda line: b"[1, 2]\n", "list"),
