@@ -15,7 +15,7 @@ import numpy as np
 
 from bideuchre_env import actions
 from bideuchre_env._jit import Array
-from bideuchre_env.batch import deal_given_row, replay_row, start_rows
+from bideuchre_env.batch import deal_given_row, mask_row, replay_row, start_rows
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deals import parse_deal, parse_score
 from bideuchre_env.errors import BidEuchreError, RecordError, shown
@@ -211,8 +211,6 @@ def illegal(row: Any, rules: Rules, given: Any, where: str = "") -> str:
 
 def legal_names(row: Any, rules: Rules) -> list[str]:
     """The names of the legal actions of the seat to act."""
-    from bideuchre_env.batch import mask_row
-
     acts = actions.of(rules)
     one = new_states(1)
     one[0] = row

@@ -1,4 +1,4 @@
-"""The house rules: who may import whom, what is packaged, how long files are, what is written down."""
+"""The house rules: who imports whom, what is packaged, how long files are, what is documented."""
 
 import ast
 import importlib
@@ -115,9 +115,8 @@ def test_packaged_code_imports_what_is_declared():
     """The standard library, the declared dependencies, and itself; numba in one module only."""
     declared = re.search(r"\ndependencies = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
     allowed = set(re.findall(r'"([a-z_]+)', declared)) | sys.stdlib_module_names
-    plotting = set(
-        re.findall(r'"([a-z_]+)', re.search(r"\nplot = \[(.*?)\]", read("pyproject.toml"))[1])
-    )
+    extra = re.search(r"\nplot = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
+    plotting = set(re.findall(r'"([a-z_]+)', extra))
     known = modules()
     for name, path in known.items():
         for target, put_off in imports(path, known):
@@ -148,9 +147,8 @@ def test_the_packages_declared_are_those_on_disk():
     declared = tomllib.loads(read("pyproject.toml"))["tool"]["setuptools"]
     assert declared["packages"] == ["bideuchre_env", "bideuchre_env.agents"]
     assert declared["package-dir"] == {"bideuchre_env.agents": "agents"}
-    inner = {
-        path.parent for path in (*PACKAGE.rglob("__init__.py"), *ROOT.glob("agents/**/__init__.py"))
-    }
+    found = [*PACKAGE.rglob("__init__.py"), *(ROOT / "agents").rglob("__init__.py")]
+    inner = {path.parent for path in found}
     assert {path.resolve() for path in inner} == {PACKAGE.resolve(), (ROOT / "agents").resolve()}
     assert (PACKAGE / "py.typed").exists()
 
