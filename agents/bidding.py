@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from bideuchre_env._jit import Array, Row, kernel
-from bideuchre_env.agents.equity import equity, logistic
+from bideuchre_env.agents.equity import logistic, worth
 from bideuchre_env.agents.hand_value import describe, weigh
 from bideuchre_env.cards import MAX_TRICKS, NO_TRUMP, STRAINS
 
@@ -92,7 +92,7 @@ def contract_equity(v: Row, t: Row, level: int, us: bool, chances: Array) -> flo
         if chances[won] > 0.002:
             bid = float(int(t.payoff[level, won]))
             ours, theirs = (bid, float(tricks - won)) if us else (float(tricks - won), bid)
-            total += chances[won] * equity(v, t, ours, theirs, us, won >= need)
+            total += chances[won] * worth(v, t, ours, theirs, us, won >= need)
     return total
 
 
@@ -101,9 +101,9 @@ def lone_equity(v: Row, t: Row, level: int, us: bool, made: float) -> float:
     """The chance to win the game if this lone bid is made with chance `made`."""
     value = float(int(t.payoff[level, int(t.tricks)]))
     if us:
-        good, bad = equity(v, t, value, 0.0, us, True), equity(v, t, -value, 1.0, us, False)
+        good, bad = worth(v, t, value, 0.0, us, True), worth(v, t, -value, 1.0, us, False)
     else:
-        good, bad = equity(v, t, 0.0, value, us, True), equity(v, t, 1.0, -value, us, False)
+        good, bad = worth(v, t, 0.0, value, us, True), worth(v, t, 1.0, -value, us, False)
     return made * good + (1.0 - made) * bad
 
 
@@ -137,7 +137,7 @@ def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Array) -> flo
     points = float(w.passing[made, 0]) + best_mean * float(w.passing[made, 1])
     if made == 3:
         points = 0.0  # passed out
-    return equity(v, t, 0.5 * points, -0.5 * points, True, False)
+    return worth(v, t, 0.5 * points, -0.5 * points, True, False)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Counting cards: how likely the seats yet to play are to be void, to ruff, to beat a card.
 
 Unseen cards are taken to lie anywhere with equal chance, except that a seat never holds a suit
-it has failed to follow and that the declarer holds more than a fair share of the trumps.
+it has failed to follow. (Giving the declarer more than a fair share of the trumps changed nothing.)
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from bideuchre_env._jit import Row, kernel
 from bideuchre_env.agents.card_order import BEATS, SUIT_OF
 from bideuchre_env.agents.view import count
 
-DECLARER_TRUMPS = 1.6  # how many times likelier than another's a declarer's card is a trump
-
 
 @kernel
-def lacks(v: Row, seat: int, kinds: int, trumps: bool) -> float:
+def lacks(v: Row, seat: int, kinds: int) -> float:
     """The chance that a seat holds none of these kinds, all of one suit."""
     n = count(v, kinds)
     unseen = int(v.n_unseen)
     if n == 0 or unseen == 0:
         return 1.0
     share = float(int(v.cards_left[seat])) / unseen
-    if trumps and int(v.declarer) == seat:
-        share *= DECLARER_TRUMPS
     if share >= 1.0:
         return 0.0
     chance = 1.0
@@ -64,11 +60,11 @@ def beats_chance(v: Row, t: Row, seat: int, kind: int, led: int) -> float:
     is_trump = trumps >> kind & 1 == 1
     chance, void = 0.0, 1.0
     if not is_void(v, seat, led):
-        void = lacks(v, seat, follows, led == strain)
+        void = lacks(v, seat, follows)
         if int(SUIT_OF[strain, kind]) == led:
-            chance = 1.0 - lacks(v, seat, above, led == strain)
+            chance = 1.0 - lacks(v, seat, above)
     if trumps != 0 and led != strain and not is_void(v, seat, strain):
-        chance += void * (1.0 - lacks(v, seat, above if is_trump else trumps, True))
+        chance += void * (1.0 - lacks(v, seat, above if is_trump else trumps))
     return chance
 
 

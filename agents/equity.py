@@ -15,7 +15,7 @@ from bideuchre_env.tables import BOTH_CONTINUE, BOTH_HIGHEST, MADE_BID, MADE_OR_
 SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
 PACE = 0.6  # points a side makes in a hand, per trick of the hand
 CERTAIN = 0.98  # the most a lead is worth before the game is won
-HURRY = 8.0  # deals before the end of the game at which an undecided game starts to fade
+POINT = 0.003  # what a point is worth in itself: keeps a lost game from reckless bids
 
 
 @kernel
@@ -51,6 +51,16 @@ def decided(t: Row, gap_us: float, gap_them: float, us_declare: bool, made: bool
 
 
 @kernel
+def worth(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+    """What bidding goes by: the chance to win the game, and a little for the points themselves.
+
+    Without that little, a side that cannot win any more would bid moon after moon, at no cost it
+    can see, only to keep the others from making the bid they need.
+    """
+    return equity(v, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
+
+
+@kernel
 def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
     """The chance to win the game after a hand of `ours` and `theirs` points; a draw is a half."""
     tricks = float(int(t.tricks))
@@ -69,5 +79,4 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
     hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
     chance = logistic(1.7 * (gap_them - gap_us) / (SWING * tricks * sqrt(hands)))
-    certain = CERTAIN - 0.5 if left >= HURRY else (CERTAIN - 0.5) * left / HURRY
-    return 0.5 + certain * (2.0 * chance - 1.0)
+    return min(chance, CERTAIN)

@@ -7,7 +7,7 @@ from bideuchre_env.agents.card_order import BEATS, STRENGTH, SUIT_OF
 from bideuchre_env.agents.discards import keep_value
 from bideuchre_env.agents.view import count_held
 
-LOW_TRUMP = 10  # strength of the ten of trumps
+LOW_TRUMP = 13  # strength of the king of trumps
 
 
 @kernel
@@ -35,7 +35,7 @@ def pass_value(v: Row, t: Row, kind: int) -> int:
     strain = int(v.strain)
     strength = int(STRENGTH[strain, kind])
     if int(v.trumps) >> kind & 1:
-        return 320 + strength if strength >= 15 else 200 + 10 * strength
+        return 320 + strength if strength >= 15 else 150 + 10 * strength
     length = count_held(v, int(t.suit_bits[strain, int(SUIT_OF[strain, kind])]))
     if int(BEATS[strain, kind]) == 0:
         return 400 - 10 * length if int(v.trumps) == 0 else 315 - length

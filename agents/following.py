@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
-from bideuchre_env.agents.card_order import STRENGTH, lowest
+from bideuchre_env.agents.card_order import lowest
 from bideuchre_env.agents.chances import beats_chance, holds_chance
 from bideuchre_env.agents.discards import least_kept
-from bideuchre_env.agents.view import count_held
 
 SAFE = 0.9  # partner's card is as good as home
 HELP = 0.25  # how much likelier our card must be than partner's before we spend it
+LEAVE = 0.7  # how likely partner must be to win for second hand not to ruff
 SECOND = 0.55  # how likely a card must be to hold before second hand spends it
-THIRD = 0.3
+THIRD = 0.1  # the same for third hand, with only one opponent to come
 
 
 @kernel
@@ -80,16 +80,7 @@ def over_opponent(v: Row, t: Row, legal: int, winners: int) -> int:
     if after >> 2 & 1:
         partner = beats_chance(v, t, 2, int(v.winning_kind), led)
         ruffs = int(v.trumps) >> card & 1 == 1 and led != strain
-        if ruffs and partner > 0.6 and guards_left(v):
+        if ruffs and partner > LEAVE:
             return least_kept(v, t, legal)
         return card if chance >= SECOND or ruffs else least_kept(v, t, legal)
     return card if chance >= THIRD else least_kept(v, t, legal)
-
-
-@kernel
-def guards_left(v: Row) -> bool:
-    """Whether a ruff would strip the guard of a trump that is not the boss."""
-    trumps = int(v.trumps)
-    if count_held(v, trumps) != 2:
-        return False
-    return int(STRENGTH[int(v.strain), lowest(int(v.held) & trumps, int(v.strain))]) < 15

@@ -10,7 +10,7 @@ from bideuchre_env.agents.hand_numbers import HAND_NUMBERS
 from bideuchre_env.agents.hand_value import N_FEATURES
 
 CAUTION = 0.0
-PRESS = 0.02
+PRESS = 0.27  # of a hand's share: divided by its tricks
 LONE_CAUTION = 0.0
 
 WEIGHTS = np.dtype(
@@ -37,10 +37,11 @@ def load_weights(kinds: int, copies: int) -> Array:
     """The numbers for this deck as one `WEIGHTS` record."""
     table = records(WEIGHTS, 1)
     w = table[0]
+    tricks = kinds * copies // 4
     numbers = HAND_NUMBERS[DECKS.index((kinds, copies))]
     for name in ("tricks", "spread", "signs", "lone", "passing"):
         shape = w[name].shape
         w[name] = np.array(numbers[name], np.float64).reshape(shape)
-    w["caution"], w["press"], w["lone_caution"] = CAUTION, PRESS, LONE_CAUTION
+    w["caution"], w["press"], w["lone_caution"] = CAUTION, PRESS / tricks, LONE_CAUTION
     table.flags.writeable = False
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
 from bideuchre_env.agents.card_order import BEATS, SUIT_OF, highest, lowest
-from bideuchre_env.agents.chances import enemy_trumps, holds_chance
+from bideuchre_env.agents.chances import enemy_trumps, holds_chance, may_hold
 from bideuchre_env.agents.view import beaters, count, count_held
 
 OPPONENTS = 0b1010
@@ -41,15 +41,13 @@ def draw_trumps(v: Row, t: Row, trumps: int) -> int:
     top = highest(trumps, strain)
     above = beaters(v, top)
     n = count_held(v, int(v.trumps))
-    if int(v.declarer) == 2:
-        return -1 if stuck(v, t) and above > 0 else top
     if above == 0:
         return top
-    if n <= 1:
-        return -1
-    if n == 2 or above < popcount(trumps):
-        return top
-    return lowest(trumps, strain)
+    if int(v.declarer) == 2:
+        opening = int(v.tricks_won[0]) + int(v.tricks_won[1]) == 0
+        return top if not stuck(v, t) and (n > 1 or opening) else -1
+    out = count(v, int(v.trumps))  # a lone boss takes its trick anyway: leave it out
+    return top if (n > 2 and out > 1) or (n == 2 and out > 4) else -1
 
 
 @kernel
@@ -66,16 +64,15 @@ def lead_side(v: Row, t: Row, legal: int) -> int:
 
 @kernel
 def best_boss(v: Row, t: Row, kinds: int) -> int:
-    """The unbeaten card of its suit that is likeliest to hold; -1 of none."""
+    """The boss card that is likeliest to hold, or one no opponent can beat; -1 of none."""
     strain = int(v.strain)
     best, best_chance = -1, 0.0
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
-        if beaters(v, kind) == 0:
-            chance = holds_chance(v, t, kind, int(SUIT_OF[strain, kind]), OPPONENTS)
-            if chance > best_chance + 0.001:
-                best, best_chance = kind, chance
+        chance = holds_chance(v, t, kind, int(SUIT_OF[strain, kind]), OPPONENTS)
+        if chance > best_chance + 0.001 and (chance > 0.999 or beaters(v, kind) == 0):
+            best, best_chance = kind, chance
     return best
 
 
@@ -91,7 +88,9 @@ def lowest_from(v: Row, t: Row, side: int) -> int:
             continue
         n = count_held(v, held)
         card = lowest(held, strain)
-        value = 10 * (n if short else -n) + popcount(int(BEATS[strain, card]) & int(v.unseen)) * -1
+        value = 10 * (n if short else -n) - popcount(int(BEATS[strain, card]) & int(v.unseen))
+        if int(v.thrown) >> suit & 1 and may_hold(v, 2, int(v.trumps), strain):
+            value -= 100  # partner has thrown this suit off, to ruff it
         if value < best_value:
             best, best_value = card, value
     return best

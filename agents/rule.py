@@ -12,6 +12,7 @@ from bideuchre_env.agents.following import follow
 from bideuchre_env.agents.hand_weights import load_weights
 from bideuchre_env.agents.leading import lead
 from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.deal import split_seed
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import AUCTION, GIVING, NAMING, PASSING
 
@@ -23,6 +24,8 @@ class RuleAgent(RowAgent):
 
     def __init__(self, rules: Rules, *, seed: int | None = None, weights: Array | None = None):
         super().__init__(rules)
+        if seed is not None:
+            split_seed(seed)  # refuses what is no seed
         self.weights = load_weights(rules.kinds, rules.copies) if weights is None else weights
 
     def choose(self, observations: Array, action_masks: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel, popcount
-from bideuchre_env.agents.card_order import BEATS
+from bideuchre_env.agents.card_order import BEATS, SUIT_OF
 from bideuchre_env.state import PLAY
 from bideuchre_env.tables import ROUNDS
 
@@ -44,6 +44,7 @@ VIEW = np.dtype(
         ("winning_kind", np.int64),  # its card, or -1
         ("cards_left", np.int64, (4,)),  # by seat: cards it holds now, 0 if it sits out
         ("after", np.int64),  # seats still to play to this trick after us, as bits
+        ("thrown", np.int64),  # side suits partner has thrown off, as bits; when we lead
     ],
     align=True,
 )
@@ -91,6 +92,9 @@ def read_view(row: Array, t: Row, o: Row, v: Row) -> None:
     if int(v.phase) == PLAY:
         read_seen(row, public, t, o, v)
         read_trick(row, public, t, o, v)
+        v.thrown = 0
+        if int(v.led) < 0 and int(v.void[2]) != 0 and int(v.trumps) != 0:
+            v.thrown = thrown_suits(row, public, t, o, v)
 
 
 @kernel
@@ -201,3 +205,40 @@ def read_trick(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
 def beaters(v: Row, kind: int) -> int:
     """How many unseen cards of its own suit rank above this card."""
     return count(v, int(BEATS[int(v.strain), kind]))
+
+
+@kernel
+def thrown_suits(row: Array, public: int, t: Row, o: Row, v: Row) -> int:
+    """The side suits partner has thrown off so far, from replaying the tricks."""
+    strain = int(v.strain)
+    leader = int(v.declarer)
+    if int(t.eldest_leads):
+        leader = (int(v.dealer) + 1) & 3
+        if leader == int(v.sitting_out):
+            leader = (leader + 1) & 3
+    thrown = 0
+    for trick in range(1, int(v.tricks_won[0]) + int(v.tricks_won[1]) + 1):
+        led = int(SUIT_OF[strain, card_of(row, public, t, o, leader, trick)])
+        winner, most = leader, 0
+        for turn in range(4):
+            seat = (leader + turn) & 3
+            if seat == int(v.sitting_out):
+                continue
+            card = card_of(row, public, t, o, seat, trick)
+            if seat == 2 and SUIT_OF[strain, card] != led:
+                thrown |= 1 << int(SUIT_OF[strain, card])
+            if int(t.power[strain, led, card]) > most:
+                winner, most = seat, int(t.power[strain, led, card])
+        leader = winner
+    return thrown & ~(1 << strain)
+
+
+@kernel
+def card_of(row: Array, public: int, t: Row, o: Row, seat: int, trick: int) -> int:
+    """The card a seat played to a trick (from 1)."""
+    kinds = int(t.kinds)
+    first = public + int(o.played) + seat * int(t.copies) * kinds
+    for at in range(int(t.copies) * kinds):
+        if int(row[first + at]) == trick:
+            return at % kinds
+    return 0

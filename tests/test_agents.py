@@ -1,0 +1,297 @@
+"""The agents: what they accept and refuse, legality, determinism, blindness, strength."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bideuchre_env import agents, batch
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.deal import split_seed
+from bideuchre_env.errors import OptionError
+from bideuchre_env.observation import layout_of
+from bideuchre_env.rules import CHOICES, Bid, Rules
+from bideuchre_env.state import DEAL, OVER, PLAY, new_states
+from bideuchre_env.tables import compile_tables
+from bideuchre_env.variants import RULES
+
+ALL = ("random", "cautious", "rule")
+
+
+def start(rules, n, seed=5):
+    """n games dealt and ready; the dealers go round."""
+    states, tables = new_states(n), compile_tables(rules)
+    batch.seed_rows(states, *split_seed(seed))
+    batch.start_rows(states, tables, np.arange(n) % 4)
+    batch.deal_rows(states, tables)
+    return states
+
+
+def look(rules, states, index):
+    """Observations and masks of the seats to act."""
+    tables, layout = compile_tables(rules), layout_of(rules)
+    rows = np.zeros((len(index), layout.size), np.int8)
+    masks = np.zeros((len(index), int(tables["n_actions"][0])), np.int8)
+    batch.encode_rows(states, tables, layout._offsets(), index, rows, masks)
+    return rows, masks
+
+
+def play_on(rules, states, sides, hands=1, watch=None):
+    """Let agents for the even and the odd side play; `watch(rows, masks, actions)` each round."""
+    tables = compile_tables(rules)
+    for _ in range(hands):
+        while True:
+            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+            if not len(live):
+                break
+            side = np.asarray(states["turn"])[live] & 1
+            for k, agent in enumerate(sides):
+                index = live[side == k]
+                if len(index):
+                    rows, masks = look(rules, states, index)
+                    actions = agent.act_rows(rows, masks)
+                    assert masks[np.arange(len(index)), actions].all(), agent.name
+                    if watch is not None:
+                        watch(rows, masks, actions)
+                    batch.apply_rows(states, tables, index, actions)
+        batch.deal_rows(states, tables)
+
+
+def random_rules(rng):
+    """A custom game at random."""
+    ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
+    tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
+    low = int(rng.integers(1, tricks + 1))
+    lone = tuple(
+        Bid(f"lone {i}", value=int(rng.integers(1, 60)), exchange=int(rng.integers(0, 4)))
+        for i in range(rng.integers(0, 5))
+    )
+    chosen = {name: str(rng.choice(words)) for name, words in CHOICES.items() if name != "ranks"}
+    if len(lone) < 2 or any(bid.exchange for bid in lone):
+        chosen["moon_ladder"] = "jump"
+    if not lone:
+        chosen["dealer_may_equal"] = "never"
+    if chosen["win_rule"] != "any":
+        chosen["both_over"] = "declarer"
+    rounds = chosen["win_rule"] == "rounds"
+    partnered = None if lone and rng.random() < 0.2 else (low, int(rng.integers(low, tricks + 1)))
+    return Rules(
+        ranks=str(ranks), copies=copies, partnered=partnered, lone=lone, max_hands=12,
+        target=None if rounds else int(rng.integers(1, 200)), rounds=2 if rounds else None,
+        **chosen,
+    )  # fmt: skip
+
+
+def per_hand(rules, one, other, boards, seed=11):
+    """Points a hand of `one` over `other` on duplicate boards: mean and 95 % half-width."""
+    results = []
+    for sides, sign in (((one, other), 1), ((other, one), -1)):
+        states = start(rules, boards, seed)
+        tables = compile_tables(rules)
+        while True:
+            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+            if not len(live):
+                break
+            side = np.asarray(states["turn"])[live] & 1
+            for k, agent in enumerate(sides):
+                index = live[side == k]
+                if len(index):
+                    actions = agent.act_rows(*look(rules, states, index))
+                    batch.apply_rows(states, tables, index, actions)
+        points = np.asarray(states["points"]).astype(float)
+        results.append(sign * (points[:, 0] - points[:, 1]))
+    board = (results[0] + results[1]) / 2
+    return board.mean(), 1.96 * board.std(ddof=1) / np.sqrt(boards)
+
+
+def test_importing_the_agents_does_not_import_numba():
+    code = "import sys, bideuchre_env.agents as a; a.names(); print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_names_and_make():
+    assert agents.names()[:3] == ALL
+    for name in ALL:
+        agent = agents.make(name, RULES["barrie_v0"], seed=3)
+        assert isinstance(agent, Agent)
+        assert agent.name == name
+
+
+@pytest.mark.parametrize("name", ["grandmaster", "", None, 3, ["rule"]])
+def test_an_unknown_name_lists_the_known_ones(name):
+    with pytest.raises(OptionError, match="random, cautious, rule"):
+        agents.make(name, RULES["barrie_v0"])
+
+
+def test_register(monkeypatch):
+    monkeypatch.setattr(agents, "_registered", {})
+    agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
+    assert agents.names() == (*ALL, "mine")
+    assert agents.make("mine", RULES["barrie_v0"]).name == "random"
+    for bad in ("rule", "", 7):
+        with pytest.raises(OptionError):
+            agents.register(bad, lambda rules, *, seed=None: None)
+    with pytest.raises(OptionError):
+        agents.register("other", None)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_arrays_are_refused(name):
+    rules = RULES["barrie_v0"]
+    agent = agents.make(name, rules, seed=1)
+    rows, masks = look(rules, start(rules, 3), np.arange(3))
+    bad = [
+        (rows.astype(np.int64), masks),
+        (rows, masks.astype(bool)),
+        (rows[:, :-1], masks),
+        (rows, masks[:, :-1]),
+        (rows, masks[:2]),
+        (rows[0], masks[0]),
+        (rows.tolist(), masks),
+        (rows, None),
+    ]
+    for observations, action_masks in bad:
+        with pytest.raises(OptionError, match="is expected, not"):
+            agent.act_rows(observations, action_masks)
+    with pytest.raises(OptionError, match="is expected, not"):
+        agent.act(rows, masks)
+    with pytest.raises(OptionError, match="is expected, not"):
+        agent.act(rows[0], masks[0][:4])
+    masks[1] = 0
+    with pytest.raises(OptionError, match="row 1 of the masks is all zeros"):
+        agent.act_rows(rows, masks)
+    with pytest.raises(OptionError, match="no action is legal"):
+        agent.act(rows[1], masks[1])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_rules_and_seeds_are_refused(name):
+    with pytest.raises(OptionError, match="made for a Rules"):
+        agents.make(name, "barrie_v0")
+    for seed in (-1, 2**128, 1.5, "a"):
+        with pytest.raises(OptionError):
+            agents.make(name, RULES["barrie_v0"], seed=seed)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_strided_and_empty_rows(name):
+    rules = RULES["club_v0"]
+    rows, masks = look(rules, start(rules, 8), np.arange(8))
+    agent = agents.make(name, rules, seed=1)
+    assert agent.act_rows(rows[:0], masks[:0]).shape == (0,)
+    actions = agent.act_rows(rows[::2], masks[::2])
+    assert actions.dtype == np.int64
+    assert masks[::2][np.arange(4), actions].all()
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_every_agent_is_legal_in_every_variant(variant):
+    rules = RULES[variant]
+    made = [agents.make(name, rules, seed=1) for name in ALL]
+    for one, other in ((0, 0), (1, 2), (2, 0), (2, 2)):
+        play_on(rules, start(rules, 60, seed=one), (made[one], made[other]), hands=5)
+
+
+def test_every_agent_is_legal_in_custom_games():
+    rng = np.random.default_rng(8)
+    for game in range(40):
+        rules = random_rules(rng)
+        made = [agents.make(name, rules, seed=1) for name in ALL]
+        for one, other in ((2, 0), (1, 2), (2, 2)):
+            play_on(rules, start(rules, 20, seed=game), (made[one], made[other]), hands=4)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_agent_repeats_itself(name):
+    rules = RULES["simplified_v0"]
+    seen = []
+    for _ in range(2):
+        log = []
+        pair = [agents.make(name, rules, seed=4), agents.make("random", rules, seed=5)]
+        play_on(rules, start(rules, 30), pair, watch=lambda r, m, a, log=log: log.append(a))
+        seen.append(np.concatenate(log))
+    assert np.array_equal(*seen)
+
+
+def test_act_is_act_rows_on_one_row():
+    rules = RULES["club_v0"]
+    rule = agents.make("rule", rules)
+
+    def watch(rows, masks, actions):
+        for i in range(0, len(rows), 5):
+            assert rule.act(rows[i], masks[i]) == actions[i]
+
+    play_on(rules, start(rules, 30), (rule, rule), watch=watch)
+
+
+def test_random_is_uniform():
+    rules = RULES["six_card_v0"]
+    rows, masks = look(rules, start(rules, 1), np.zeros(20_000, np.int64))
+    actions = agents.make("random", rules, seed=12).act_rows(rows, masks)
+    counts = np.bincount(actions, minlength=masks.shape[1])[masks[0] > 0]
+    expected = len(rows) / len(counts)
+    assert len(counts) == 31
+    assert ((counts - expected) ** 2 / expected).sum() < 70  # 30 degrees of freedom, p < 1e-4
+
+
+def test_cautious_passes_and_never_goes_alone():
+    rules = RULES["barrie_v0"]
+    rows, masks = look(rules, start(rules, 1), np.zeros(5_000, np.int64))
+    actions = agents.make("cautious", rules, seed=12).act_rows(rows, masks)
+    assert 0.88 < (actions == 0).mean() < 0.92
+    assert actions.max() <= 5  # the lowest bid, in any strain
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_the_rule_player_sees_only_its_observation(variant):
+    """Hidden cards are dealt anew among the others: the decision stays."""
+    rules = RULES[variant]
+    rule, tables = agents.make("rule", rules), compile_tables(rules)
+    states = start(rules, 200)
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+        rows, masks = look(rules, states, live)
+        actions = rule.act_rows(rows, masks)
+        blind = states.copy()
+        for g in live:
+            hidden = [s for s in range(4) if s != states["turn"][g]]
+            hands = [int(states["hands"][g][s]) for s in hidden]
+            if len({bin(h).count("1") for h in hands}) == 1:
+                blind["hands"][g][hidden] = [hands[i] for i in rng.permutation(3)]
+        again, same_masks = look(rules, blind, live)
+        assert np.array_equal(rows, again)
+        assert np.array_equal(actions, rule.act_rows(again, same_masks))
+        batch.apply_rows(states, tables, live, actions)
+    assert (np.asarray(states["phase"]) >= PLAY).any()
+
+
+@pytest.mark.parametrize(("variant", "floor"), [("cincinnati_v0", 4.0), ("barrie_v0", 6.5)])
+def test_rule_is_far_ahead_of_random(variant, floor):
+    rules = RULES[variant]
+    mean, half = per_hand(
+        rules, agents.make("rule", rules), agents.make("random", rules, seed=2), 400
+    )
+    assert mean - half > floor
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_rule_is_ahead_of_cautious(variant):
+    rules = RULES[variant]
+    mean, half = per_hand(
+        rules, agents.make("rule", rules), agents.make("cautious", rules, seed=2), 400
+    )
+    assert mean - half > 2.0
+
+
+def test_rule_wins_whole_games():
+    rules = RULES["cincinnati_v0"]
+    states = start(rules, 100)
+    pair = (agents.make("rule", rules), agents.make("random", rules, seed=2))
+    play_on(rules, states, pair, hands=100)
+    assert (np.asarray(states["phase"]) == OVER).all()
+    assert (np.asarray(states["winner"]) == 0).mean() > 0.97
