@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 import pytest
 from chance import assert_fits
-from games import Chooser, finish, legal_names, plies, rows_bytes, same, snapshot, start
+from games import Chooser, act, finish, legal_names, plies, rows_bytes, same, snapshot, start
 from reference import deck, suit_of
 
 from bideuchre_env import Bid, Rules
@@ -247,6 +247,25 @@ def test_a_finished_hand_keeps_its_secrets():
     for seat in range(4):
         defends = (seat - int(env._states[0]["declarer"])) % 2 == 1
         assert (len(assert_uniform(env, seat, 29)) > 1) == defends
+
+
+def test_a_pair_passed_on_is_known_card_by_card():
+    """The partner passed both aces of hearts and the declarer led one: it still holds the other."""
+    rules = ENDINGS["double deck exchange"][0]
+    rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
+    hands = [rest[:8], rest[8:16], ["AH", "AH", *rest[16:22]], rest[22:]]
+    env = start(rules, 0)
+    env.reset(options={"deal": hands, "dealer": 3})
+    given = hands[0][:2]
+    for name in ("bid call-2 NT", "pass", "pass", "pass", *given, "AH", "AH", "AH"):
+        act(env, name)
+    rng, elsewhere = np.random.default_rng(1), 0
+    for _ in range(100):
+        twin = env.resample_hidden(2, rng)
+        assert "AH" in hand_names(int(twin._states["hands"][0, 0]))
+        twin = env.resample_hidden(1, rng)  # a defender knows of no such thing
+        elsewhere += "AH" not in hand_names(int(twin._states["hands"][0, 0]))
+    assert elsewhere
 
 
 def test_the_count_by_brute_force_is_right():
