@@ -6,8 +6,8 @@ from math import exp
 
 from bideuchre_env._jit import Array, Row, kernel
 from bideuchre_env.agents.equity import logistic, worth
-from bideuchre_env.agents.hand_value import describe, weigh
-from bideuchre_env.cards import MAX_TRICKS, NO_TRUMP, STRAINS
+from bideuchre_env.agents.hand_value import copies_held, describe, weigh
+from bideuchre_env.cards import JACK, MAX_TRICKS, NO_TRUMP, STRAINS
 
 N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
@@ -64,10 +64,22 @@ def expected_tricks(v: Row, t: Row, w: Row, strain: int, scratch: Array) -> floa
 
 
 @kernel
+def missing_bowers(v: Row, t: Row, strain: int) -> int:
+    """The square of how many bowers are not in hand: two out are far worse than twice one out."""
+    if strain == NO_TRUMP:
+        return 0
+    held = copies_held(v, JACK * 4 + strain) + copies_held(v, JACK * 4 + 3 - strain)
+    return (2 * int(t.copies) - held) ** 2
+
+
+@kernel
 def lone_chance(v: Row, t: Row, w: Row, strain: int, exchange: int, scratch: Array) -> float:
     """The chance to take every trick alone in this strain after an exchange."""
     on_lead = 1 if leads(v, t, 0, 0, True) else 0
-    describe(v, t, strain, on_lead, 0, scratch[0])
+    missing = missing_bowers(v, t, strain)
+    if exchange > 0 and missing > 1 and int(t.copies) == 2:
+        return 0.0  # three of the four bowers, as players ask: a second one out is one too many
+    describe(v, t, strain, on_lead, missing, scratch[0])
     return logistic(weigh(scratch[0], w.lone[1 if strain == NO_TRUMP else 0, exchange]))
 
 

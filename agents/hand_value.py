@@ -13,7 +13,7 @@ from bideuchre_env.cards import JACK, NO_TRUMP
 
 N_FEATURES = 16
 ON_LEAD = 14  # 1 if this hand leads to the first trick
-LEVEL = 15  # tricks of the contract, for those who did not bid it
+LEVEL = 15  # tricks of the contract, for those who did not bid it; alone, `missing_bowers`
 RANK_BITS = 0b1111  # the kinds of one rank are four neighbours
 
 
