@@ -12,6 +12,7 @@ from bideuchre_env.cards import JACK, MAX_TRICKS, NO_TRUMP, STRAINS
 N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
 N_SIGNS = 12  # what the auction tells: six signs of partner's call, six of the opponents' calls
+MOST_POINT = 0.03  # about a point's worth at the start of a short game
 LONE_MADE = 0.65  # how often somebody else's lone bid is made
 
 
@@ -96,6 +97,13 @@ def spread_tricks(mean: float, deviation: float, tricks: int, chances: Array) ->
 
 
 @kernel
+def point_worth(v: Row, t: Row) -> float:
+    """What a point is worth at this score, as far as it does not decide the game."""
+    slope = 0.5 * (worth(v, t, 1.0, 0.0, True, False) - worth(v, t, 0.0, 1.0, True, False))
+    return min(slope, MOST_POINT)
+
+
+@kernel
 def contract_equity(v: Row, t: Row, level: int, us: bool, chances: Array) -> float:
     """The chance to win the game if this contract is played, given its side's chances of tricks."""
     tricks, need = int(t.tricks), int(t.need[level])
@@ -167,7 +175,7 @@ def choose_call(v: Row, t: Row, w: Row, legal: int, scratch: Array) -> int:
     spread_tricks(best_mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch[1])
     per_bid = int(t.strains_per_bid)
     in_bid = 1 if per_bid > 1 else 0
-    press = float(w.press) if int(v.calls_made) < 3 else 0.0
+    press = float(w.press) * point_worth(v, t) if int(v.calls_made) < 3 else 0.0
     lowest_bid = True
     for level in range(int(t.n_levels)):
         if legal >> (1 + level) & 1 == 0 or int(t.alone[level]):

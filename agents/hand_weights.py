@@ -10,7 +10,7 @@ from bideuchre_env.agents.hand_numbers import HAND_NUMBERS
 from bideuchre_env.agents.hand_value import N_FEATURES
 
 CAUTION = 0.0
-PRESS = 0.27  # of a hand's share: divided by its tricks
+PRESS = 1.5
 LONE_CAUTION = 0.0
 
 WEIGHTS = np.dtype(
@@ -22,7 +22,7 @@ WEIGHTS = np.dtype(
         ("lone", np.float64, (2, 4, N_FEATURES)),  # [trumps / no trump, exchange, count]: logit
         ("passing", np.float64, (4, 2)),  # [calls made]: points after a pass, base and per trick
         ("caution", np.float64),  # chance of winning a bid must gain over a pass
-        ("press", np.float64),  # chance of winning an early bid may risk to shut others out
+        ("press", np.float64),  # points an early bid may give up to shut others out
         ("lone_caution", np.float64),  # chance of winning a lone bid must gain over another bid
     ],
     align=True,
@@ -37,11 +37,10 @@ def load_weights(kinds: int, copies: int) -> Array:
     """The numbers for this deck as one `WEIGHTS` record."""
     table = records(WEIGHTS, 1)
     w = table[0]
-    tricks = kinds * copies // 4
     numbers = HAND_NUMBERS[DECKS.index((kinds, copies))]
     for name in ("tricks", "spread", "signs", "lone", "passing"):
         shape = w[name].shape
         w[name] = np.array(numbers[name], np.float64).reshape(shape)
-    w["caution"], w["press"], w["lone_caution"] = CAUTION, PRESS / tricks, LONE_CAUTION
+    w["caution"], w["press"], w["lone_caution"] = CAUTION, PRESS, LONE_CAUTION
     table.flags.writeable = False
     return table
