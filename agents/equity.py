@@ -15,6 +15,9 @@ from bideuchre_env.tables import BOTH_CONTINUE, BOTH_HIGHEST, MADE_BID, MADE_OR_
 SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
 PACE = 0.6  # points a side makes in a hand, per trick of the hand
 CERTAIN = 0.98  # the most a lead is worth before the game is won
+HURRY = 12.0  # deals it takes to turn a lead into a win
+PATIENCE = 30.0  # the same for a side past the target that must still make a bid
+FAR = 40.0  # a gap to the target that takes many hands
 POINT = 0.003  # what a point is worth in itself: keeps a lost game from reckless bids
 
 
@@ -76,7 +79,11 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
         return 0.5 if over == 2 else float(over)
     if left <= 0.0:
         return 0.5  # truncated: nobody wins
+    # a lead must be turned into a win before the deals run out: that takes longest where only a
+    # bid of our own can still win, against a side that keeps overbidding
+    waiting = int(t.win_rule) == MADE_BID and gap_us <= 0.0 and gap_them > FAR
+    deals = PATIENCE if waiting else HURRY
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
     hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
     chance = logistic(1.7 * (gap_them - gap_us) / (SWING * tricks * sqrt(hands)))
-    return min(chance, CERTAIN)
+    return 0.5 + (min(chance, CERTAIN) - 0.5) * (1.0 - exp(-left / deals))
