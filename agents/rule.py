@@ -31,7 +31,7 @@ class RuleAgent(RowAgent):
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
         choices = np.empty(len(observations), np.int64)
-        offsets = self.layout._offsets()
+        offsets = self.layout.offsets
         view, scratch = records(VIEW, 1), np.zeros(SCRATCH_SHAPE)
         rule_rows(
             observations, action_masks, self.tables, offsets, self.weights, view, scratch, choices

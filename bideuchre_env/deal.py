@@ -125,7 +125,10 @@ def shuffle(s: Row, n_cards: int, keep: int) -> None:
 
 @kernel
 def start_game(s: Row, dealer: int) -> None:
-    """Set a new game up to its first deal; dealer -1 draws the first dealer from the stream."""
+    """Set a new game up to its first deal; dealer -1 takes the one drawn from the stream.
+
+    A dealer is drawn in any case, so that naming one does not change the cards.
+    """
     s.score[0] = 0
     s.score[1] = 0
     s.hands_dealt = 0
@@ -133,7 +136,8 @@ def start_game(s: Row, dealer: int) -> None:
     s.outcome = UNFINISHED
     s.winner = -1
     s.phase = DEAL
-    s.dealer = dealer if dealer >= 0 else bounded(s, N_SEATS)
+    drawn = bounded(s, N_SEATS)
+    s.dealer = dealer if dealer >= 0 else drawn
 
 
 @kernel

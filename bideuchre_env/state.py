@@ -40,6 +40,8 @@ class Outcome(IntEnum):
 AUCTION, NAMING, GIVING, PASSING, PLAY, DEAL, OVER = (int(phase) for phase in Phase)
 UNFINISHED, WON, DRAWN, TRUNCATED = (int(outcome) for outcome in Outcome)
 
+# Wide fields first, and one byte to fill the last word, so that a row has no hidden padding and
+# equal rows are equal byte by byte.
 STATE = np.dtype(
     [
         # the row's random stream: it deals, and does nothing else
@@ -48,6 +50,10 @@ STATE = np.dtype(
         ("score", np.int64, (2,)),  # points of each side
         ("hands_dealt", np.int64),  # deals so far, this one included
         ("hands_played", np.int64),  # hands played to the end, passed-out ones not counted
+        # the hand
+        ("hands", np.int64, (N_SEATS,)),  # cards held now
+        ("points", np.int32, (2,)),  # of this hand, once it is over, by side
+        # the game
         ("outcome", np.int8),  # Outcome
         ("winner", np.int8),  # side, or -1
         # the hand
@@ -64,8 +70,6 @@ STATE = np.dtype(
         ("picks", np.int8),  # cards picked in this half of the exchange
         ("given", np.int8, (MAX_EXCHANGE,)),  # kinds the declarer gave up, in order, or -1
         ("passed", np.int8, (MAX_EXCHANGE,)),  # kinds the partner passed, in order, or -1
-        ("hands", np.int64, (N_SEATS,)),  # cards held now
-        ("points", np.int32, (2,)),  # of this hand, once it is over, by side
         # the play
         ("trick", np.int8),  # tricks complete
         ("led", np.int8),  # suit led to the current trick, or -1
@@ -75,6 +79,7 @@ STATE = np.dtype(
         ("voids", np.int8, (N_SEATS,)),  # bit per suit the seat has failed to follow
         ("leaders", np.int8, (MAX_TRICKS,)),  # seat that led each trick, or -1
         ("plays", np.int8, (N_SEATS * MAX_TRICKS,)),  # [seat * 12 + trick]: kind played, or -1
+        ("padding", np.int8),
     ],
     align=True,
 )

@@ -59,7 +59,7 @@ class Room:
         self.low, self.high = split_seed(seed)
         self.tables = compile_tables(rules)
         layout = layout_of(rules)
-        self.offsets = layout._offsets()
+        self.offsets = layout.offsets
         n = 2 * at_once
         self.states = new_states(n)
         self.states["phase"] = Phase.OVER

@@ -42,8 +42,8 @@ def suit_of(card, strain):
 
 
 def height(card, strain):
-    """S4: "the highest trump is the jack of the trump suit (right bower), then the other jack of the
-    same colour (left bower), then ace, king, queen, 10, 9"; plain suits rank A K Q J 10 9.
+    """S4: "the highest trump is the jack of the trump suit (right bower), then the other jack of
+    the same colour (left bower), then ace, king, queen, 10, 9"; plain suits rank A K Q J 10 9.
     """
     if strain != "NT" and card == "J" + strain:
         return 101
@@ -247,7 +247,7 @@ class ReferenceGame:
             self.phase, self.to_act = "passing", self.sitting_out
 
     def _pass_card(self, card):
-        """S4: "and the bidder's partner passes an equal number of cards face down to the bidder"."""
+        """S4: "the bidder's partner passes an equal number of cards face down to the bidder"."""
         self.hands[self.sitting_out].remove(card)
         self.passed.append(card)
         if len(self.passed) == self.level.exchange:

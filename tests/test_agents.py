@@ -35,7 +35,7 @@ def look(rules, states, index):
     tables, layout = compile_tables(rules), layout_of(rules)
     rows = np.zeros((len(index), layout.size), np.int8)
     masks = np.zeros((len(index), int(tables["n_actions"][0])), np.int8)
-    batch.encode_rows(states, tables, layout._offsets(), index, rows, masks)
+    batch.encode_rows(states, tables, layout.offsets, index, rows, masks)
     return rows, masks
 
 

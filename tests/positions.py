@@ -1,0 +1,91 @@
+"""Positions by name: named cards and actions through the real core, and the rule player's choice.
+
+Seat 0 deals unless said otherwise, so seat 1 is eldest hand; cards nobody is given are dealt out
+from the lowest up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env import actions, agents, batch
+from bideuchre_env.cards import CARD_NAMES, hand_bits, parse_card
+from bideuchre_env.deal import split_seed
+from bideuchre_env.observation import layout_of
+from bideuchre_env.rules import Rules
+from bideuchre_env.state import new_states
+from bideuchre_env.tables import compile_tables
+from bideuchre_env.variants import RULES
+
+CINCINNATI, BARRIE = RULES["cincinnati_v0"], RULES["barrie_v0"]
+SIX_CARD, CLUB = RULES["six_card_v0"], RULES["club_v0"]
+
+
+class Position:
+    """A game at the table: `do` plays actions by name, `choice` asks the rule player."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        hands: dict[int, str],
+        *,
+        dealer: int = 0,
+        score: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
+        self.names = actions.of(rules).names
+        self.states = new_states(1)
+        batch.seed_rows(self.states, *split_seed(1))
+        batch.start_rows(self.states, self.tables, np.array([dealer]))
+        batch.deal_rows(self.states, self.tables)
+        self.states["hands"][0] = deal_out(rules, hands)
+        self.states["score"][0] = score
+        self.agent = agents.make("rule", rules)
+
+    def do(self, text: str) -> Position:
+        """Carry out actions, separated by commas or, for cards, by spaces."""
+        for part in text.split(","):
+            part = part.strip()
+            words = part.split() if part.split()[0] in CARD_NAMES else [part]
+            for word in words:
+                action = self.names.index(word)
+                _, mask = self.look()
+                assert mask[action], f"{word} is not legal: {self.legal()}"
+                batch.step_row(self.states, self.tables, action)
+        return self
+
+    def look(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the seat to act sees, and its mask."""
+        row = np.zeros((1, self.layout.size), np.int8)
+        mask = np.zeros((1, len(self.names)), np.int8)
+        batch.encode_rows(
+            self.states, self.tables, self.layout.offsets, np.zeros(1, np.int64), row, mask
+        )
+        return row[0], mask[0]
+
+    def legal(self) -> list[str]:
+        return [self.names[i] for i in np.flatnonzero(self.look()[1])]
+
+    def choice(self) -> str:
+        return self.names[self.agent.act(*self.look())]
+
+    def choices(self, n: int) -> list[str]:
+        """The next n actions of the rule player, carried out."""
+        chosen = []
+        for _ in range(n):
+            chosen.append(self.choice())
+            self.do(chosen[-1])
+        return chosen
+
+
+def deal_out(rules: Rules, hands: dict[int, str]) -> list[int]:
+    kinds = {seat: [parse_card(card) for card in text.split()] for seat, text in hands.items()}
+    left = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
+    for held in kinds.values():
+        for kind in held:
+            left.remove(kind)
+    for seat in range(4):
+        held = kinds.setdefault(seat, [])
+        while len(held) < rules.tricks:
+            held.append(left.pop())
+    return [hand_bits(kinds[seat]) for seat in range(4)]

@@ -1,0 +1,149 @@
+"""What players complain about in euchre bots: calls, trumps named, cards exchanged.
+
+A docstring quotes the complaint, by its number in the bots' issue tracker where it has one.
+"""
+
+from __future__ import annotations
+
+import pytest
+from positions import BARRIE, CINCINNATI, SIX_CARD, Position
+
+# --- the auction -------------------------------------------------------------------------------
+
+
+def test_no_call_2_on_nothing_higher_than_an_ace():
+    """TricksterBots #310: "Bot bids call 2 holding nothing higher than an A. wtf is that?" """
+    position = Position(BARRIE, {1: "AS KS QS QS AH KH AC KD"})
+    assert not position.choice().startswith(("bid call", "bid moon"))
+
+
+def test_no_call_2_when_most_bowers_are_missing():
+    """#368: "Nobody bids Call 2 unless they have 3 jacks, because if one is out they will go
+    down 12 points." """
+    position = Position(BARRIE, {1: "JS JC AS AS KS KS QH KD"})
+    assert not position.choice().startswith(("bid call", "bid moon"))
+
+
+def test_call_2_with_three_bowers_and_side_aces():
+    """#368, the other way round: with three jacks, trump length and aces it is bid."""
+    position = Position(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
+    assert position.choice() in ("bid call-2 S", "bid call-1 S", "bid moon S")
+
+
+@pytest.mark.parametrize("hand", ["JS JC KS QD TD 9H", "JH AH KH QD TS 9C"])
+def test_no_moon_on_a_hand_with_side_losers(hand):
+    """#223 and #238: bots go "alone a little too aggressively"."""
+    assert "moon" not in Position(CINCINNATI, {1: hand}).choice()
+
+
+def test_a_laydown_goes_alone():
+    """#225, #12: "left, right, ace trump, ace, queen same suit, should go alone"."""
+    assert Position(CINCINNATI, {1: "JS JC AS KS QS AH"}).choice() == "bid moon"
+
+
+def test_no_lone_bid_when_a_few_points_win():
+    """#228: do not go alone when one or two points suffice."""
+    hand = {1: "JS JS JC AS KS AH AD QS"}
+    assert Position(BARRIE, hand).choice().startswith(("bid call", "bid moon"))
+    near = Position(BARRIE, hand, score=(40, 48)).choice()
+    assert near.endswith(" S")
+    assert near.split()[1].isdigit()
+
+
+def test_no_trump_alone_needs_the_lead_or_every_suit_covered():
+    """#228: no trump alone "only when on lead or all suits covered"."""
+    hand = "AS KS QS JS AH KH"
+    defending = Position(CINCINNATI, {3: hand}, dealer=0).do("pass, pass")
+    assert defending.choice() != "bid moon"
+
+
+def test_opponents_about_to_win_makes_us_bid_more():
+    """#328: with the opponents about to make a bid that wins the game, bid where one would pass."""
+    hands = {1: "AD KD QD 9D AH TC", 2: "KH QC JD AS JS 9H"}
+    level = Position(SIX_CARD, hands).do("bid 3 D")
+    losing = Position(SIX_CARD, hands, score=(20, 30)).do("bid 3 D")
+    assert level.choice() == "pass"
+    assert losing.choice() != "pass"
+
+
+def test_the_last_bidder_bids_only_the_minimum():
+    """Whoever speaks last cannot be outbid: one more than the standing bid is enough."""
+    hands = {0: "JS JC AS KS QS 9H"}
+    position = Position(SIX_CARD, hands).do("bid 2 H, pass, pass")
+    assert position.choice() == "bid 3 S"
+
+
+def test_the_dealer_does_not_outbid_partner_for_nothing():
+    """A partner's bid that will be made is left alone by a hand with nothing to add."""
+    position = Position(BARRIE, {0: "JS AS QS KH QH KD QC KC"}, dealer=0)
+    assert position.do("pass, bid 4 H, pass").choice() == "pass"
+
+
+def test_a_weak_hand_stays_low():
+    """Nothing above a queen: a pass, or one of the two bids that only tell partner something."""
+    call = Position(SIX_CARD, {1: "9S TS 9H TH 9D QC"}).choice()
+    assert call == "pass" or call.split()[1] in "12"
+    assert Position(CINCINNATI, {1: "9S TS 9H TH 9D QC"}).choice() == "pass"
+
+
+def test_a_forced_dealer_bids_as_little_as_possible():
+    """The dealer may not pass at Cincinnati: with a bad hand the lowest bid costs least."""
+    position = Position(CINCINNATI, {0: "9S TH QH 9D TC KD"}).do("pass, pass, pass")
+    assert position.choice() == "bid 3"
+
+
+def test_a_double_moon_is_not_bid_on_a_plain_moon_hand():
+    """A step up the moons over one's own partner gains nothing but risk."""
+    position = Position(CINCINNATI, {3: "JS JC AS KS 9H TD"}).do("bid moon, pass")
+    assert position.choice() == "pass"
+
+
+def test_nobody_drifts_home_at_barrie():
+    """Only a side that makes its own bid can win at Barrie: at the target, bid to get out."""
+    hand = {3: "JS AS KS QS KH QH KD QC"}
+    assert Position(BARRIE, hand, score=(0, 55)).do("pass, pass").choice() != "pass"
+
+
+def test_the_longest_strongest_suit_is_named():
+    """After the auction the declarer names the suit the hand is best in."""
+    position = Position(CINCINNATI, {1: "JH JD AH QH 9S TC"})
+    assert position.do("bid 4, pass, pass, pass").choice() == "trump H"
+
+
+def test_no_trump_is_named_on_aces_with_the_lead():
+    """A hand of aces and kings without a bower wants no trump."""
+    position = Position(CINCINNATI, {1: "AS KS AH KH AD AC"})
+    assert position.do("bid 4, pass, pass, pass").choice() == "trump NT"
+
+
+# --- the exchange ------------------------------------------------------------------------------
+
+
+def test_the_lone_partner_passes_the_ace():
+    """#233: the partner must pass the ace, not a lower card of that suit."""
+    hands = {1: "JS JS JC AS AS KS QD KD", 3: "AH KH QH KC QC QD KD QS"}
+    position = Position(BARRIE, hands).do("bid call-1 S, pass, pass, pass, QD")
+    assert position.choice() == "AH"
+
+
+def test_the_lone_partner_passes_a_bower_before_an_ace():
+    """The right bower is worth more to the declarer than any ace."""
+    hands = {1: "JS JC AS AS KS QS QD KD", 3: "AH KH QH KC JS AC QD KD"}
+    position = Position(BARRIE, hands).do("bid call-2 S, pass, pass, pass, QD KD")
+    assert position.choices(2)[0] == "JS"
+
+
+def test_the_lone_declarer_never_gives_up_an_ace():
+    """#233, at the other end: "then passed me an ace, while keeping a lower card"."""
+    hands = {1: "JS JS JC AS KS AH AD QD"}
+    position = Position(BARRIE, hands).do("bid call-2 S, pass, pass, pass")
+    given = position.choices(2)
+    assert given[0] == "QD"
+    assert not {"AH", "AD", "JS", "JC"} & set(given)
+
+
+def test_no_trump_partner_passes_an_ace():
+    """At no trump only aces are sure."""
+    hands = {1: "AS AS KS AH AH KH AD QD", 3: "JS JC AC KC QS QH KD QD"}
+    position = Position(BARRIE, hands).do("bid call-1 NT, pass, pass, pass, QD")
+    assert position.choice() == "AC"
