@@ -1,7 +1,8 @@
 """The fitted numbers of the rule player's bidding; `hand_weights.py` says what they are.
 
 Least squares (tricks) and logistic regression (lone bids) on deals played out by the rule player
-itself, one dict for each of `hand_weights.DECKS`. Written by a script, not by hand.
+itself, one dict for each of `hand_weights.DECKS`. Written by `experiments/fit_hand_numbers.py`,
+not by hand.
 """
 
 # fmt: off
