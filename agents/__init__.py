@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.base import Agent
@@ -35,10 +35,12 @@ def names() -> tuple[str, ...]:
 def register(name: str, factory: Factory) -> None:
     """Make `make(name, rules, seed=...)` call `factory(rules, seed=...)`.
 
-    Raises `OptionError` for a name that is not a non-empty string or is one of the package's own.
+    Raises `OptionError` for a name that cannot stand on a screen or is one of the package's own.
     """
-    if not isinstance(name, str) or not name:
-        raise OptionError(f"name={name!r}: an agent's name is a non-empty string")
+    if not is_plain_name(name):
+        raise OptionError(
+            f"name={shown(name)}: 1 to {MAX_NAME} printable characters make an agent's name"
+        )
     if name in _BUILT_IN:
         raise OptionError(f"{name!r} is one of the package's own agents: choose another name")
     if not callable(factory):

@@ -8,6 +8,7 @@ from bideuchre_env._jit import Array, Row, kernel
 from bideuchre_env.agents.equity import logistic, worth
 from bideuchre_env.agents.hand_value import copies_held, describe, weigh
 from bideuchre_env.cards import JACK, MAX_TRICKS, NO_TRUMP, STRAINS
+from bideuchre_env.play import opening_leader
 
 N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
@@ -19,12 +20,8 @@ LONE_MADE = 0.65  # how often somebody else's lone bid is made
 @kernel
 def leads(v: Row, t: Row, seat: int, declarer: int, alone: bool) -> bool:
     """Whether `seat` would lead to the first trick of this contract."""
-    leader = declarer
-    if int(t.eldest_leads):
-        leader = (int(v.dealer) + 1) & 3
-        if alone and leader == (declarer + 2) & 3:
-            leader = (leader + 1) & 3
-    return leader == seat
+    sitting_out = (declarer + 2) & 3 if alone else -1
+    return opening_leader(t, int(v.dealer), declarer, sitting_out) == seat
 
 
 @kernel
@@ -153,7 +150,7 @@ def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Array) -> flo
     """The chance to win the game if we pass."""
     if int(v.standing) >= 0:
         return standing_equity(v, t, w, scratch)
-    made = int(v.calls_made)
+    made = min(int(v.calls_made), 3)
     points = float(w.passing[made, 0]) + best_mean * float(w.passing[made, 1])
     if made == 3:
         points = 0.0  # passed out

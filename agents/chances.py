@@ -57,7 +57,7 @@ def beats_chance(v: Row, t: Row, seat: int, kind: int, led: int) -> float:
     trumps = int(v.trumps)
     follows = int(t.suit_bits[strain, led])
     above = int(BEATS[strain, kind])
-    is_trump = trumps >> kind & 1 == 1
+    is_trump = trumps >> max(kind, 0) & 1 == 1
     chance, void = 0.0, 1.0
     if not is_void(v, seat, led):
         void = lacks(v, seat, follows)

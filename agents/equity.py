@@ -10,7 +10,8 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from bideuchre_env._jit import Row, kernel
-from bideuchre_env.tables import BOTH_CONTINUE, BOTH_HIGHEST, MADE_BID, MADE_OR_SET
+from bideuchre_env.scoring import DECLARER_WINS, DRAW, NOBODY, result_at_target
+from bideuchre_env.tables import MADE_BID
 
 SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
 PACE = 0.6  # points a side makes in a hand, per trick of the hand
@@ -27,30 +28,6 @@ def logistic(x: float) -> float:
     if x > 30.0:
         return 1.0
     return 0.0 if x < -30.0 else 1.0 / (1.0 + exp(-x))
-
-
-@kernel
-def decided(t: Row, gap_us: float, gap_them: float, us_declare: bool, made: bool) -> int:
-    """Who has won once the gaps to the target are these: 1 us, 0 them, 2 a draw, -1 nobody yet."""
-    over_us, over_them = gap_us <= 0, gap_them <= 0
-    if not (over_us or over_them):
-        return -1
-    rule = int(t.win_rule)
-    if rule in (MADE_BID, MADE_OR_SET):
-        if not made:
-            us_declare = not us_declare  # the setters
-            if rule == MADE_BID:
-                return -1
-        if us_declare:
-            return 1 if over_us else -1
-        return 0 if over_them else -1
-    if over_us and over_them:
-        if int(t.both_over) == BOTH_CONTINUE:
-            return -1
-        if int(t.both_over) == BOTH_HIGHEST:
-            return 2 if gap_us == gap_them else (1 if gap_us < gap_them else 0)
-        return 1 if us_declare else 0
-    return 1 if over_us else 0
 
 
 @kernel
@@ -74,9 +51,14 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
             return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
         return logistic(1.7 * lead / (SWING * tricks * sqrt(left)))
     gap_us, gap_them = float(int(v.to_go[0])) - ours, float(int(v.to_go[1])) - theirs
-    over = decided(t, gap_us, gap_them, us_declare, made)
-    if over >= 0:
-        return 0.5 if over == 2 else float(over)
+    if us_declare:
+        result = result_at_target(t, -gap_us, -gap_them, made)
+    else:
+        result = result_at_target(t, -gap_them, -gap_us, made)
+    if result == DRAW:
+        return 0.5
+    if result != NOBODY:
+        return 1.0 if (result == DECLARER_WINS) == us_declare else 0.0
     if left <= 0.0:
         return 0.5  # truncated: nobody wins
     # a lead must be turned into a win before the deals run out: that takes longest where only a

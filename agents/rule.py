@@ -52,9 +52,15 @@ def rule_rows(
 ) -> None:
     """Fill `choices` with the rule player's action for every row; views (1,) is scratch too."""
     for i in range(len(observations)):
-        choices[i] = rule_choice(
+        choice = rule_choice(
             observations[i], masks[i], tables[0], offsets[0], weights[0], views[0], scratch
         )
+        # an observation that no game can give may mislead, but never past the mask
+        if choice < 0 or choice >= masks.shape[1] or masks[i, choice] == 0:
+            choice = 0
+            while masks[i, choice] == 0:
+                choice += 1
+        choices[i] = choice
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel, popcount
 from bideuchre_env.agents.card_order import BEATS, SUIT_OF
+from bideuchre_env.play import opening_leader
 from bideuchre_env.state import PLAY
 from bideuchre_env.tables import ROUNDS
 
@@ -211,11 +212,7 @@ def beaters(v: Row, kind: int) -> int:
 def thrown_suits(row: Array, public: int, t: Row, o: Row, v: Row) -> int:
     """The side suits partner has thrown off so far, from replaying the tricks."""
     strain = int(v.strain)
-    leader = int(v.declarer)
-    if int(t.eldest_leads):
-        leader = (int(v.dealer) + 1) & 3
-        if leader == int(v.sitting_out):
-            leader = (leader + 1) & 3
+    leader = opening_leader(t, int(v.dealer), int(v.declarer), int(v.sitting_out))
     thrown = 0
     for trick in range(1, int(v.tricks_won[0]) + int(v.tricks_won[1]) + 1):
         led = int(SUIT_OF[strain, card_of(row, public, t, o, leader, trick)])

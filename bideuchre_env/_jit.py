@@ -89,7 +89,17 @@ def _cache_bases() -> Iterator[Path]:
     with contextlib.suppress(RuntimeError):  # a user without a home
         yield _user_cache()
     with contextlib.suppress(OSError):  # a machine without a folder for temporary files
-        yield Path(tempfile.gettempdir()) / "bideuchre_env"
+        yield from _own_temporary_folder()
+
+
+def _own_temporary_folder() -> Iterator[Path]:
+    """A folder for temporary files that nobody else can have put anything into."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022):
+        yield folder
 
 
 def _cache_folder() -> str:

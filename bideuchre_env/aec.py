@@ -32,7 +32,7 @@ from bideuchre_env.batch import (
 from bideuchre_env.cards import AGENT_NAMES
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score, parse_seat
-from bideuchre_env.errors import IllegalActionError, OptionError, shown
+from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.record import GameRecord, illegal
 from bideuchre_env.resample import new_scratch, resample_row
@@ -165,8 +165,22 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         self.agent_selection = AGENT_NAMES[seat]
         self.infos[self.agent_selection] = {"action_mask": mask.copy()}  # `_mask` guards kernels
 
+    def _require_game(self) -> None:
+        """Raise `OptionError` before the first reset, when there is nothing to look at."""
+        if not self._has_stream:
+            raise OptionError("nothing has been dealt yet: reset() deals a game")
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last action, termination, truncation and info of the agent
+        to act."""
+        self._require_game()
+        return super().last(observe)  # type: ignore[no-any-return]
+
     def observe(self, agent: str) -> dict[str, Array]:
         """What an agent sees now; for any agent at any time, new arrays every time."""
+        self._require_game()
         seat = _seat_of(agent)
         observation = np.empty(self.observation_layout.size, np.int8)
         observe_row(self._states, self._tables, self._offsets, seat, observation)
@@ -181,6 +195,7 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
 
     def state(self) -> Array:
         """Everything, int8 of shape (state_size,): four seats' private blocks, then the public."""
+        self._require_game()
         out = np.empty(self.observation_layout.state_size, np.int8)
         global_row(self._states, self._tables, self._offsets, out)
         return out
@@ -212,21 +227,26 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         if self.render_mode == "human":
             self.render()
 
-    def _checked(self, action: Any) -> int:
+    def whole_action(self, action: Any) -> int:
+        """An action as a number in range; `OutOfBoundsError` for anything else."""
         try:
             if isinstance(action, (bool, np.bool_)):
                 raise TypeError
             choice = operator.index(action)
         except TypeError:
-            raise IllegalActionError(
+            raise OutOfBoundsError(
                 f"{self.agent_selection}: action {shown(action)} is {type(action).__name__}; a "
                 f"whole number from 0 to {self._actions.n - 1} is wanted"
             ) from None
         if not 0 <= choice < self._actions.n:
-            raise IllegalActionError(
+            raise OutOfBoundsError(
                 f"{self.agent_selection}: action {shown(choice)} is out of range: 0 to "
                 f"{self._actions.n - 1}"
             )
+        return choice
+
+    def _checked(self, action: Any) -> int:
+        choice = self.whole_action(action)
         if not self._mask[choice]:
             given = self._actions.names[choice]
             raise IllegalActionError(illegal(self._states[0], self.rules, given))
@@ -270,14 +290,21 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         )
 
     def clone(self) -> BidEuchreEnv:
-        """An independent copy of this game as it stands (the spaces are shared)."""
+        """An independent copy of this game as it stands, for search: it shares the spaces, and
+        renders only when asked to."""
         twin = copy.copy(self)
+        if twin.render_mode == "human":
+            twin.render_mode = "ansi"
         twin._states = self._states.copy()
         twin._finished = list(self._finished)
         if hasattr(self, "agents"):
             twin.agents = list(self.agents)
-            for name in ("rewards", "_cumulative_rewards", "terminations", "truncations", "infos"):
+            for name in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
                 setattr(twin, name, dict(getattr(self, name)))
+            twin.infos = {
+                agent: {name: mask.copy() for name, mask in info.items()}
+                for agent, info in self.infos.items()
+            }
         return twin
 
     def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
@@ -286,16 +313,20 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         The other hands, the hidden half of an exchange and the deals to come are drawn from `rng`
         uniformly among those that the seat's information allows: its cards, the cards played, the
         suits others have failed to follow, its part of an exchange. What the seat sees and may do
-        is unchanged, and the clone's record replays.
+        is unchanged, and the clone's record replays. Hands that are over stay as they were played.
         """
+        self._require_game()
         place = parse_seat("seat", seat)
+        if not isinstance(rng, np.random.Generator):
+            raise OptionError(f"rng={shown(rng)}: a numpy.random.Generator")
         twin = self.clone()
+        if twin._over:
+            return twin
         low, high = rng.integers(0, 2**64, size=2, dtype=np.uint64)
         rooms = np.zeros(3, np.int64)
         resample_row(twin._states, twin._tables, place, new_scratch(), rooms, low, high)
         twin._seed = None
-        if not twin._over:
-            twin._call_on(int(twin._states[0]["turn"]))  # it may hold other cards now
+        twin._call_on(int(twin._states[0]["turn"]))  # it may hold other cards now
         return twin
 
     def render(self) -> str | None:
@@ -303,6 +334,7 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
             return None
+        self._require_game()
         from bideuchre_env.show import table_text
 
         seat = self.view
@@ -326,10 +358,25 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         self._derive()
 
 
+class BoundsWrapper(wrappers.BaseWrapper):
+    """PettingZoo's bounds check in this game's words: an `OutOfBoundsError`, an assertion too."""
+
+    def step(self, action: Any) -> None:
+        """Check that the action is one of the game's, or None for an agent that is done."""
+        agent = self.agent_selection
+        done = self.terminations[agent] or self.truncations[agent]
+        if not (done and action is None):
+            self.unwrapped.whole_action(action)
+        super().step(action)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def wrapped(env: BidEuchreEnv) -> AECEnv[str, dict[str, Array], Any]:
     """The environment inside PettingZoo's standard wrappers."""
     ending = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(ending))
+    return wrappers.OrderEnforcingWrapper(BoundsWrapper(ending))
 
 
 def _seat_of(agent: Any) -> int:
@@ -340,5 +387,5 @@ def _seat_of(agent: Any) -> int:
 
 
 def _check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
-    if isinstance(given, bool) or given not in words:
-        raise OptionError(f"{name}={given!r}: one of {', '.join(map(repr, words))}")
+    if type(given) not in (str, int, type(None)) or given not in words:
+        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")

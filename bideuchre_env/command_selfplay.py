@@ -121,7 +121,7 @@ def variant_of(name: str, options: list[str]) -> Variant:
             raise OptionError(f"--option {option!r}: NAME=VALUE, as target=40")
         try:
             values[key] = json.loads(text)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # no JSON, or more of it than Python reads
             values[key] = text
     return make(name, **values)
 

@@ -25,6 +25,11 @@ def decode(layout: Layout, observation: Array) -> dict[str, Any]:
     values = np.asarray(observation)
     if values.shape != (layout.size,):
         raise OptionError(f"an observation of shape {values.shape}: this game's is {layout.size}")
+    if values.dtype.kind not in "iu" or (values < layout.low).any() or (values > layout.high).any():
+        raise OptionError(
+            f"an observation of {values.dtype} from {values.min()} to {values.max()}: whole "
+            "numbers within layout.low and layout.high are wanted"
+        )
     part = {b.name: values[layout.slices[b.name]].reshape(b.shape) for b in layout.blocks}
     rules = layout.rules
     bids = [bid.name for bid in rules.ladder]

@@ -22,6 +22,10 @@ class IllegalActionError(BidEuchreError):
     """An action that is not a legal action of the seat to act (wrong type, range or moment)."""
 
 
+class OutOfBoundsError(IllegalActionError, AssertionError):
+    """An action that is no action of the game at all; PettingZoo's tools expect an assertion."""
+
+
 class DealError(BidEuchreError):
     """A deal that is not the deck dealt out equally, or a dealer that is not a seat."""
 
@@ -34,10 +38,18 @@ class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""
 
 
+MAX_NAME = 40
+
+
+def is_plain_name(name: object) -> bool:
+    """Whether this can stand for an agent on a screen: a short string of printable characters."""
+    return isinstance(name, str) and 0 < len(name) <= MAX_NAME and name.isprintable()
+
+
 def shown(given: object) -> str:
-    """A value as an error names it: its repr, cut short, or its type where it has no repr."""
+    """A value as an error names it: its repr in plain letters, cut short, or else its type."""
     try:
-        text = repr(given)
+        text = ascii(given)
     except Exception:  # a number of more digits than Python writes, or an object's own fault
         return f"<{type(given).__name__} that cannot be printed>"
     return text if len(text) <= 200 else f"{text[:200]}..."

@@ -95,9 +95,7 @@ def declare_blocks(rules: Rules) -> tuple[Block, ...]:
         "hands_left": ((1,), 0, min(CLIP, most_hands), "deals left, this one included, clipped"),
     }
     return tuple(
-        Block(name, *facts[:4])
-        for name, facts in declared.items()
-        if facts[4:] != (False,) and facts[3]
+        Block(name, *facts[:4]) for name, facts in declared.items() if facts[4:] != (False,)
     )
 
 

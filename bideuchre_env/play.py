@@ -9,14 +9,19 @@ from bideuchre_env.state import PLAY
 
 
 @kernel
+def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
+    """The declarer, or the first seat playing left of the dealer; any numbering of the seats."""
+    if int(t.eldest_leads) == 0:
+        return declarer
+    eldest = (dealer + 1) & 3
+    return (eldest + 1) & 3 if eldest == sitting_out else eldest
+
+
+@kernel
 def begin_play(s: Row, t: Row) -> None:
-    """Call on the opening leader: the declarer, or the first seat playing left of the dealer."""
+    """Call on the opening leader."""
     s.phase = PLAY
-    leader = int(s.declarer)
-    if int(t.eldest_leads):
-        leader = (int(s.dealer) + 1) & 3
-        if leader == int(s.sitting_out):
-            leader = (leader + 1) & 3
+    leader = opening_leader(t, int(s.dealer), int(s.declarer), int(s.sitting_out))
     s.turn = leader
     s.leaders[0] = leader
 

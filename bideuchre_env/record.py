@@ -18,15 +18,14 @@ from bideuchre_env._jit import Array
 from bideuchre_env.batch import deal_given_row, mask_row, replay_row, start_rows
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deals import parse_deal, parse_score
-from bideuchre_env.errors import BidEuchreError, RecordError, shown
+from bideuchre_env.errors import MAX_NAME, BidEuchreError, RecordError, is_plain_name, shown
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Outcome, Phase, new_states
 from bideuchre_env.tables import compile_tables
 from bideuchre_env.transcript import of as scribe_of
-from bideuchre_env.variants import RULES
+from bideuchre_env.variants import CUSTOM, RULES
 
 FORMAT = "bideuchre/1"
-CUSTOM = "custom_v0"
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 _HAND_FIELDS = ("dealer", "deal", "actions", "declarer", "contract", "tricks", "points", "score")
@@ -112,12 +111,12 @@ class GameRecord:
 
     def verify(self) -> None:
         """Replay every hand and compare every stated result; `RecordError` at the first fault."""
-        _check_header(self)
         for _ in self.replay():
             pass
 
     def replay(self) -> Iterator[Array]:
         """The state row, shape (1,), at the end of each hand, verifying as it goes."""
+        _check_header(self)
         rules = self.rules
         states = new_states(1)
         for number, hand in enumerate(self.hands):
@@ -232,13 +231,14 @@ def _check_header(record: GameRecord) -> None:
         raise RecordError(f"seed {shown(record.seed)}: a whole number or null")
     agents = record.agents
     if agents is not None and not (
-        isinstance(agents, list)
-        and len(agents) == N_SEATS
-        and all(isinstance(name, str) and name for name in agents)
+        isinstance(agents, list) and len(agents) == N_SEATS and all(map(is_plain_name, agents))
     ):
-        raise RecordError(f"agents {shown(agents)}: four names, by seat, or null")
+        raise RecordError(
+            f"agents {shown(agents)}: four names, by seat, of up to {MAX_NAME} printable "
+            "characters, or null"
+        )
     try:
-        parse_score(list(record.start))
+        parse_score(record.start)
     except BidEuchreError as error:
         raise RecordError(f"start: {error}") from None
     if not isinstance(record.hands, list):

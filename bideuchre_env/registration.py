@@ -1,4 +1,4 @@
-"""`Variant`: the callable behind `cincinnati_v0` and its kin, and the ids in the registries."""
+"""`Variant`: the callable behind `cincinnati_v0` and its kin, and its id in the registry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import OPTIONS, Rules
-from bideuchre_env.variants import RULES
+from bideuchre_env.variants import CUSTOM, RULES
 
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bideuchre_env.aec import BidEuchreEnv
 
 ENV_OPTIONS = ("episode", "reward", "render_mode", "view")
-CUSTOM_NAME = "custom_v0"
 
 
 class Variant:
@@ -82,13 +81,18 @@ def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Varia
     `options` change its rules; `name` is what a custom game is called (`custom_v0`).
     """
     if isinstance(game, Rules):
-        variant = Variant(name or CUSTOM_NAME, game)
+        variant = Variant(name or CUSTOM, game)
     elif isinstance(game, str) and game in variants:
         if name is not None:
             raise OptionError(f"name={name!r} is for games of your own: {game} has a name")
         variant = variants[game]
     else:
         raise OptionError(f"{game!r} is no variant: one of {', '.join(variants)}, or a Rules")
+    for option in options:
+        if option in ENV_OPTIONS:
+            raise OptionError(
+                f"{option!r} is no rule of the game: give it to .env() or .raw_env(), not to make()"
+            )
     return variant.replace(**options) if options else variant
 
 

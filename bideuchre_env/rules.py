@@ -5,6 +5,7 @@ A game is a value, not a class: the kernels read tables that are compiled from a
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,6 +15,7 @@ from bideuchre_env.errors import RulesError, shown
 
 MAX_BIDS = 32
 MAX_EXCHANGE = 3
+MAX_NAME = 32
 MAX_VALUE = 10**6
 MAX_COUNT = 10**15
 
@@ -101,6 +103,8 @@ class Rules:
             given = getattr(self, option)
             if not isinstance(given, str) or given not in words:
                 raise RulesError(f"{option}={shown(given)}: one of {', '.join(map(repr, words))}")
+        for name in ("copies", "target", "rounds", "max_hands"):
+            object.__setattr__(self, name, _plain(getattr(self, name)))
         _check_int("copies", self.copies, 1, 2)
         _check_int("max_hands", self.max_hands, 1, MAX_COUNT)
         self._check_ladder()
@@ -125,7 +129,11 @@ class Rules:
                 raise RulesError(
                     f"lone bid {shown(bid.name)} has tricks={shown(bid.tricks)}: it takes them all"
                 )
-            if not isinstance(bid.name, str) or not _NAME.fullmatch(bid.name):
+            if (
+                not isinstance(bid.name, str)
+                or len(bid.name) > MAX_NAME
+                or not _NAME.fullmatch(bid.name)
+            ):
                 raise RulesError(
                     f"lone bid name {shown(bid.name)}: lower-case words as 'moon' or 'call-2'"
                 )
@@ -274,6 +282,16 @@ def _as_range(given: Any) -> tuple[int, int]:
         if _is_int(low) and _is_int(high):
             return int(low), int(high)
     raise RulesError(f"partnered={shown(given)}: the lowest and highest bid, as (3, 5), or None")
+
+
+def _plain(value: Any) -> Any:
+    """A whole number of another library as Python's own; anything else as it is."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:  # an array that is no single whole number
+        return value
 
 
 def _is_int(value: Any) -> bool:

@@ -12,7 +12,7 @@ from bideuchre_env.tables import (
     ROUNDS,
 )
 
-NOBODY, DRAW = -1, 2
+NOBODY, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
 
 
 @kernel
@@ -58,18 +58,35 @@ def game_winner(s: Row, t: Row) -> int:
         over = int(s.hands_played) >= int(t.hands_to_play)
         return higher(s) if over else NOBODY
     side = int(s.declarer) & 1
-    ours, theirs = s.score[side] >= t.target, s.score[1 - side] >= t.target
-    if rule == MADE_BID:
-        return side if ours and made(s, t) else NOBODY
-    if rule == MADE_OR_SET:
-        if made(s, t):
-            return side if ours else NOBODY
-        return 1 - side if theirs else NOBODY
-    if ours and theirs and int(t.both_over) != BOTH_DECLARER:
-        return NOBODY if int(t.both_over) == BOTH_CONTINUE else higher(s)
-    if ours:
+    ours, theirs = int(s.score[side]), int(s.score[1 - side])
+    result = result_at_target(t, ours - int(t.target), theirs - int(t.target), made(s, t))
+    if result == DECLARER_WINS:
         return side
-    return 1 - side if theirs else NOBODY
+    return 1 - side if result == DEFENDERS_WIN else result
+
+
+@kernel
+def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
+    """How a played hand leaves a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW`,
+    `NOBODY`.
+
+    `ours` and `theirs` are the points past the target (0 is there) of the declarer's side and of
+    the defenders, after the hand; `made` whether the contract was.
+    """
+    rule = int(t.win_rule)
+    if rule == MADE_BID or (rule == MADE_OR_SET and made):
+        return DECLARER_WINS if made and ours >= 0 else NOBODY
+    if rule == MADE_OR_SET:
+        return DEFENDERS_WIN if theirs >= 0 else NOBODY
+    if ours >= 0 and theirs >= 0 and int(t.both_over) != BOTH_DECLARER:
+        if int(t.both_over) == BOTH_CONTINUE:
+            return NOBODY
+        if ours == theirs:
+            return DRAW
+        return DECLARER_WINS if ours > theirs else DEFENDERS_WIN
+    if ours >= 0:
+        return DECLARER_WINS
+    return DEFENDERS_WIN if theirs >= 0 else NOBODY
 
 
 @kernel

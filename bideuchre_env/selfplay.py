@@ -16,7 +16,7 @@ import numpy as np
 from bideuchre_env import agents as players
 from bideuchre_env.agents.base import Agent
 from bideuchre_env.deal import SEED_LIMIT
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
 from bideuchre_env.intervals import Interval, Moments, wilson
 from bideuchre_env.record import GameRecord
 from bideuchre_env.record_book import RecordBook
@@ -210,7 +210,13 @@ def seat_agent(given: str | Agent, rules: Rules, seed: int, place: int) -> Agent
         own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
         return players.make(given, rules, seed=own)
     if not callable(getattr(given, "act_rows", None)):
-        raise OptionError(f"agent {given!r}: a name, or an object with act_rows and a name")
+        raise OptionError(f"agent {shown(given)}: a name, or an object with act_rows and a name")
+    if not is_plain_name(getattr(given, "name", None)):
+        raise OptionError(
+            f"agent {shown(given)}: its name is no string of 1 to {MAX_NAME} printable characters"
+        )
+    if getattr(given, "rules", rules) != rules:
+        raise OptionError(f"agent {given.name!r} was made for other rules than this game's")
     return given
 
 

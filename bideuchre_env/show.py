@@ -26,7 +26,7 @@ _WIDTH = 100
 def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
     """The table as plain text: everything, or what one seat can see."""
     out = io.StringIO()
-    console = Console(file=out, width=_WIDTH, color_system=None)
+    console = Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False)
     console.print(table_view(row, rules, viewer=viewer))
     return out.getvalue()
 

@@ -95,6 +95,9 @@ DOUBLE_DECK = Rules(
     target=52,  # S2, S4 give none: Barrie's
 )
 
+CUSTOM = "custom_v0"
+"""What a game that is none of them is called."""
+
 RULES: dict[str, Rules] = {
     "cincinnati_v0": CINCINNATI,
     "simplified_v0": SIMPLIFIED,

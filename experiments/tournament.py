@@ -5,8 +5,9 @@
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels. It writes a folder with `results.csv` (a line a pair), `results.md` (a table a variant)
-and `results.png` (the same, drawn; needs `pip install -e ".[plot]"`). All are rewritten after
-every pair, so Ctrl-C loses only the pair that is being played.
+and `results.png` (the same, drawn; needs `pip install -e ".[plot]"`). The tables
+are rewritten after every pair, so Ctrl-C loses only the pair that is being played; the picture is
+drawn last.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def main(args: Args) -> int:
     """Play every pair; 130 if interrupted, 0 otherwise."""
     check(args)
     args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
     results: list[selfplay.Result] = []
     interrupted = False
     for variant in args.variants:

@@ -65,7 +65,7 @@ def test_what_is_no_action_number(name):
     for env in positions(name):
         for given in NOT_NUMBERS:
             match = rf"{env.agent_selection}: action .* is {type(given).__name__}; a whole number"
-            refuses(env, errors.IllegalActionError, match, lambda e=env, g=given: e.step(g))
+            refuses(env, errors.OutOfBoundsError, match, lambda e=env, g=given: e.step(g))
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -75,7 +75,7 @@ def test_an_action_out_of_range(name):
         n = len(env.action_names)
         for given in (-1, n, n + 1, -n, 2**31, -(2**31), 2**63, 2**64 + 1, HUGE, np.int64(-1)):
             match = f"{env.agent_selection}: action .* is out of range: 0 to {n - 1}"
-            refuses(env, errors.IllegalActionError, match, lambda e=env, g=given: e.step(g))
+            refuses(env, errors.OutOfBoundsError, match, lambda e=env, g=given: e.step(g))
 
 
 @pytest.mark.parametrize("name", VARIANTS)
