@@ -67,6 +67,9 @@ def over_partner(v: Row, t: Row, legal: int, winners: int) -> int:
     if partners >= SAFE:
         return least_kept(v, t, legal)
     card = best_holding(v, t, winners)
+    trumps = winners & int(v.trumps)
+    if led != int(v.strain) and trumps != 0:
+        card = lowest(trumps, int(v.strain))  # a high trump wins a trick of its own later
     ours = holds_chance(v, t, card, led, after)
     return card if ours - partners > HELP else least_kept(v, t, legal)
 

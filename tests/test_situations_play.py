@@ -197,3 +197,16 @@ def test_last_seat_with_the_highest_and_a_middle_card_plays_the_middle():
     hands = {1: "9D TD TC 9C TH JC", 2: "QD JD 9H QC KC QH", 3: "JH TS 9S QS JS KS"}
     position = Position(SIX_CARD, {**hands, 0: "AD KD AS AC AH KH"})
     assert position.do("bid 1 NT, pass, pass, pass, TD QD JH").choice() == "KD"
+
+
+def test_partners_ace_is_not_ruffed_with_a_sure_trump():
+    """The right bower takes a trick of its own later; a low trump may help partner's ace now."""
+    hands = {
+        2: "JS TS 9S JH JD 9C",
+        3: "KH QH TH AD KD QC",
+        0: "QS 9H QD AC JC TC",
+        1: "AS KS AH TD 9D KC",
+    }
+    position = Position(CINCINNATI, hands, dealer=1).do("bid 3, pass, pass, bid 4, trump S")
+    position.do("JD AD QD TD, KD JC 9D 9C, AC KC")
+    assert position.choice() != "JS"
