@@ -85,26 +85,10 @@ def random_rules(rng):
     )  # fmt: skip
 
 
-def per_hand(rules, one, other, boards, seed=11):
-    """Points a hand of `one` over `other` on duplicate boards: mean and 95 % half-width."""
-    results = []
-    for sides, sign in (((one, other), 1), ((other, one), -1)):
-        states = start(rules, boards, seed)
-        tables = compile_tables(rules)
-        while True:
-            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
-            if not len(live):
-                break
-            side = np.asarray(states["turn"])[live] & 1
-            for k, agent in enumerate(sides):
-                index = live[side == k]
-                if len(index):
-                    actions = agent.act_rows(*look(rules, states, index))
-                    batch.apply_rows(states, tables, index, actions)
-        points = np.asarray(states["points"]).astype(float)
-        results.append(sign * (points[:, 0] - points[:, 1]))
-    board = (results[0] + results[1]) / 2
-    return board.mean(), 1.96 * board.std(ddof=1) / np.sqrt(boards)
+def per_hand(rules, one, other, boards, seed=1):
+    """Points a hand of `one` minus `other` on duplicate boards, and half its 95 % interval."""
+    points = selfplay.play(rules, one, other, hands=boards, seed=seed).points_per_hand
+    return points.mean, (points.high - points.low) / 2
 
 
 def test_importing_the_agents_does_not_import_numba():
