@@ -45,7 +45,9 @@ def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
     files = {path.name: path for path in sorted(package.glob("*.py"))}
     files |= {f"agents/{path.name}": path for path in sorted(agents.glob("*.py"))}
     texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    wanted = {name for name, text in texts.items() if re.search(r"^@kernel\b", text, re.M)}
+    wanted = {
+        name for name, text in texts.items() if re.search(r"^@(inline_)?kernel\b", text, re.M)
+    }
     frontier = set(wanted) | {"_jit.py"}
     while frontier:
         wanted |= frontier
@@ -151,6 +153,11 @@ def kernel(function: F) -> F:
     return _compile(function)
 
 
+def inline_kernel(function: F) -> F:
+    """A kernel that is built into each of its callers: for the short and the often called."""
+    return _compile(function, forceinline=True) if JIT else kernel(function)
+
+
 def records(dtype: np.dtype[Any], n: int) -> Array:
     """A zeroed structured array whose rows kernels take, compiled or not."""
     rows = np.zeros(n, dtype)
@@ -186,3 +193,61 @@ lowest_bit = _instruction(
     _lowest_bit,
     lambda context, builder, bits: builder.cttz(bits, context.get_constant(types.boolean, 1)),
 )
+
+
+def _plain_row(rows: Array, i: int) -> Array:
+    """Row `i` of a C-contiguous int8 array of two dimensions, to be indexed and nothing else."""
+    row: Array = rows[i]
+    return row
+
+
+def _plain_line(line: Array) -> Array:
+    """A C-contiguous int8 array of one dimension as `row_of` gives its rows."""
+    return line
+
+
+def _plain_store(out: Array, at: int, word: Word) -> None:
+    """Write the eight bytes of a uint64, lowest first, to `out[at : at + 8]` of a row."""
+    for i in range(8):
+        out[at + i] = (word >> np.uint64(8 * i)) & np.uint64(255)
+
+
+_BYTES: Any = cast(Any, types).CPointer(types.int8)
+_LINES, _ROWS = (
+    [types.Array(types.int8, n, "C", readonly=readonly) for readonly in (False, True)]
+    for n in (1, 2)
+)
+
+
+def _fast_row(typing_context: Any, rows: Any, i: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        width = builder.extract_value(array.shape, 1)
+        return builder.gep(array.data, [builder.mul(args[1], width)])
+
+    return (_BYTES(rows, types.int64), build) if rows in _ROWS else None
+
+
+def _fast_line(typing_context: Any, line: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+    return (_BYTES(line), build) if line in _LINES else None
+
+
+def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.gep(args[0], [args[1]])
+        words = builder.bitcast(place, args[2].type.as_pointer())
+        builder.store(args[2], words, align=1)
+        return context.get_dummy_value()
+
+    return (types.void(_BYTES, types.int64, types.uint64), build) if out == _BYTES else None
+
+
+# Compiled, a row is a bare pointer: a view would be counted in and out at every row, by atomic
+# instructions that threads would then contend for. Where numba checks bounds rows stay views.
+_BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
+row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
+line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
+store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)

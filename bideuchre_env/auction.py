@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Row, kernel
+from bideuchre_env._jit import Row, inline_kernel, kernel
 from bideuchre_env.cards import STRAINS
 
-STRAIN_BITS = (1 << len(STRAINS)) - 1
+N_STRAINS = len(STRAINS)
+STRAIN_BITS = (1 << N_STRAINS) - 1
 
 
-@kernel
+@inline_kernel
 def legal_call(s: Row, t: Row) -> int:
     """The legal calls of the seat to act: bit 0 a pass, bit 1 + level that bid."""
     return int(t.legal_calls[int(s.calls_made), int(s.level) + 1])
@@ -37,7 +38,7 @@ def apply_call(s: Row, t: Row, action: int) -> bool:
     return True
 
 
-@kernel
+@inline_kernel
 def legal_strain(s: Row, t: Row) -> int:
     """The strains the declarer may name, a bit each: all of them."""
     return STRAIN_BITS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Word, kernel
+from bideuchre_env._jit import Array, Word, kernel, line_of, row_of
 from bideuchre_env.deal import begin_hand, deal_hand, next_dealer, seed_stream, start_game
 from bideuchre_env.observation import encode, encode_state
 from bideuchre_env.state import DEAL
@@ -45,8 +45,8 @@ def encode_rows(
     """
     for j in range(len(index)):
         s = states[index[j]]
-        encode(s, tables[0], offsets[0], int(s.turn), observations[j])
-        legal(s, tables[0], masks[j])
+        encode(s, tables[0], offsets[0], int(s.turn), row_of(observations, j))
+        legal(s, tables[0], row_of(masks, j))
 
 
 @kernel
@@ -61,19 +61,19 @@ def observe_row(
     states: Array, tables: Array, offsets: Array, seat: int, observation: Array
 ) -> None:
     """What a seat sees of the game in row 0, to `observation`, int8 (D,)."""
-    encode(states[0], tables[0], offsets[0], seat, observation)
+    encode(states[0], tables[0], offsets[0], seat, line_of(observation))
 
 
 @kernel
 def global_row(states: Array, tables: Array, offsets: Array, out: Array) -> None:
     """The global state of the game in row 0, to `out`, int8 (state_size,)."""
-    encode_state(states[0], tables[0], offsets[0], out)
+    encode_state(states[0], tables[0], offsets[0], line_of(out))
 
 
 @kernel
 def mask_row(states: Array, tables: Array, mask: Array) -> None:
     """The mask of the seat to act in row 0, to `mask`, int8 (A,)."""
-    legal(states[0], tables[0], mask)
+    legal(states[0], tables[0], line_of(mask))
 
 
 @kernel

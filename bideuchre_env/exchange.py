@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Row, kernel
+from bideuchre_env._jit import Row, inline_kernel, kernel
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS
 from bideuchre_env.state import GIVING, PASSING
 
 
-@kernel
+@inline_kernel
 def take_card(s: Row, seat: int, kind: int) -> None:
     """Take one copy of a card out of a seat's hand (the second copy first)."""
     hand = int(s.hands[seat])
@@ -22,7 +22,7 @@ def begin_exchange(s: Row) -> None:
     s.picks = 0
 
 
-@kernel
+@inline_kernel
 def legal_exchange(s: Row, t: Row) -> int:
     """The kinds the seat to act may give, a bit each: any card it holds."""
     return int(s.hands[int(s.turn)]) & KIND_BITS

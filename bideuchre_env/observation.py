@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel, lowest_bit, records
-from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
+from bideuchre_env._jit import Array, Row, inline_kernel, kernel, records
+from bideuchre_env.cards import MAX_TRICKS, N_SEATS
 from bideuchre_env.rules import Rules
+from bideuchre_env.spread import clear, spread_bits, spread_hand
 from bideuchre_env.state import DEAL, PLAY, Phase
 from bideuchre_env.tables import ROUNDS
 
@@ -45,7 +46,7 @@ PUBLIC = (
     "target",
     "hands_left",
 )
-OFFSETS = np.dtype([(name, np.int32) for name in (*PRIVATE, *PUBLIC, "private", "size")])
+OFFSETS = np.dtype([(name, np.int32) for name in (*PRIVATE, *PUBLIC, "private", "entries")])
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class Layout:
             table[name] = self.slices[name].start if name in self.slices else -1
             if name in PUBLIC and name in self.slices:
                 table[name] -= self.private_size
-        table["private"], table["size"] = self.private_size, self.size
+        table["private"], table["entries"] = self.private_size, self.size
         table.flags.writeable = False
         return table
 
@@ -177,26 +178,16 @@ def layout_of(rules: Rules) -> Layout:
     return Layout(rules)
 
 
-@kernel
+@inline_kernel
 def clip(value: int) -> int:
     """A running total as far as an int8 can tell it."""
     return min(max(value, -CLIP), CLIP)
 
 
-@kernel
-def add_hand(out: Array, at: int, hand: int) -> None:
-    """Add the copies of each kind in a hand to `out[at:]`."""
-    for shift in (0, COPY_SHIFT):
-        bits = hand >> shift & KIND_BITS
-        while bits:
-            out[at + lowest_bit(bits)] += 1
-            bits &= bits - 1
-
-
-@kernel
-def encode_private(s: Row, o: Row, seat: int, out: Array, at: int) -> None:
+@inline_kernel
+def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write what only this seat knows to `out[at:]`, which holds zeros."""
-    add_hand(out, at + int(o.hand), int(s.hands[seat]))
+    spread_hand(out, at + int(o.hand), int(s.hands[seat]), int(t.kinds))
     declarer = int(s.declarer)
     if s.given[0] < 0 or (seat ^ declarer) & 1:
         return
@@ -208,23 +199,28 @@ def encode_private(s: Row, o: Row, seat: int, out: Array, at: int) -> None:
             out[at + int(o.passed) + int(s.passed[i])] += 1
 
 
-@kernel
+@inline_kernel
 def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write what every seat knows, as seen from this one, to `out[at:]`, which holds zeros."""
-    phase, declarer = int(s.phase), int(s.declarer)
+    phase, declarer, voids = int(s.phase), int(s.declarer), 0
+    calls, width = at + int(o.calls), 1 + int(t.n_levels)
+    for rel in range(N_SEATS):
+        who = (seat + rel) & 3
+        call = int(s.calls[who])
+        if call >= 0:
+            out[calls + call] = 1
+        calls += width
+        voids |= int(s.voids[who]) << 4 * rel
+    spread_bits(out, at + int(o.voids), np.uint64(voids), 16)
     if phase < DEAL:
         out[at + int(o.phase) + phase] = 1
         out[at + int(o.to_act) + ((int(s.turn) - seat) & 3)] = 1
     out[at + int(o.dealer) + ((int(s.dealer) - seat) & 3)] = 1
-    width = 1 + int(t.n_levels)
-    for rel in range(N_SEATS):
-        who = (seat + rel) & 3
-        if s.calls[who] >= 0:
-            out[at + int(o.calls) + rel * width + int(s.calls[who])] = 1
-        if s.call_strains[who] >= 0:
-            out[at + int(o.call_strains) + rel * 5 + int(s.call_strains[who])] = 1
-        for suit in range(4):
-            out[at + int(o.voids) + rel * 4 + suit] = int(s.voids[who]) >> suit & 1
+    if int(t.strains_per_bid) > 1:
+        for rel in range(N_SEATS):
+            strain = int(s.call_strains[(seat + rel) & 3])
+            if strain >= 0:
+                out[at + int(o.call_strains) + rel * 5 + strain] = 1
     if int(s.calls_made) == 4 and declarer >= 0:
         out[at + int(o.bid) + int(s.level)] = 1
         out[at + int(o.declarer) + ((declarer - seat) & 3)] = 1
@@ -236,35 +232,35 @@ def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> Non
     encode_game(s, t, o, seat, out, at)
 
 
-@kernel
+@inline_kernel
 def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write the public blocks of the play."""
-    kinds, copies, trick = int(t.kinds), int(t.copies), int(s.trick)
+    kinds, trick, led = int(t.kinds), int(s.trick), int(s.led)
+    stride, first = kinds * int(t.copies), at + int(o.played)
     for rel in range(N_SEATS):
-        who = (seat + rel) & 3
-        first = at + int(o.played) + rel * copies * kinds
-        for n in range(trick):
-            kind = int(s.plays[who * MAX_TRICKS + n])
+        who, seen = (seat + rel) & 3, 0
+        if who != int(s.sitting_out):
+            plays = MAX_TRICKS * who
+            for n in range(trick):
+                kind = int(s.plays[plays + n])
+                # the second copy that a seat plays has a plane of its own
+                out[first + kind + kinds * (seen >> kind & 1)] = 1 + n
+                seen |= 1 << kind
+            kind = int(s.plays[plays + trick]) if led >= 0 else -1
             if kind >= 0:
-                # a second copy by the same seat goes to the second plane
-                again = first + kind if out[first + kind] == 0 else first + kinds + kind
-                out[again] = 1 + n
-        if trick < MAX_TRICKS and s.led >= 0:
-            kind = int(s.plays[who * MAX_TRICKS + trick])
-            if kind >= 0:
-                again = first + kind if out[first + kind] == 0 else first + kinds + kind
-                out[again] = 1 + trick
+                out[first + kind + kinds * (seen >> kind & 1)] = 1 + trick
                 if rel > 0:
                     out[at + int(o.trick) + (rel - 1) * kinds + kind] = 1
-    if s.led >= 0:
-        out[at + int(o.led) + int(s.led)] = 1
+        first += stride
+    if led >= 0:
+        out[at + int(o.led) + led] = 1
         out[at + int(o.winning) + ((int(s.winning) - seat) & 3)] = 1
     side = seat & 1
     out[at + int(o.tricks_won)] = s.tricks_won[side]
     out[at + int(o.tricks_won) + 1] = s.tricks_won[1 - side]
 
 
-@kernel
+@inline_kernel
 def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write the public blocks of the game: scores, target, hands left."""
     side = seat & 1
@@ -285,15 +281,15 @@ def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
 @kernel
 def encode(s: Row, t: Row, o: Row, seat: int, out: Array) -> None:
     """Write the observation of a seat to `out`, int8 of shape (size,)."""
-    out[:] = 0
-    encode_private(s, o, seat, out, 0)
+    clear(out, 0, int(o.entries))
+    encode_private(s, t, o, seat, out, 0)
     encode_public(s, t, o, seat, out, int(o.private))
 
 
 @kernel
 def encode_state(s: Row, t: Row, o: Row, out: Array) -> None:
     """Write the global state to `out`, int8 of shape (state_size,)."""
-    out[:] = 0
+    clear(out, 0, int(o.entries) + (N_SEATS - 1) * int(o.private))
     for seat in range(N_SEATS):
-        encode_private(s, o, seat, out, seat * int(o.private))
+        encode_private(s, t, o, seat, out, seat * int(o.private))
     encode_public(s, t, o, 0, out, N_SEATS * int(o.private))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Row, kernel
+from bideuchre_env._jit import Row, inline_kernel, kernel
 from bideuchre_env.cards import KIND_BITS, MAX_TRICKS
 from bideuchre_env.exchange import take_card
 from bideuchre_env.state import PLAY
@@ -26,7 +26,7 @@ def begin_play(s: Row, t: Row) -> None:
     s.leaders[0] = leader
 
 
-@kernel
+@inline_kernel
 def legal_card(s: Row, t: Row) -> int:
     """The kinds the seat to act may play, a bit each: the suit led if it can, else any."""
     held = int(s.hands[int(s.turn)]) & KIND_BITS
@@ -36,7 +36,7 @@ def legal_card(s: Row, t: Row) -> int:
     return follow if follow else held
 
 
-@kernel
+@inline_kernel
 def apply_card(s: Row, t: Row, kind: int) -> bool:
     """Play a card to the trick; True when it was the last card of the last trick.
 
@@ -65,7 +65,7 @@ def apply_card(s: Row, t: Row, kind: int) -> bool:
     return end_trick(s, t, trick + 1)
 
 
-@kernel
+@inline_kernel
 def end_trick(s: Row, t: Row, done: int) -> bool:
     """Give the trick to its winner, who leads the next; True when `done` tricks are them all."""
     winner = int(s.winning)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Array, Row, kernel
-from bideuchre_env.auction import apply_call, apply_strain, legal_call, legal_strain
+from bideuchre_env._jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.auction import N_STRAINS, apply_call, apply_strain, legal_call, legal_strain
 from bideuchre_env.exchange import apply_exchange, begin_exchange, legal_exchange
 from bideuchre_env.play import apply_card, begin_play, legal_card
 from bideuchre_env.scoring import end_hand
+from bideuchre_env.spread import clear, spread_bits_at
 from bideuchre_env.state import AUCTION, NAMING, PLAY
 
 
-@kernel
+@inline_kernel
 def legal_bits(s: Row, t: Row) -> int:
     """What the seat to act may do, as bits: calls, strains or card kinds by phase; 0 for nobody."""
     phase = int(s.phase)
@@ -25,22 +26,34 @@ def legal_bits(s: Row, t: Row) -> int:
     return 0
 
 
-@kernel
+@inline_kernel
 def legal(s: Row, t: Row, mask: Array) -> None:
     """Write the mask of the seat to act, int8 of shape (A,): 1 for every legal action."""
-    mask[:] = 0
-    phase, bits = int(s.phase), legal_bits(s, t)
+    write_mask(t, int(s.phase), legal_bits(s, t), mask)
+
+
+@inline_kernel
+def write_mask(t: Row, phase: int, bits: int, mask: Array) -> None:
+    """Write the legal bits of a phase as a mask, int8 of shape (A,)."""
+    offset = 0
     if phase == AUCTION:
-        mask[0] = bits & 1
-        per_bid = int(t.strains_per_bid)
-        for level in range(int(t.n_levels)):
-            if bits >> (1 + level) & 1:
-                first = 1 + level * per_bid
-                mask[first : first + per_bid] = 1
+        if int(t.strains_per_bid) > 1:
+            write_strained_calls(t, bits, mask)
+            return
     else:
         offset = int(t.trump_offset) if phase == NAMING else int(t.card_offset)
-        for i in range(int(t.n_actions) - offset):
-            mask[offset + i] = bits >> i & 1
+    spread_bits_at(mask, offset, bits, int(t.n_actions))
+
+
+@kernel
+def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
+    """Write the legal calls as a mask where every bid is one action for each strain."""
+    clear(mask, 0, int(t.n_actions))
+    mask[0] = bits & 1
+    for level in range(int(t.n_levels)):
+        legal_bid = bits >> 1 + level & 1
+        for strain in range(N_STRAINS):
+            mask[1 + level * N_STRAINS + strain] = legal_bid
 
 
 @kernel

@@ -204,7 +204,7 @@ def test_the_cache_sees_an_edit_in_another_file(installed):
     assert (bits, hits) == (31, 0)
     assert cache.parent == installed / "bideuchre_env" / "__pycache__"
     assert ask(installed) == (31, 1, cache)
-    edited = text.replace("STRAIN_BITS = (1 << len(STRAINS)) - 1", "STRAIN_BITS = 15")
+    edited = text.replace("STRAIN_BITS = (1 << N_STRAINS) - 1", "STRAIN_BITS = 15")
     assert edited != text
     inner.write_text(edited)
     bits, hits, other = ask(installed)

@@ -129,7 +129,7 @@ def test_blocks_partition_the_vector(game, seed):
         assert offset + (0 if private else layout.private_size) == at
         at += block.size
     assert at == layout.size == len(layout.low) == len(layout.high)
-    absent = set(layout.offsets.dtype.names) - {"private", "size"} - set(layout.slices)
+    absent = set(layout.offsets.dtype.names) - {"private", "entries"} - set(layout.slices)
     assert all(int(layout.offsets[0][name]) == -1 for name in absent)
     assert make(game).raw_env().observation_space("player_0")["observation"].shape == (at,)
 
