@@ -4,11 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Word, kernel, line_of, row_of
-from bideuchre_env.deal import begin_hand, deal_hand, next_dealer, seed_stream, start_game
+from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, line_of, row_of
+from bideuchre_env.cards import N_SEATS
+from bideuchre_env.deal import (
+    GOLDEN,
+    begin_hand,
+    deal_hand,
+    mix,
+    next_dealer,
+    seed_stream,
+    start_game,
+)
+from bideuchre_env.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.observation import encode, encode_state
 from bideuchre_env.state import DEAL
-from bideuchre_env.step import apply, is_legal, legal
+from bideuchre_env.step import allows, apply, is_legal, legal, legal_bits, pick_legal, write_mask
+
+# What a row's actions are checked against, as one number: the legal bits, and the phase above.
+KEY_SHIFT = 48
+KEY_BITS = (1 << KEY_SHIFT) - 1
+
+# An episode in a row: running, or as it ended.
+TALLY = np.dtype(
+    [
+        ("reward", np.float64),  # side 0's
+        ("score", np.int64, (2,)),  # points of each side at the end
+        ("length", np.int32),  # decisions
+        ("hands", np.int32),
+        ("outcome", np.int8),  # Outcome
+        ("winner", np.int8),  # side, or -1
+    ],
+    align=True,
+)
 
 
 @kernel
@@ -54,6 +81,172 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
     """Carry out `choices[j]`, legal, in row `index[j]`; a hand that ends is left undealt."""
     for j in range(len(index)):
         apply(states[index[j]], tables[0], int(choices[j]))
+
+
+@kernel
+def first_illegal(keys: Array, tables: Array, actions: Array) -> int:
+    """The first row whose action, int64 (n,), its key does not allow, or -1."""
+    t = tables[0]
+    for i in range(len(keys)):
+        key = int(keys[i])
+        if not allows(t, key >> KEY_SHIFT, key & KEY_BITS, int(actions[i])):
+            return i
+    return -1
+
+
+@kernel
+def sample_rows(
+    keys: Array, tables: Array, low: Word, count: Word, start: int, stop: int, actions: Array
+) -> None:
+    """Fill `actions[start:stop]`, int64, with uniform legal ones, by each row's key.
+
+    The choice of row i is a function of the two words and i, so threads and order are no matter.
+    """
+    t = tables[0]
+    for i in range(start, stop):
+        key = int(keys[i])
+        word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
+        actions[i] = pick_legal(t, key >> KEY_SHIFT, key & KEY_BITS, word)
+
+
+@kernel
+def restart_rows(
+    states: Array, tables: Array, chosen: Array, dealers: Array, scores: Array, deals: Array
+) -> None:
+    """Start a game in every chosen row and deal its first hand.
+
+    `chosen` (n,) is 1 for such rows; dealers (n,) are seats or -1; scores (n, 2), int64, what the
+    sides start with; deals (n, 4) the hands to deal, int64, or of length 0 to shuffle.
+    """
+    t = tables[0]
+    for i in range(len(states)):
+        if chosen[i]:
+            s = states[i]
+            start_game(s, int(dealers[i]))
+            for side in range(2):
+                s.score[side] = scores[i, side]
+            if len(deals) == 0:
+                deal_hand(s, t)
+            else:
+                next_dealer(s, t)
+                for seat in range(N_SEATS):
+                    s.hands[seat] = deals[i, seat]
+                begin_hand(s)
+
+
+@kernel
+def present_rows(
+    states: Array,
+    tables: Array,
+    offsets: Array,
+    start: int,
+    stop: int,
+    observations: Array,
+    masks: Array,
+    seats: Array,
+    keys: Array,
+) -> None:
+    """Write what the seat to act of rows `start` to `stop` - 1 sees and may do.
+
+    `observations` (n, D), `masks` (n, A) and `seats` (n,) are int8 for the caller; `keys` (n,),
+    int64, are what actions are checked against.
+    """
+    for i in range(start, stop):
+        s, t = states[i], tables[0]
+        seats[i] = s.turn
+        keys[i] = present(s, t, offsets[0], row_of(observations, i), row_of(masks, i))
+
+
+@kernel
+def step_rows(
+    states: Array,
+    tables: Array,
+    offsets: Array,
+    by_hand: bool,
+    by_points: bool,
+    start: int,
+    stop: int,
+    actions: Array,
+    observations: Array,
+    masks: Array,
+    seats: Array,
+    keys: Array,
+    rewards: Array,
+    terminated: Array,
+    truncated: Array,
+    tallies: Array,
+    ended: Array,
+) -> None:
+    """Carry out `actions`, legal, in rows `start` to `stop` - 1, and present what comes next.
+
+    A hand that ends is followed by the next deal, an episode that ends by a new game; its tally
+    is left in `ended` (n,). `rewards` (n, 4) float32, `terminated` and `truncated` (n,) bool are
+    rewritten; the rest is as for `present_rows`.
+    """
+    t = tables[0]
+    for i in range(start, stop):
+        s = states[i]
+        for seat in range(N_SEATS):
+            rewards[i, seat] = 0.0
+        terminated[i] = False
+        truncated[i] = False
+        tallies[i].length += 1
+        apply(s, t, int(actions[i]))
+        if int(s.phase) >= DEAL:
+            reward, end = side_0_reward(s, by_points), ending(s, by_hand)
+            for seat in range(N_SEATS):
+                rewards[i, seat] = -reward if seat & 1 else reward
+            terminated[i] = end == TERMINATED
+            truncated[i] = end == TRUNCATED_THERE
+            count_hand(s, tallies[i], reward)
+            if end != GOES_ON:
+                close_episode(s, tallies[i], ended[i])
+                start_game(s, -1)
+            deal_hand(s, t)
+        seats[i] = s.turn
+        keys[i] = present(s, t, offsets[0], row_of(observations, i), row_of(masks, i))
+
+
+@inline_kernel
+def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
+    """Write what the seat to act sees and may do; the row's key."""
+    phase, bits = int(s.phase), legal_bits(s, t)
+    encode(s, t, o, int(s.turn), observation)
+    write_mask(t, phase, bits, mask)
+    return bits | phase << KEY_SHIFT
+
+
+@kernel
+def count_hand(s: Row, tally: Row, reward: float) -> None:
+    """Enter a hand that is over in the tally of its episode."""
+    tally.hands += 1
+    tally.reward += reward
+
+
+@kernel
+def close_episode(s: Row, tally: Row, kept: Row) -> None:
+    """Leave the tally of a finished episode in `kept` and begin the next one's."""
+    kept.length, kept.hands, kept.reward = tally.length, tally.hands, tally.reward
+    for side in range(2):
+        kept.score[side] = s.score[side]
+    kept.outcome, kept.winner = s.outcome, s.winner
+    tally.length, tally.hands, tally.reward = 0, 0, 0.0
+
+
+@kernel
+def observe_rows(
+    states: Array, tables: Array, offsets: Array, seats: Array, observations: Array
+) -> None:
+    """Write what seat `seats[i]` sees of row i to `observations`, int8 (n, D)."""
+    for i in range(len(states)):
+        encode(states[i], tables[0], offsets[0], int(seats[i]), row_of(observations, i))
+
+
+@kernel
+def global_rows(states: Array, tables: Array, offsets: Array, out: Array) -> None:
+    """Write the global state of every row to `out`, int8 (n, state_size)."""
+    for i in range(len(states)):
+        encode_state(states[i], tables[0], offsets[0], row_of(out, i))
 
 
 @kernel

@@ -22,7 +22,7 @@ _WORD = (1 << 64) - 1
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOW_32 = np.uint64(0xFFFFFFFF)
 
 
@@ -52,12 +52,12 @@ def mix(x: Word) -> Word:
 def seed_stream(s: Row, low: Word, high: Word) -> None:
     """Seed the row's stream. Four Feistel rounds: distinct seeds give distinct streams."""
     x, y = low, high
-    y ^= mix(x + _STEP)
+    y ^= mix(x + GOLDEN)
     x ^= mix(y + _MIX_1)
     y ^= mix(x + _MIX_2)
-    x ^= mix(y + _STEP)
+    x ^= mix(y + GOLDEN)
     if x == np.uint64(0) and y == np.uint64(0):
-        x = _STEP  # the one state the generator cannot leave
+        x = GOLDEN  # the one state the generator cannot leave
     s.rng[0] = x
     s.rng[1] = y
 

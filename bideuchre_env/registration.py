@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from bideuchre_env._jit import Array
     from bideuchre_env.aec import BidEuchreEnv
+    from bideuchre_env.vector import BidEuchreVec
 
 ENV_OPTIONS = ("episode", "reward", "render_mode", "view")
+VEC_OPTIONS = ("episode", "reward", "threads", "copy")
 
 
 class Variant:
@@ -41,8 +43,18 @@ class Variant:
         """The bare AEC environment: an illegal action raises `IllegalActionError`."""
         from bideuchre_env.aec import BidEuchreEnv
 
-        rules, rest = self._split(options)
+        rules, rest = self._split(options, ENV_OPTIONS)
         return BidEuchreEnv(rules, self.name, **rest)
+
+    def vec(self, num_envs: int, **options: Any) -> BidEuchreVec:
+        """Many tables at once for self-play, stepped together: `num_envs` rows.
+
+        `options` are those of the rules and `episode`, `reward`, `threads` and `copy`.
+        """
+        from bideuchre_env.vector import BidEuchreVec
+
+        rules, rest = self._split(options, VEC_OPTIONS)
+        return BidEuchreVec(rules, self.name, num_envs, **rest)
 
     def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
         """The same game for tools that take only Parallel environments; seats act in turn."""
@@ -56,15 +68,18 @@ class Variant:
         """This variant with some options of its rules changed."""
         return Variant(self.name, self.rules.replace(**options))
 
-    def _split(self, options: dict[str, Any]) -> tuple[Rules, dict[str, Any]]:
-        unknown = sorted(set(options) - set(OPTIONS) - set(ENV_OPTIONS))
+    def _split(
+        self, options: dict[str, Any], others: tuple[str, ...]
+    ) -> tuple[Rules, dict[str, Any]]:
+        """The rules with what `options` change, and those of `others` among them."""
+        unknown = sorted(set(options) - set(OPTIONS) - set(others))
         if unknown:
             raise OptionError(
                 f"unknown option {', '.join(map(repr, unknown))} of {self.name}; the options are: "
-                + ", ".join((*ENV_OPTIONS, *OPTIONS))
+                + ", ".join((*others, *OPTIONS))
             )
         game = {name: value for name, value in options.items() if name in OPTIONS}
-        rest = {name: value for name, value in options.items() if name in ENV_OPTIONS}
+        rest = {name: value for name, value in options.items() if name in others}
         return (self.rules.replace(**game) if game else self.rules), rest
 
     def __repr__(self) -> str:
@@ -89,9 +104,10 @@ def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Varia
     else:
         raise OptionError(f"{game!r} is no variant: one of {', '.join(variants)}, or a Rules")
     for option in options:
-        if option in ENV_OPTIONS:
+        if option in (*ENV_OPTIONS, *VEC_OPTIONS):
             raise OptionError(
-                f"{option!r} is no rule of the game: give it to .env() or .raw_env(), not to make()"
+                f"{option!r} is no rule of the game: give it to .env(), .raw_env() or .vec(), not "
+                "to make()"
             )
     return variant.replace(**options) if options else variant
 

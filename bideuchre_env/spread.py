@@ -1,16 +1,24 @@
-"""Bits written as bytes, eight at a time: how masks and observations are filled quickly."""
+"""Bits: picked out by number, and written as bytes, eight at a time, as masks and hands are."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Word, inline_kernel, store_word
+from bideuchre_env._jit import Array, Word, inline_kernel, lowest_bit, store_word
 from bideuchre_env.cards import COPY_SHIFT
 
 _EVERY_BYTE = np.uint64(0x0101010101010101)
 _DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
 _CARRY = np.uint64(0x7F7F7F7F7F7F7F7F)
 _LOW_8 = np.uint64(255)
+
+
+@inline_kernel
+def nth_bit(bits: int, n: int) -> int:
+    """The index of the `n`-th lowest set bit, from 0, of an int64 with more than `n` of them."""
+    for _ in range(n):
+        bits &= bits - 1
+    return lowest_bit(bits)
 
 
 @inline_kernel

@@ -22,12 +22,13 @@ errors
 cards rules rule_sheet variants
 _jit spread
 actions tables state
-deal auction exchange play scoring step
-observation decode
+deal auction exchange play scoring episode step
+observation decode validity
 batch duel resample
 deals transcript record
 show records_io intervals report
 aec
+team vector_input vector
 registration __init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
