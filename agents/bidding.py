@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from math import exp
 
+import numpy as np
+
 from bideuchre_env._jit import Array, Row, kernel
-from bideuchre_env.agents.equity import logistic, worth
-from bideuchre_env.agents.hand_value import copies_held, describe, weigh
+from bideuchre_env.agents.equity import logistic, read_time, worth
+from bideuchre_env.agents.hand_value import N_FEATURES, copies_held, describe, weigh
 from bideuchre_env.cards import JACK, MAX_TRICKS, NO_TRUMP, STRAINS
 from bideuchre_env.play import opening_leader
 
@@ -15,6 +17,16 @@ DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
 N_SIGNS = 12  # what the auction tells: six signs of partner's call, six of the opponents' calls
 MOST_POINT = 0.03  # about a point's worth at the start of a short game
 LONE_MADE = 0.65  # how often somebody else's lone bid is made
+
+# What is worked out on the way to a call. Fields of a record, as a view of an array's row would
+# be counted in and out every time.
+SCRATCH = np.dtype(
+    [
+        ("counts", np.float64, (N_FEATURES,)),  # of the hand, or the signs of the auction
+        ("chances", np.float64, (MAX_TRICKS + 1,)),  # of taking so many tricks
+        ("kept", np.float64, (MAX_TRICKS + 1,)),  # worth of a made bid by tricks, or -1.0
+    ]
+)
 
 
 @kernel
@@ -48,10 +60,10 @@ def read_signs(v: Row, t: Row, strain: int, signs: Array) -> None:
 
 
 @kernel
-def expected_tricks(v: Row, t: Row, w: Row, strain: int, scratch: Array) -> float:
+def expected_tricks(v: Row, t: Row, w: Row, strain: int, scratch: Row) -> float:
     """The tricks our side should take if we declare in this strain with partner."""
     on_lead = 1 if leads(v, t, 0, 0, False) else 0
-    x = scratch[0]
+    x = scratch.counts
     describe(v, t, strain, on_lead, 0, x)
     kind = 1 if strain == NO_TRUMP else 0
     mean = weigh(x, w.tricks[DECLARER, kind])
@@ -71,14 +83,14 @@ def missing_bowers(v: Row, t: Row, strain: int) -> int:
 
 
 @kernel
-def lone_chance(v: Row, t: Row, w: Row, strain: int, exchange: int, scratch: Array) -> float:
+def lone_chance(v: Row, t: Row, w: Row, strain: int, exchange: int, scratch: Row) -> float:
     """The chance to take every trick alone in this strain after an exchange."""
     on_lead = 1 if leads(v, t, 0, 0, True) else 0
     missing = missing_bowers(v, t, strain)
     if exchange > 0 and missing > 1 and int(t.copies) == 2:
         return 0.0  # three of the four bowers, as players ask: a second one out is one too many
-    describe(v, t, strain, on_lead, missing, scratch[0])
-    return logistic(weigh(scratch[0], w.lone[1 if strain == NO_TRUMP else 0, exchange]))
+    describe(v, t, strain, on_lead, missing, scratch.counts)
+    return logistic(weigh(scratch.counts, w.lone[1 if strain == NO_TRUMP else 0, exchange]))
 
 
 @kernel
@@ -101,16 +113,32 @@ def point_worth(v: Row, t: Row) -> float:
 
 
 @kernel
-def contract_equity(v: Row, t: Row, level: int, us: bool, chances: Array) -> float:
-    """The chance to win the game if this contract is played, given its side's chances of tricks."""
+def contract_equity(v: Row, t: Row, level: int, us: bool, chances: Array, kept: Array) -> float:
+    """The chance to win the game if this contract is played, given its side's chances of tricks.
+
+    A made bid is worth its tricks at any level: `kept`, float64 (>= tricks + 1,), holds what that
+    comes to, or -1.0 where it has not been worked out yet.
+    """
     tricks, need = int(t.tricks), int(t.need[level])
     total = 0.0
     for won in range(tricks + 1):
         if chances[won] > 0.002:
-            bid = float(int(t.payoff[level, won]))
-            ours, theirs = (bid, float(tricks - won)) if us else (float(tricks - won), bid)
-            total += chances[won] * worth(v, t, ours, theirs, us, won >= need)
+            if won < need:
+                value = played_worth(v, t, level, us, won)
+            else:
+                if kept[won] < -0.5:
+                    kept[won] = played_worth(v, t, level, us, won)
+                value = kept[won]
+            total += chances[won] * value
     return total
+
+
+@kernel
+def played_worth(v: Row, t: Row, level: int, us: bool, won: int) -> float:
+    """The chance to win the game if the side of this partnered contract takes `won` tricks."""
+    bid, others = float(int(t.payoff[level, won])), float(int(t.tricks) - won)
+    ours, theirs = (bid, others) if us else (others, bid)
+    return worth(v, t, ours, theirs, us, won >= int(t.need[level]))
 
 
 @kernel
@@ -125,7 +153,7 @@ def lone_equity(v: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 
 @kernel
-def standing_equity(v: Row, t: Row, w: Row, scratch: Array) -> float:
+def standing_equity(v: Row, t: Row, w: Row, scratch: Row) -> float:
     """The chance to win the game if the standing bid, somebody else's, becomes the contract."""
     level, seat, strain = int(v.level), int(v.standing), int(v.strain)
     us = seat == 2
@@ -137,16 +165,17 @@ def standing_equity(v: Row, t: Row, w: Row, scratch: Array) -> float:
     for s in range(N_STRAINS):
         if s == strain or strain < 0:
             kind = 1 if s == NO_TRUMP else 0
-            describe(v, t, s, on_lead, int(t.need[level]), scratch[0])
-            mean += weigh(scratch[0], w.tricks[role, kind])
+            describe(v, t, s, on_lead, int(t.need[level]), scratch.counts)
+            mean += weigh(scratch.counts, w.tricks[role, kind])
             deviation += float(w.spread[role, kind])
             n += 1
-    spread_tricks(mean / n, deviation / n, int(t.tricks), scratch[1])
-    return contract_equity(v, t, level, us, scratch[1])
+    spread_tricks(mean / n, deviation / n, int(t.tricks), scratch.chances)
+    scratch.kept[:] = -1.0
+    return contract_equity(v, t, level, us, scratch.chances, scratch.kept)
 
 
 @kernel
-def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Array) -> float:
+def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Row) -> float:
     """The chance to win the game if we pass."""
     if int(v.standing) >= 0:
         return standing_equity(v, t, w, scratch)
@@ -158,8 +187,9 @@ def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Array) -> flo
 
 
 @kernel
-def choose_call(v: Row, t: Row, w: Row, legal: int, scratch: Array) -> int:
+def choose_call(v: Row, t: Row, w: Row, legal: int, scratch: Row) -> int:
     """The call to make, as an action; `legal` has bit 0 for a pass and bit 1 + level for a bid."""
+    read_time(v)
     best_strain, best_mean = 0, -1.0
     for strain in range(N_STRAINS):
         mean = expected_tricks(v, t, w, strain, scratch)
@@ -169,15 +199,16 @@ def choose_call(v: Row, t: Row, w: Row, legal: int, scratch: Array) -> int:
     if legal & 1:
         best = pass_equity(v, t, w, best_mean, scratch) + float(w.caution)
     kind = 1 if best_strain == NO_TRUMP else 0
-    spread_tricks(best_mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch[1])
+    spread_tricks(best_mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch.chances)
     per_bid = int(t.strains_per_bid)
     in_bid = 1 if per_bid > 1 else 0
     press = float(w.press) * point_worth(v, t) if int(v.calls_made) < 3 else 0.0
     lowest_bid = True
+    scratch.kept[:] = -1.0
     for level in range(int(t.n_levels)):
         if legal >> (1 + level) & 1 == 0 or int(t.alone[level]):
             continue
-        value = contract_equity(v, t, level, True, scratch[1])
+        value = contract_equity(v, t, level, True, scratch.chances, scratch.kept)
         if value > best or (not lowest_bid and best_action > 0 and value > best - press):
             best = max(best, value)
             best_action = 1 + level * per_bid + in_bid * best_strain
@@ -187,7 +218,7 @@ def choose_call(v: Row, t: Row, w: Row, legal: int, scratch: Array) -> int:
 
 @kernel
 def choose_lone(
-    v: Row, t: Row, w: Row, legal: int, best: float, best_action: int, scratch: Array
+    v: Row, t: Row, w: Row, legal: int, best: float, best_action: int, scratch: Row
 ) -> int:
     """The best lone bid if one beats `best`, else `best_action`."""
     per_bid = int(t.strains_per_bid)
@@ -212,8 +243,9 @@ def choose_lone(
 
 
 @kernel
-def choose_strain(v: Row, t: Row, w: Row, scratch: Array) -> int:
+def choose_strain(v: Row, t: Row, w: Row, scratch: Row) -> int:
     """The strain to name after winning the auction."""
+    read_time(v)
     level = int(v.level)
     best, best_value = 0, -1.0
     for strain in range(N_STRAINS):
@@ -222,11 +254,9 @@ def choose_strain(v: Row, t: Row, w: Row, scratch: Array) -> int:
         else:
             kind = 1 if strain == NO_TRUMP else 0
             mean = expected_tricks(v, t, w, strain, scratch)
-            spread_tricks(mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch[1])
-            value = contract_equity(v, t, level, True, scratch[1])
+            spread_tricks(mean, float(w.spread[DECLARER, kind]), int(t.tricks), scratch.chances)
+            scratch.kept[:] = -1.0
+            value = contract_equity(v, t, level, True, scratch.chances, scratch.kept)
         if value > best_value:
             best, best_value = strain, value
     return best
-
-
-SCRATCH_SHAPE = (2, max(16, MAX_TRICKS + 1))

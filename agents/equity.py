@@ -31,6 +31,14 @@ def logistic(x: float) -> float:
 
 
 @kernel
+def read_time(v: Row) -> None:
+    """Fill `v.turning`: how far a lead, or one that still wants a bid, has time to win."""
+    left = float(int(v.hands_left) - 1)
+    v.turning[0] = 1.0 - exp(-left / HURRY)
+    v.turning[1] = 1.0 - exp(-left / PATIENCE)
+
+
+@kernel
 def worth(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
     """What bidding goes by: the chance to win the game, and a little for the points themselves.
 
@@ -64,8 +72,8 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
     # a lead must be turned into a win before the deals run out: that takes longest where only a
     # bid of our own can still win, against a side that keeps overbidding
     waiting = int(t.win_rule) == MADE_BID and gap_us <= 0.0 and gap_them > FAR
-    deals = PATIENCE if waiting else HURRY
+    chance_to_turn = float(v.turning[1 if waiting else 0])
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
     hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
     chance = logistic(1.7 * (gap_them - gap_us) / (SWING * tricks * sqrt(hands)))
-    return 0.5 + (min(chance, CERTAIN) - 0.5) * (1.0 - exp(-left / deals))
+    return 0.5 + (min(chance, CERTAIN) - 0.5) * chance_to_turn

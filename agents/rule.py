@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel, lowest_bit, records
+from bideuchre_env._jit import Array, Row, kernel, lowest_bit, records, row_of
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.bidding import SCRATCH_SHAPE, choose_call, choose_strain
+from bideuchre_env.agents.bidding import SCRATCH, choose_call, choose_strain
 from bideuchre_env.agents.exchange_play import give_up, pass_over
 from bideuchre_env.agents.following import follow
 from bideuchre_env.agents.hand_weights import load_weights
@@ -14,6 +14,7 @@ from bideuchre_env.agents.leading import lead
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.deal import split_seed
 from bideuchre_env.rules import Rules
+from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, GIVING, NAMING, PASSING
 
 
@@ -32,7 +33,7 @@ class RuleAgent(RowAgent):
         """A legal action for every row; int64 (n,)."""
         choices = np.empty(len(observations), np.int64)
         offsets = self.layout.offsets
-        view, scratch = records(VIEW, 1), np.zeros(SCRATCH_SHAPE)
+        view, scratch = records(VIEW, 1), records(SCRATCH, 1)
         rule_rows(
             observations, action_masks, self.tables, offsets, self.weights, view, scratch, choices
         )
@@ -50,17 +51,29 @@ def rule_rows(
     scratch: Array,
     choices: Array,
 ) -> None:
-    """Fill `choices` with the rule player's action for every row; views (1,) is scratch too."""
+    """Fill `choices` with the rule player's action for every row; rewrites views and scratch."""
     for i in range(len(observations)):
-        choice = rule_choice(
-            observations[i], masks[i], tables[0], offsets[0], weights[0], views[0], scratch
+        choices[i] = rule_decision(
+            row_of(observations, i),
+            row_of(masks, i),
+            tables[0],
+            offsets[0],
+            weights[0],
+            views[0],
+            scratch[0],
         )
-        # an observation that no game can give may mislead, but never past the mask
-        if choice < 0 or choice >= masks.shape[1] or masks[i, choice] == 0:
-            choice = 0
-            while masks[i, choice] == 0:
-                choice += 1
-        choices[i] = choice
+
+
+@kernel
+def rule_decision(row: Array, mask: Array, t: Row, o: Row, w: Row, v: Row, scratch: Row) -> int:
+    """The rule player's action for one observation, legal whatever stands in it."""
+    choice = rule_choice(row, mask, t, o, w, v, scratch)
+    # an observation that no game can give may mislead, but never past the mask
+    if choice < 0 or choice >= int(t.n_actions) or mask[choice] == 0:
+        choice = 0
+        while mask[choice] == 0:
+            choice += 1
+    return choice
 
 
 @kernel
@@ -74,16 +87,7 @@ def call_bits(mask: Array, t: Row) -> int:
 
 
 @kernel
-def card_bits(mask: Array, t: Row) -> int:
-    """The legal cards as kinds."""
-    offset, bits = int(t.card_offset), 0
-    for kind in range(int(t.kinds)):
-        bits |= (1 if mask[offset + kind] else 0) << kind
-    return bits
-
-
-@kernel
-def rule_choice(row: Array, mask: Array, t: Row, o: Row, w: Row, v: Row, scratch: Array) -> int:
+def rule_choice(row: Array, mask: Array, t: Row, o: Row, w: Row, v: Row, scratch: Row) -> int:
     """The rule player's action for one observation; rewrites `v` and `scratch`."""
     read_view(row, t, o, v)
     phase = int(v.phase)
@@ -91,7 +95,7 @@ def rule_choice(row: Array, mask: Array, t: Row, o: Row, w: Row, v: Row, scratch
         return choose_call(v, t, w, call_bits(mask, t), scratch)
     if phase == NAMING:
         return int(t.trump_offset) + choose_strain(v, t, w, scratch)
-    legal = card_bits(mask, t)
+    legal = gather_bits(mask, int(t.card_offset), int(t.kinds), 0)
     if legal & (legal - 1) == 0:
         return int(t.card_offset) + lowest_bit(legal)
     if phase == GIVING:

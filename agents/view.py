@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel, popcount
+from bideuchre_env._jit import Array, Row, inline_kernel, kernel, lowest_bit, popcount
 from bideuchre_env.agents.card_order import BEATS, SUIT_OF
 from bideuchre_env.play import opening_leader
+from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import PLAY
 from bideuchre_env.tables import ROUNDS
 
@@ -30,6 +31,7 @@ VIEW = np.dtype(
         ("to_go", np.int64, (2,)),  # points to the target, at least 1
         ("rounds", np.int64),  # 1: most points after `hands_left` deals win; 0: a target
         ("hands_left", np.int64),
+        ("turning", np.float64, (2,)),  # `equity.read_time`; in the auction and the naming
         ("tricks_won", np.int64, (2,)),  # ours, theirs
         ("held", np.int64),  # kinds in hand, as bits
         ("held_pair", np.int64),  # kinds in hand twice
@@ -51,22 +53,11 @@ VIEW = np.dtype(
 )
 
 
-@kernel
-def positive_bits(row: Array, at: int, n: int, above: int) -> int:
-    """Bit i for each of the n entries from `row[at]` that is greater than `above`."""
-    bits = 0
-    for i in range(n):
-        bits |= (1 if row[at + i] > above else 0) << i
-    return bits
-
-
-@kernel
+@inline_kernel
 def one_hot(row: Array, at: int, n: int) -> int:
     """Where the 1 is among the n entries from `row[at]`; -1 if there is none."""
-    for i in range(n):
-        if row[at + i] > 0:
-            return i
-    return -1
+    bits = gather_bits(row, at, n, 0)
+    return lowest_bit(bits) if bits else -1
 
 
 @kernel
@@ -103,16 +94,16 @@ def read_hand(row: Array, t: Row, o: Row, v: Row) -> None:
     """The private blocks; every other card counts as unseen."""
     kinds, copies = int(t.kinds), int(t.copies)
     deck = (1 << kinds) - 1
-    v.held = positive_bits(row, int(o.hand), kinds, 0)
-    v.held_pair = positive_bits(row, int(o.hand), kinds, 1) if copies == 2 else 0
+    v.held = gather_bits(row, int(o.hand), kinds, 0)
+    v.held_pair = gather_bits(row, int(o.hand), kinds, 1) if copies == 2 else 0
     seen, seen_pair = int(v.held), int(v.held_pair)
     v.given = 0
     v.received = 0
     if int(o.discarded) >= 0:
-        once = positive_bits(row, int(o.discarded), kinds, 0)
-        twice = positive_bits(row, int(o.discarded), kinds, 1)
+        once = gather_bits(row, int(o.discarded), kinds, 0)
+        twice = gather_bits(row, int(o.discarded), kinds, 1)
         v.given = popcount(once) + popcount(twice)
-        v.received = positive_bits(row, int(o.passed), kinds, 0)
+        v.received = gather_bits(row, int(o.passed), kinds, 0)
         seen_pair |= twice | (seen & once)
         seen |= once
     v.unseen = deck & ~(seen_pair if copies == 2 else seen)
@@ -171,7 +162,7 @@ def read_seen(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
     kinds, copies = int(t.kinds), int(t.copies)
     unseen, pair = int(v.unseen), int(v.unseen_pair)
     for plane in range(4 * copies):
-        played = positive_bits(row, public + int(o.played) + plane * kinds, kinds, 0)
+        played = gather_bits(row, public + int(o.played) + plane * kinds, kinds, 0)
         from_pair = played & pair
         pair &= ~from_pair
         unseen &= ~(played & ~from_pair)
@@ -199,7 +190,7 @@ def read_trick(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
         if card < 0 and not out:
             v.after |= 1 << seat
     for seat in range(4):
-        v.void[seat] = positive_bits(row, public + int(o.voids) + seat * 4, 4, 0)
+        v.void[seat] = gather_bits(row, public + int(o.voids) + seat * 4, 4, 0)
 
 
 @kernel

@@ -23,6 +23,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numba
 import numpy as np
 import numpy.typing as npt
+from numba.core import cgutils as _cgutils
+from numba.core import codegen as _codegen
 from numba.core import config as _numba_config
 from numba.core import types
 from numba.extending import intrinsic
@@ -33,6 +35,8 @@ Word: TypeAlias = Any  # a uint64, inside a kernel
 Array: TypeAlias = npt.NDArray[Any]
 
 config: Any = _numba_config  # its settings are set at run time, unseen by type checkers
+llvm: Any = _codegen
+llvm_tools: Any = _cgutils
 JIT = not config.DISABLE_JIT
 _PACKAGE = Path(__file__).resolve().parent
 _STALE_SECONDS = 14 * 24 * 3600
@@ -195,6 +199,40 @@ lowest_bit = _instruction(
 )
 
 
+def _plain_nth_bit(bits: int, n: int) -> int:
+    """The index of the `n`-th lowest set bit, from 0, of an int64 with more than `n` of them."""
+    for _ in range(n):
+        bits &= bits - 1
+    return lowest_bit(bits)
+
+
+def _has_quick_deposit() -> bool:
+    """Whether this processor puts bits in chosen places by one instruction that is not slow."""
+    features = config.CPU_FEATURES
+    if features is None:
+        features = llvm.get_host_cpu_features()
+    return "+bmi2" in features.split(",") and llvm.ll.get_host_cpu_name() not in _SLOW_DEPOSIT
+
+
+def _deposit(typing_context: Any, bits: Any, n: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = args[0].type
+        one = builder.shl(context.get_constant(types.int64, 1), args[1])
+        shape = llvm.llvmir.FunctionType(word, [word, word])
+        name = "llvm.x86.bmi.pdep.64"
+        deposit = llvm_tools.get_or_insert_function(builder.module, shape, name)
+        bit = builder.call(deposit, [one, args[0]])
+        return builder.cttz(bit, context.get_constant(types.boolean, 1))
+
+    return types.int64(types.int64, types.int64), build
+
+
+_SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
+nth_bit: Any = inline_kernel(_plain_nth_bit)
+if JIT and _has_quick_deposit():
+    nth_bit = intrinsic(_deposit)
+
+
 def _plain_row(rows: Array, i: int) -> Array:
     """Row `i` of a C-contiguous int8 array of two dimensions, to be indexed and nothing else."""
     row: Array = rows[i]
@@ -210,6 +248,14 @@ def _plain_store(out: Array, at: int, word: Word) -> None:
     """Write the eight bytes of a uint64, lowest first, to `out[at : at + 8]` of a row."""
     for i in range(8):
         out[at + i] = (word >> np.uint64(8 * i)) & np.uint64(255)
+
+
+def _plain_load(row: Array, at: int) -> Word:
+    """The eight bytes from `row[at]` as a uint64, lowest first."""
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(int(row[at + i]) & 255) << np.uint64(8 * i)
+    return word
 
 
 _BYTES: Any = cast(Any, types).CPointer(types.int8)
@@ -245,9 +291,19 @@ def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
     return (types.void(_BYTES, types.int64, types.uint64), build) if out == _BYTES else None
 
 
+def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.gep(args[0], [args[1]])
+        words = context.get_value_type(types.uint64).as_pointer()
+        return builder.load(builder.bitcast(place, words), align=1)
+
+    return (types.uint64(_BYTES, types.int64), build) if row == _BYTES else None
+
+
 # Compiled, a row is a bare pointer: a view would be counted in and out at every row, by atomic
 # instructions that threads would then contend for. Where numba checks bounds rows stay views.
 _BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
 row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
 line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
+load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
 store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)

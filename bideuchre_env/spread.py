@@ -1,24 +1,18 @@
-"""Bits: picked out by number, and written as bytes, eight at a time, as masks and hands are."""
+"""Bits written as bytes and read from them, eight at a time: masks and observations, quickly."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Word, inline_kernel, lowest_bit, store_word
+from bideuchre_env._jit import Array, Word, inline_kernel, load_word, store_word
 from bideuchre_env.cards import COPY_SHIFT
 
 _EVERY_BYTE = np.uint64(0x0101010101010101)
 _DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
 _CARRY = np.uint64(0x7F7F7F7F7F7F7F7F)
 _LOW_8 = np.uint64(255)
-
-
-@inline_kernel
-def nth_bit(bits: int, n: int) -> int:
-    """The index of the `n`-th lowest set bit, from 0, of an int64 with more than `n` of them."""
-    for _ in range(n):
-        bits &= bits - 1
-    return lowest_bit(bits)
+_LOW_7 = np.uint64(0x7F7F7F7F7F7F7F7F)
+_GATHER = np.uint64(0x0102040810204080)  # carries bit 0 of byte i to bit 56 + i
 
 
 @inline_kernel
@@ -81,3 +75,26 @@ def spread_hand(out: Array, at: int, hand: int, kinds: int) -> None:
         i += 8
     shift = np.uint64(last)
     store_word(out, at + last, spread_byte(one >> shift) + spread_byte(two >> shift))
+
+
+@inline_kernel
+def gather_byte(row: Array, at: int, above: int) -> int:
+    """Bit i for each of the eight entries from `row[at]`, 0 to 127, that is above `above`, >= 0."""
+    bytes_ = load_word(row, at) & _LOW_7
+    over = bytes_ + np.uint64(127 - above) * _EVERY_BYTE
+    return int((((over >> np.uint64(7)) & _EVERY_BYTE) * _GATHER) >> np.uint64(56))
+
+
+@inline_kernel
+def gather_bits(row: Array, at: int, n: int, above: int) -> int:
+    """Bit i for each of `n` entries from `row[at]`, 0 to 127, that is above `above`, >= 0."""
+    if n < 8:
+        bits = 0
+        for i in range(n):
+            bits |= (1 if row[at + i] > above else 0) << i
+        return bits
+    bits, i, last = 0, 0, n - 8
+    while i < last:
+        bits |= gather_byte(row, at + i, above) << i
+        i += 8
+    return bits | gather_byte(row, at + last, above) << last

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, popcount
+from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, nth_bit, popcount
 from bideuchre_env.auction import N_STRAINS, apply_call, apply_strain, legal_call, legal_strain
 from bideuchre_env.exchange import apply_exchange, begin_exchange, legal_exchange
 from bideuchre_env.play import apply_card, begin_play, legal_card
 from bideuchre_env.scoring import end_hand
-from bideuchre_env.spread import clear, nth_bit, spread_bits_at
+from bideuchre_env.spread import clear, spread_bits_at
 from bideuchre_env.state import AUCTION, NAMING, PLAY
 
 
@@ -92,9 +92,10 @@ def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
         k = int(high * np.uint64(n) >> np.uint64(32)) - n_pass
         if k < 0:
             return 0
-        return 1 + nth_bit(bits >> 1, k // per_bid) * per_bid + k % per_bid
+        return 1 + int(nth_bit(bits >> 1, k // per_bid)) * per_bid + k % per_bid
     k = int(high * np.uint64(popcount(bits)) >> np.uint64(32))
-    return (int(t.trump_offset) if phase == NAMING else int(t.card_offset)) + nth_bit(bits, k)
+    offset = int(t.trump_offset) if phase == NAMING else int(t.card_offset)
+    return offset + int(nth_bit(bits, k))
 
 
 @kernel

@@ -34,7 +34,7 @@ agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
 agents.hand_weights agents.rule agents.simple agents.__init__
-record_book table_room selfplay
+rollout record_book table_room selfplay
 command_records command_selfplay command_variants cli
 """
 ORDER = LAYERS.split()

@@ -1,0 +1,225 @@
+"""Whole hands played inside one kernel: for statistics of the game and for measuring speed.
+
+rollout("barrie_v0", "rule", hands=100_000, seed=1)
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env import actions
+from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, records, row_of
+from bideuchre_env.agents.bidding import SCRATCH
+from bideuchre_env.agents.hand_weights import load_weights
+from bideuchre_env.agents.rule import rule_decision
+from bideuchre_env.agents.view import VIEW
+from bideuchre_env.batch import seed_rows, start_rows
+from bideuchre_env.deal import GOLDEN, deal_hand, mix, split_seed, start_game
+from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.observation import encode, layout_of
+from bideuchre_env.registration import Variant, make
+from bideuchre_env.rules import Rules
+from bideuchre_env.scoring import made
+from bideuchre_env.state import DEAL, OVER, new_states
+from bideuchre_env.step import apply, legal, legal_bits, pick_legal
+from bideuchre_env.tables import compile_tables
+from bideuchre_env.team import Team
+
+POLICIES = ("random", "rule")
+TABLES_AT_ONCE = 256
+
+COUNT = np.dtype(
+    [
+        ("points", np.int64, (2,)),  # of each side, over all hands
+        ("hands", np.int64),
+        ("decisions", np.int64),
+        ("contracts", np.int64),
+        ("made", np.int64),
+        ("lone", np.int64),
+        ("lone_made", np.int64),
+        ("passed_out", np.int64),
+    ],
+    align=True,
+)
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What some hands came to: all four seats played by one policy, games going on as they do."""
+
+    hands: int
+    decisions: int
+    points: tuple[int, int]  # of side 0 and side 1, over all hands
+    contracts: int
+    made: int
+    lone: int
+    lone_made: int
+    passed_out: int
+    seconds: float  # inside the kernels, compilation not counted
+
+    @property
+    def rate(self) -> float:
+        """Decisions a second."""
+        return self.decisions / self.seconds if self.seconds > 0 else 0.0
+
+
+def rollout(
+    game: str | Rules | Variant,
+    policy: str = "random",
+    *,
+    hands: int = 10_000,
+    seed: int | None = None,
+    observe: bool = False,
+    threads: int = 1,
+) -> Rollout:
+    """Play `hands` hands with every seat choosing by `policy`: `"random"` (legal) or `"rule"`.
+
+    With `observe` the observation and mask of the seat to act are written at every decision,
+    as the rule policy needs in any case. The result is the same for any number of `threads`.
+    """
+    rules = _rules_of(game)
+    if policy not in POLICIES:
+        raise OptionError(f"policy={shown(policy)}: one of {', '.join(map(repr, POLICIES))}")
+    whole = isinstance(hands, (int, np.integer)) and not isinstance(hands, bool)
+    if not whole or not 1 <= hands <= 10**12:
+        raise OptionError(f"hands={shown(hands)}: a whole number from 1 to 10**12")
+    team = Team(threads)
+    words = split_seed(seed)
+    _play(rules, policy, 1, words, bool(observe), team)  # compiles
+    began = time.perf_counter()
+    counts = _play(rules, policy, int(hands), words, bool(observe), team)
+    seconds = time.perf_counter() - began
+    team.close()
+    totals = {str(name): counts[name].sum(axis=0).tolist() for name in COUNT.names or ()}
+    return Rollout(**totals | {"points": tuple(totals["points"])}, seconds=seconds)
+
+
+def _rules_of(game: Any) -> Rules:
+    if isinstance(game, Variant):
+        return game.rules
+    return make(game).rules
+
+
+def _play(
+    rules: Rules,
+    policy: str,
+    hands: int,
+    words: tuple[np.uint64, np.uint64],
+    observe: bool,
+    team: Team,
+) -> Array:
+    """The counts of every table, (m,) of `COUNT`."""
+    m = min(TABLES_AT_ONCE, hands)
+    states, counts = new_states(m), records(COUNT, m)
+    tables, layout = compile_tables(rules), layout_of(rules)
+    quotas = np.array([hands * (i + 1) // m - hands * i // m for i in range(m)])
+    observations = np.zeros((m, layout.size), np.int8)
+    masks = np.zeros((m, actions.of(rules).n), np.int8)
+    seed_rows(states, *words)
+    start_rows(states, tables, np.full(m, -1))
+    weights = load_weights(rules.kinds, rules.copies)
+
+    def work(start: int, stop: int) -> None:
+        if policy == "random":
+            random_hands(
+                states, tables, layout.offsets, start, stop, quotas, words[0], observe,
+                observations, masks, counts,
+            )  # fmt: skip
+        else:
+            rule_hands(
+                states, tables, layout.offsets, start, stop, quotas, weights,
+                records(VIEW, 1), records(SCRATCH, 1), observations, masks, counts,
+            )  # fmt: skip
+
+    team.share(m, work)
+    return counts
+
+
+@kernel
+def random_hands(
+    states: Array,
+    tables: Array,
+    offsets: Array,
+    start: int,
+    stop: int,
+    quotas: Array,
+    low: Word,
+    observe: bool,
+    observations: Array,
+    masks: Array,
+    counts: Array,
+) -> None:
+    """Play `quotas[i]` hands at random at each table i from `start` to `stop` - 1.
+
+    The draws of table i follow from `low` and i; with `observe` its rows of `observations` and
+    `masks` are written at every decision.
+    """
+    t, o = tables[0], offsets[0]
+    for i in range(start, stop):
+        s, draw = states[i], mix(low + GOLDEN * np.uint64(i + 1))
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        for _ in range(int(quotas[i])):
+            deal_hand(s, t)
+            n = 0
+            while int(s.phase) < DEAL:
+                if observe:
+                    encode(s, t, o, int(s.turn), observation)
+                    legal(s, t, mask)
+                draw += GOLDEN
+                apply(s, t, pick_legal(t, int(s.phase), legal_bits(s, t), mix(draw)))
+                n += 1
+            count_hand(s, t, n, counts[i])
+
+
+@kernel
+def rule_hands(
+    states: Array,
+    tables: Array,
+    offsets: Array,
+    start: int,
+    stop: int,
+    quotas: Array,
+    weights: Array,
+    views: Array,
+    scratch: Array,
+    observations: Array,
+    masks: Array,
+    counts: Array,
+) -> None:
+    """Play `quotas[i]` hands by the rule player at each table i from `start` to `stop` - 1."""
+    t, o, w, v, x = tables[0], offsets[0], weights[0], views[0], scratch[0]
+    for i in range(start, stop):
+        s = states[i]
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        for _ in range(int(quotas[i])):
+            deal_hand(s, t)
+            n = 0
+            while int(s.phase) < DEAL:
+                encode(s, t, o, int(s.turn), observation)
+                legal(s, t, mask)
+                apply(s, t, rule_decision(observation, mask, t, o, w, v, x))
+                n += 1
+            count_hand(s, t, n, counts[i])
+
+
+@inline_kernel
+def count_hand(s: Row, t: Row, decisions: int, count: Row) -> None:
+    """Enter a hand that is over in the table's count, and begin a new game after the last."""
+    count.hands += 1
+    count.decisions += decisions
+    count.points[0] += s.points[0]
+    count.points[1] += s.points[1]
+    if int(s.level) < 0:
+        count.passed_out += 1
+    else:
+        lone, success = 1 if int(s.sitting_out) >= 0 else 0, 1 if made(s, t) else 0
+        count.contracts += 1
+        count.made += success
+        count.lone += lone
+        count.lone_made += lone * success
+    if int(s.phase) == OVER:
+        start_game(s, -1)
