@@ -2,7 +2,7 @@
 
     env = bideuchre_env.cincinnati_v0()
 
-Every variant is a callable with `.env`, `.raw_env` and `.rules`; `make` builds one from options or
+Every variant is a callable with `.env`, `.raw_env`, `.vec` and `.rules`; `make` builds one from options or
 from `Rules` of your own. The heavy parts are imported when first used.
 """
 
@@ -26,16 +26,18 @@ double_deck_v0 = variants["double_deck_v0"]
 
 _LAZY = {
     "BidEuchreEnv": "bideuchre_env.aec",
+    "BidEuchreVec": "bideuchre_env.vector",
     "GameRecord": "bideuchre_env.record",
     "Layout": "bideuchre_env.observation",
     "Outcome": "bideuchre_env.state",
     "Phase": "bideuchre_env.state",
 }
-_SUBMODULES = ("agents", "record", "records_io", "selfplay")
+_SUBMODULES = ("agents", "record", "records_io", "rollout", "selfplay")
 
 __all__ = [
     "Bid",
     "BidEuchreEnv",
+    "BidEuchreVec",
     "GameRecord",
     "Layout",
     "Outcome",

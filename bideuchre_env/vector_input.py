@@ -81,7 +81,8 @@ def by_row(name: str, given: Any, m: int, default: Any) -> list[Any]:
     """`m` things, by row; None stands for as many defaults."""
     if given is None:
         return [default] * m
-    if not isinstance(given, (list, tuple, np.ndarray)) or np.ndim(given) < 1 or len(given) != m:
+    sequence = isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim)
+    if not sequence or len(given) != m:
         raise OptionError(f"{name}: a sequence of {m}, one for each row, not {shown(given)}")
     return list(given)
 

@@ -1,0 +1,89 @@
+"""Rollouts: the same hands as an environment plays, counted right, for any number of threads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from games import VARIANTS
+
+import bideuchre_env
+from bideuchre_env import agents
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rollout import TABLES_AT_ONCE, rollout
+
+
+def counts(result):
+    """A rollout without its time."""
+    return replace(result, seconds=0.0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_rule_player_plays_as_in_an_environment(variant):
+    """Five tables of two hands: the counts are those of five environments and the agent."""
+    found = rollout(variant, "rule", hands=5, seed=30)
+    rules = bideuchre_env.variants[variant].rules
+    player = agents.make("rule", rules)
+    points, decisions, contracts, made, lone = np.zeros(2, np.int64), 0, 0, 0, 0
+    for table in range(5):
+        env = bideuchre_env.variants[variant].raw_env(episode="hand")
+        env.reset(seed=30 + table)
+        for _ in env.agent_iter():
+            obs, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.step(None)
+                continue
+            env.step(player.act(obs["observation"], obs["action_mask"]))
+            decisions += 1
+        hand = env.record.hands[0]
+        points += hand["points"]
+        if hand["declarer"] is not None:
+            bid = next(bid for bid in rules.ladder if bid.name == hand["contract"].split()[0])
+            need = rules.tricks if bid.tricks is None else bid.tricks
+            contracts += 1
+            made += hand["tricks"][hand["declarer"] & 1] >= need
+            lone += bid.alone
+    assert (found.hands, found.decisions) == (5, decisions)
+    assert found.points == tuple(points)
+    assert (found.contracts, found.made, found.lone) == (contracts, made, lone)
+    assert found.passed_out == 5 - contracts
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_counts_add_up(variant):
+    """Hands, contracts and passed-out hands; observing and threads change nothing."""
+    hands = 3 * TABLES_AT_ONCE + 5
+    found = rollout(variant, hands=hands, seed=1)
+    assert found.hands == hands == found.contracts + found.passed_out
+    assert found.lone_made <= min(found.made, found.lone) <= found.contracts
+    assert 8 * hands < found.decisions < 70 * hands
+    assert found.rate > 0
+    assert counts(found) == counts(rollout(variant, hands=hands, seed=1, observe=True, threads=2))
+    assert counts(found) != counts(rollout(variant, hands=hands, seed=2))
+    ruled = rollout(variant, "rule", hands=600, seed=1)
+    assert counts(ruled) == counts(rollout(variant, "rule", hands=600, seed=1, threads=3))
+
+
+def test_random_play_favours_no_side():
+    """Over 200,000 hands the sides' points differ by less than four standard errors."""
+    found = rollout("cincinnati_v0", hands=200_000, seed=9)
+    # a hand's difference stays within 66 points (a lone bid of the highest value and its tricks)
+    assert abs(found.points[0] - found.points[1]) < 4 * 66 * np.sqrt(found.hands)
+
+
+def test_custom_games_and_options():
+    """Rules and variants are taken as well as names; what is wrong is named."""
+    rules = bideuchre_env.cincinnati_v0.rules.replace(copies=2)
+    assert rollout(rules, hands=10, seed=1).hands == 10
+    assert rollout(bideuchre_env.barrie_v0, hands=3, seed=1).hands == 3
+    for options, word in (
+        ({"policy": "greedy"}, "policy='greedy': one of 'random', 'rule'"),
+        ({"hands": 0}, "hands=0"),
+        ({"hands": 2.5}, "hands=2.5"),
+        ({"hands": True}, "hands=True"),
+        ({"threads": -1}, "threads=-1"),
+        ({"seed": -1}, "seed=-1"),
+    ):
+        with pytest.raises(OptionError, match=word):
+            rollout("cincinnati_v0", **options)
+    with pytest.raises(OptionError, match="no variant"):
+        rollout("bridge", hands=3)
