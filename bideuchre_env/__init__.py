@@ -2,8 +2,8 @@
 
     env = bideuchre_env.cincinnati_v0()
 
-Every variant is a callable with `.env`, `.raw_env`, `.vec` and `.rules`; `make` builds one from options or
-from `Rules` of your own. The heavy parts are imported when first used.
+Every variant is a callable with `.env`, `.raw_env`, `.vec` and `.rules`; `make` builds one from
+options or from `Rules` of your own. The heavy parts are imported when first used.
 """
 
 from __future__ import annotations
