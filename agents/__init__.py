@@ -23,6 +23,7 @@ _BUILT_IN = {
     "random": ("bideuchre_env.agents.simple", "RandomAgent"),
     "cautious": ("bideuchre_env.agents.simple", "CautiousAgent"),
     "rule": ("bideuchre_env.agents.rule", "RuleAgent"),
+    "expert": ("bideuchre_env.agents.expert", "ExpertAgent"),
 }
 _registered: dict[str, Factory] = {}
 

@@ -1,0 +1,56 @@
+"""The numbers of the expert's auction, by game."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env._jit import Array
+from bideuchre_env.agents.call_numbers import CALL_NUMBERS
+from bideuchre_env.agents.calls import BID, LONE, N_CONTEXTS, N_FACTS, N_KINDS, PASS
+from bideuchre_env.rules import Rules
+from bideuchre_env.variants import RULES
+
+SHAPE = (N_KINDS, N_CONTEXTS, N_FACTS)
+
+
+def load_call_weights(rules: Rules, weights: Array) -> Array:
+    """The numbers for these rules, float64 (kinds of call, contexts, facts).
+
+    A game that is none of those fitted takes the numbers of the one most like it, or, where its
+    deck has none, what the contract itself brings.
+    """
+    fitted = [name for name in CALL_NUMBERS if deck(RULES[name]) == deck(rules)]
+    if not fitted:
+        return plain_numbers(weights)
+    name = min(fitted, key=lambda name: difference(rules, RULES[name]))
+    return np.array(CALL_NUMBERS[name], np.float64).reshape(SHAPE)
+
+
+def deck(rules: Rules) -> tuple[int, int]:
+    """What table of hands a game takes."""
+    return rules.kinds, rules.copies
+
+
+def difference(one: Rules, other: Rules) -> int:
+    """How unlike two games are to bid in."""
+    low = [game.partnered[0] if game.partnered else game.tricks for game in (one, other)]
+    return (
+        4 * (one.strain_named != other.strain_named)
+        + 3 * (one.all_pass != other.all_pass)
+        + 2 * (one.moon_ladder != other.moon_ladder)
+        + 2 * (bool(one.lone) != bool(other.lone))
+        + (one.opening_lead != other.opening_lead)
+        + (one.dealer_may_equal != other.dealer_may_equal)
+        + (one.win_rule != other.win_rule)
+        + abs(low[0] - low[1])
+    )
+
+
+def plain_numbers(weights: Array) -> Array:
+    """Points as the contract itself brings them; of a pass by the rule player's numbers."""
+    numbers = np.zeros(SHAPE)
+    numbers[BID, :, 1] = numbers[LONE, :, 1] = numbers[PASS, :, 1] = 1.0
+    for made in range(4):
+        numbers[PASS, 3 * made] = 0.0
+        numbers[PASS, 3 * made, 0], numbers[PASS, 3 * made, 2] = weights[0]["passing"][made]
+    return numbers

@@ -1,0 +1,258 @@
+"""The last tricks, played out exactly over layouts of the unseen cards.
+
+For each layout that fits what the seat knows, every card it may play is followed to the end by
+best play all round, and the tricks are turned into the points of the hand. The card that is worth
+most over the layouts is played, unless the player's own rules have one that is as good.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env.agents.layouts import deal_layout, number_cards, seed_layouts
+from bideuchre_env.agents.view import count_held
+
+@kernel
+def open_node(
+    x: Row, d: int, turn: int, played: int, led: int, best: int, winner: int, left: int, base: int
+) -> None:
+    """Set up the position at depth `d`: who is to play, to what trick, with which cards."""
+    hand = int(x.hands[turn])
+    follow = hand & int(x.suit_bits[led]) if led >= 0 else 0
+    n = x.nodes[d]
+    n.turn = turn
+    n.played = played
+    n.led = led
+    n.best = best
+    n.winner = winner
+    n.left = left
+    n.base = base
+    n.hand = hand
+    n.legal = follow if follow else hand
+    n.above = -1
+    n.value = base if turn & 1 == 0 else base + left
+
+
+@kernel
+def absorb(x: Row, d: int, found: int) -> None:
+    """Take what a card at depth `d` comes to into account; no more cards once it is decided."""
+    n = x.nodes[d]
+    if int(n.turn) & 1 == 0:
+        n.value = max(int(n.value), found)
+        n.low = max(int(n.low), found)
+    else:
+        n.value = min(int(n.value), found)
+        n.high = min(int(n.high), found)
+    if int(n.low) >= int(n.high):
+        n.legal = 0
+
+
+@kernel
+def last_trick(x: Row, turn: int, played: int, best: int, winner: int) -> int:
+    """1 if seats 0 and 2 win the trick that everybody's last card goes to."""
+    while played < int(x.players):
+        if int(x.hands[turn]):
+            place = lowest_bit(int(x.hands[turn]))
+            if best < 0 or wins_over(x, place, best):
+                best, winner = place, turn
+            played += 1
+        turn = (turn + 1) & 3
+    return 1 if winner & 1 == 0 else 0
+
+
+@kernel
+def search(
+    x: Row, turn: int, played: int, led: int, best: int, winner: int, left: int
+) -> int:
+    """How many of the `left` tricks to come seats 0 and 2 take by best play of all.
+
+    `played` cards lie on the table, `best` (a place, of seat `winner`) wins so far. `x.hands` is
+    played from and put back.
+    """
+    if left == 1:
+        return last_trick(x, turn, played, best, winner)
+    open_node(x, 0, turn, played, led, best, winner, left, 0)
+    x.nodes[0].low = -1
+    x.nodes[0].high = left + 1
+    d = 0
+    while True:
+        n = x.nodes[d]
+        legal = int(n.legal)
+        if legal == 0:
+            found = int(n.value)
+            if d == 0:
+                return found
+            d -= 1
+            x.hands[int(x.nodes[d].turn)] = x.nodes[d].hand
+            absorb(x, d, found)
+            continue
+        place = highest_bit(legal)
+        n.legal = legal ^ (1 << place)
+        turn, hand, above = int(n.turn), int(n.hand), int(n.above)
+        n.above = place
+        best, winner, led, played = int(n.best), int(n.winner), int(n.led), int(n.played)
+        if above >= 0 and same_as(x, live_cards(x, best), hand, place, above):
+            continue
+        if best < 0 or wins_over(x, place, best):
+            best, winner = place, turn
+        if led < 0:
+            led = int(x.suit[place])
+        base, left = int(n.base), int(n.left)
+        played += 1
+        turn = (turn + 1) & 3
+        if turn == int(x.out):
+            turn = (turn + 1) & 3
+        x.hands[int(n.turn)] = hand ^ (1 << place)
+        if played == int(x.players):
+            base += 1 if winner & 1 == 0 else 0
+            left -= 1
+            turn, played, led, best = winner, 0, -1, -1
+        if left == 1:
+            found = base + last_trick(x, turn, played, best, winner)
+        elif base + left <= int(n.low):
+            found = base + left
+        elif base >= int(n.high):
+            found = base
+        else:
+            d += 1
+            open_node(x, d, turn, played, led, best, winner, left, base)
+            x.nodes[d].low = n.low
+            x.nodes[d].high = n.high
+            continue
+        x.hands[int(n.turn)] = hand
+        absorb(x, d, found)
+
+
+@kernel
+def live_cards(x: Row, best: int) -> int:
+    """The places that still matter: all hands, and the best card on the table."""
+    live = int(x.hands[0]) | int(x.hands[1]) | int(x.hands[2]) | int(x.hands[3])
+    return live | 1 << best if best >= 0 else live
+
+
+@kernel
+def highest_bit(bits: int) -> int:
+    """The index of the highest set bit of a positive int64 below 2**48."""
+    top = 0
+    if bits >> 32:
+        top += 32
+        bits >>= 32
+    if bits >> 16:
+        top += 16
+        bits >>= 16
+    if bits >> 8:
+        top += 8
+        bits >>= 8
+    if bits >> 4:
+        top += 4
+        bits >>= 4
+    if bits >> 2:
+        top += 2
+        bits >>= 2
+    return top + (bits >> 1)
+
+
+@kernel
+def same_as(x: Row, live: int, hand: int, place: int, above: int) -> bool:
+    """Whether a card is worth the same as the next higher of the hand: no live one in between."""
+    if int(x.suit[place]) != int(x.suit[above]):
+        return False
+    between = (1 << above) - (1 << place + 1)
+    return (live & ~hand) & between == 0
+
+
+@kernel
+def wins_over(x: Row, place: int, best: int) -> bool:
+    """Whether a card beats the best so far: a higher one of its suit, or a trump on another."""
+    if int(x.suit[place]) == int(x.suit[best]):
+        return int(x.rank[place]) > int(x.rank[best])
+    return int(x.trumps) >> place & 1 == 1
+
+
+@kernel
+def fill_worth(v: Row, t: Row, x: Row) -> None:
+    """What so many tricks for our side are worth, in points of the hand."""
+    tricks, level = int(t.tricks), int(v.level)
+    for won in range(tricks + 1):
+        if int(v.declarer) & 1:
+            x.worth[won] = float(won - int(t.payoff[level, tricks - won]))
+        else:
+            x.worth[won] = float(int(t.payoff[level, won]) - (tricks - won))
+
+
+@kernel
+def class_of(x: Row, legal: int, place: int) -> int:
+    """The highest card of the hand that is worth the same as this one."""
+    live = int(x.unseen) | int(x.own)
+    if int(x.best) >= 0:
+        live |= 1 << int(x.best)
+    higher = legal >> place + 1 << place + 1
+    while higher:
+        above = lowest_bit(higher)
+        if not same_as(x, live, int(x.own), place, above):
+            return place
+        place = above
+        higher &= higher - 1
+    return place
+
+
+@kernel
+def try_cards(v: Row, x: Row, legal: int) -> None:
+    """Play every card of `legal` (one of each class) to the end, and add up what it is worth."""
+    won, left = int(v.tricks_won[0]), popcount(int(x.own))
+    led, best, winner = int(v.led), int(x.best), int(v.winning)
+    played = int(x.players) - 1 - popcount(int(v.after))
+    after = 1 if int(x.out) != 1 else 2
+    while legal:
+        place = lowest_bit(legal)
+        legal &= legal - 1
+        if class_of(x, int(x.own), place) != place:
+            continue
+        beats = best < 0 or wins_over(x, place, best)
+        x.hands[0] = int(x.own) ^ (1 << place)
+        tricks = search(
+            x,
+            after,
+            played + 1,
+            int(x.suit[place]) if led < 0 else led,
+            place if beats else best,
+            0 if beats else winner,
+            left,
+        )
+        x.sums[place] += x.worth[won + tricks]
+
+
+@kernel
+def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
+    """The kind to play, of the legal ones as bits; `chosen` is what the player's rules say."""
+    wanted = int(x.wanted[min(count_held(v, -1), len(x.wanted) - 1)])
+    if wanted == 0:
+        return chosen
+    number_cards(v, x)
+    seed_layouts(v, x)
+    fill_worth(v, t, x)
+    strain = int(v.strain)
+    x.trumps = int(x.suit_bits[strain]) if strain < 4 else 0
+    x.out = v.sitting_out
+    x.players = 4 if int(v.sitting_out) < 0 else 3
+    places, favourite = 0, -1
+    for place in range(int(x.n)):
+        x.sums[place] = 0.0
+        if int(x.own) >> place & 1 and legal >> int(x.kind[place]) & 1:
+            places |= 1 << place
+            if int(x.kind[place]) == chosen:
+                favourite = place
+    if favourite < 0:
+        return chosen
+    favourite = class_of(x, int(x.own), favourite)
+    found = 0
+    for _ in range(wanted):
+        if deal_layout(v, x):
+            try_cards(v, x, places)
+            found += 1
+    best, most = -1, x.sums[favourite] + x.margin * found
+    while places:
+        place = lowest_bit(places)
+        places &= places - 1
+        if class_of(x, int(x.own), place) == place and x.sums[place] > most:
+            best, most = place, x.sums[place]
+    return chosen if best < 0 else int(x.kind[best])

@@ -1,0 +1,157 @@
+"""The expert: the rule player's judgement, with every hand's worth known and the end worked out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env._jit import Array, Row, kernel, lowest_bit, records, row_of
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.bidding import SCRATCH, choose_call, choose_strain
+from bideuchre_env.agents.call_weights import load_call_weights
+from bideuchre_env.agents.calls import (
+    CALLS,
+    expert_call,
+    expert_strain,
+    find_best,
+    look_up,
+    weigh_standing,
+)
+from bideuchre_env.agents.endgame import endgame_card
+from bideuchre_env.agents.equity import read_time
+from bideuchre_env.agents.exchange_play import give_up, pass_over
+from bideuchre_env.agents.following import follow
+from bideuchre_env.agents.hand_table import HandTable, hand_table
+from bideuchre_env.agents.hand_weights import load_weights
+from bideuchre_env.agents.layouts import LAYOUT
+from bideuchre_env.agents.leading import lead
+from bideuchre_env.agents.rule import call_bits
+from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.deal import split_seed
+from bideuchre_env.rules import Rules
+from bideuchre_env.spread import gather_bits
+from bideuchre_env.state import AUCTION, GIVING, NAMING, PASSING
+
+WANTED = (0, 0, 24, 20, 16, 8, 0, 0, 0, 0, 0, 0, 0)
+"""[cards in hand]: layouts of the unseen cards to look at; 0 where the rules decide alone."""
+MARGIN = 0.05
+"""Points a card must gain over the one the rules would play."""
+
+NO_TABLE = HandTable(
+    np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
+)
+
+
+class ExpertAgent(RowAgent):
+    """Bids by tables and plays by counting; deterministic, so `seed` changes nothing."""
+
+    name = "expert"
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int | None = None,
+        numbers: Array | None = None,
+        wanted: tuple[int, ...] = WANTED,
+        margin: float = MARGIN,
+    ):
+        super().__init__(rules)
+        if seed is not None:
+            split_seed(seed)  # refuses what is no seed
+        self.weights = load_weights(rules.kinds, rules.copies)
+        self.table = hand_table(rules.kinds, rules.copies) or NO_TABLE
+        self.numbers = load_call_weights(rules, self.weights) if numbers is None else numbers
+        self.wins = np.zeros((1, 1, 1))
+        self._layouts = records(LAYOUT, 1)
+        self._layouts["wanted"], self._layouts["margin"] = wanted, margin
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """A legal action for every row; int64 (n,)."""
+        choices = np.empty(len(observations), np.int64)
+        expert_rows(
+            observations, action_masks, self.tables, self.layout.offsets, self.weights,
+            self.table.keys, self.table.tricks, self.table.lone, self.numbers, self.wins,
+            records(VIEW, 1), records(SCRATCH, 1), records(CALLS, 1), self._layouts.copy(),
+            choices,
+        )  # fmt: skip
+        return choices
+
+
+@kernel
+def expert_rows(
+    observations: Array,
+    masks: Array,
+    tables: Array,
+    offsets: Array,
+    weights: Array,
+    keys: Array,
+    tricks: Array,
+    lone: Array,
+    numbers: Array,
+    wins: Array,
+    views: Array,
+    scratch: Array,
+    calls: Array,
+    layouts: Array,
+    choices: Array,
+) -> None:
+    """Fill `choices` with the expert's action for every row; rewrites views to layouts."""
+    t, v = tables[0], views[0]
+    for i in range(len(observations)):
+        mask = row_of(masks, i)
+        read_view(row_of(observations, i), t, offsets[0], v)
+        if int(v.phase) == AUCTION or int(v.phase) == NAMING:
+            choice = expert_bid(
+                v, mask, t, weights[0], keys, tricks, lone, numbers, wins, scratch[0], calls[0]
+            )
+        else:
+            choice = expert_card(v, mask, t, layouts[0])
+        # an observation that no game can give may mislead, but never past the mask
+        if choice < 0 or choice >= int(t.n_actions) or mask[choice] == 0:
+            choice = 0
+            while mask[choice] == 0:
+                choice += 1
+        choices[i] = choice
+
+
+@kernel
+def expert_bid(
+    v: Row,
+    mask: Array,
+    t: Row,
+    w: Row,
+    keys: Array,
+    tricks: Array,
+    lone: Array,
+    numbers: Array,
+    wins: Array,
+    scratch: Row,
+    b: Row,
+) -> int:
+    """The call to make or the strain to name; by the rule player's numbers without a table."""
+    naming = int(v.phase) == NAMING
+    if not look_up(v, t, w, keys, tricks, lone, scratch, b):
+        if naming:
+            return int(t.trump_offset) + choose_strain(v, t, w, scratch)
+        return choose_call(v, t, w, call_bits(mask, t), scratch)
+    read_time(v)
+    find_best(b)
+    if naming:
+        return int(t.trump_offset) + expert_strain(v, t, wins, b)
+    weigh_standing(v, t, w, wins, scratch, b)
+    return expert_call(v, t, numbers, wins, call_bits(mask, t), b)
+
+
+@kernel
+def expert_card(v: Row, mask: Array, t: Row, x: Row) -> int:
+    """The card to give up, to pass or to play."""
+    first = int(t.card_offset)
+    legal = gather_bits(mask, first, int(t.kinds), 0)
+    if legal & (legal - 1) == 0:
+        return first + lowest_bit(legal)
+    if int(v.phase) == GIVING:
+        return first + give_up(v, t, legal)
+    if int(v.phase) == PASSING:
+        return first + pass_over(v, t, legal)
+    chosen = lead(v, t, legal) if int(v.led) < 0 else follow(v, t, legal)
+    return first + endgame_card(v, t, x, legal, chosen)

@@ -1,0 +1,185 @@
+"""The cards a seat cannot see, dealt out anew: layouts that fit all it knows.
+
+The cards still to be played are numbered by *place*: suit by suit, from the weakest up, the two
+copies of a card side by side. A hand is a set of places, as bits, and what beats what is a matter
+of comparing numbers. Seats are relative, as in a view.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env.agents.card_order import STRENGTH, SUIT_OF
+from bideuchre_env.cards import MAX_KINDS, N_SEATS, STRAINS
+from bideuchre_env.deal import GOLDEN, mix
+
+MAX_PLACES = 48
+NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
+TRIES = 8  # deals tried before a layout is given up
+LOW_BITS = np.uint64((1 << 31) - 1)
+
+ORDER = np.array(
+    [
+        sorted(
+            range(MAX_KINDS), key=lambda kind: (SUIT_OF[strain, kind], STRENGTH[strain, kind], kind)
+        )
+        for strain in range(len(STRAINS))
+    ],
+    np.int64,
+)
+"""[strain]: all kinds, suit by suit, from the weakest up; int64 (5, 24)."""
+
+MOST_NODES = 24  # cards a search looks ahead
+
+NODE = np.dtype(
+    [
+        ("turn", np.int64),  # seat to play
+        ("played", np.int64),  # cards on the table
+        ("led", np.int64),  # suit, or -1
+        ("best", np.int64),  # the place that wins the trick so far, or -1
+        ("winner", np.int64),  # its seat
+        ("left", np.int64),  # tricks to come, this one included
+        ("base", np.int64),  # tricks our side has won since the search began
+        ("hand", np.int64),  # places of the seat to play
+        ("legal", np.int64),  # those not tried yet
+        ("above", np.int64),  # the one tried last, or -1
+        ("value", np.int64),  # tricks of our side, by the best card tried
+        ("low", np.int64),  # what our side is sure of elsewhere
+        ("high", np.int64),  # what the others can hold us to elsewhere
+    ],
+    align=True,
+)
+"""A position in a search of the last tricks (`endgame.py`)."""
+
+LAYOUT = np.dtype(
+    [
+        ("n", np.int64),  # places
+        ("kind", np.int64, (MAX_PLACES,)),  # [place]: the card
+        ("suit", np.int64, (MAX_PLACES,)),  # [place]: the suit it belongs to
+        ("rank", np.int64, (MAX_PLACES,)),  # [place]: its strength; copies have the same
+        ("suit_bits", np.int64, (4,)),  # [suit]: its places
+        ("unseen", np.int64),  # places of the unseen cards
+        ("own", np.int64),  # places of the cards in hand
+        ("hands", np.int64, (5,)),  # by seat, and those that lie `NOWHERE`
+        ("room", np.int64, (5,)),  # cards each can still take
+        ("allowed", np.int64, (4,)),  # [suit]: where its unseen cards may lie, as bits
+        ("word", np.uint64),  # of the random stream
+        # a trick and what comes after it, for `endgame.py`
+        ("trumps", np.int64),  # places
+        ("out", np.int64),  # the seat that sits out, or -1
+        ("players", np.int64),  # seats that play
+        ("best", np.int64),  # the place that wins the trick on the table so far, or -1
+        ("worth", np.float64, (13,)),  # [tricks of our side in the whole hand]
+        ("sums", np.float64, (MAX_PLACES,)),  # [place]: worth of playing it, over layouts
+        ("wanted", np.int64, (13,)),  # [cards in hand]: layouts to look at; 0 for none
+        ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
+        ("margin", np.float64),  # points a card must gain over the one the rules would play
+    ],
+    align=True,
+)
+
+
+@kernel
+def number_cards(v: Row, x: Row) -> None:
+    """Number the cards in hand, the unseen ones and the best one on the table as places."""
+    strain, n = int(v.strain), 0
+    x.best = -1
+    x.unseen = 0
+    x.own = 0
+    for suit in range(4):
+        x.suit_bits[suit] = 0
+    for i in range(MAX_KINDS):
+        kind = int(ORDER[strain, i])
+        own = (int(v.held) >> kind & 1) + (int(v.held_pair) >> kind & 1)
+        unseen = (int(v.unseen) >> kind & 1) + (int(v.unseen_pair) >> kind & 1)
+        on_table = 1 if kind == int(v.winning_kind) and int(v.led) >= 0 else 0
+        for copy in range(own + unseen + on_table):
+            suit = int(SUIT_OF[strain, kind])
+            x.kind[n] = kind
+            x.suit[n] = suit
+            x.rank[n] = STRENGTH[strain, kind]
+            x.suit_bits[suit] |= 1 << n
+            if copy < own:
+                x.own |= 1 << n
+            elif copy < own + unseen:
+                x.unseen |= 1 << n
+            else:
+                x.best = n
+            n += 1
+    x.n = n
+
+
+@kernel
+def draw(x: Row, n: int) -> int:
+    """A number below n from the layout's stream."""
+    x.word += GOLDEN
+    return int(((mix(x.word) >> np.uint64(33)) * np.uint64(n)) >> np.uint64(31))
+
+
+@kernel
+def seed_layouts(v: Row, x: Row) -> None:
+    """Start the stream anew from what the seat sees, and note where each suit may lie."""
+    x.word = mix(np.uint64(int(v.held)) * GOLDEN + np.uint64(int(v.unseen)))
+    x.word = mix(x.word + np.uint64(int(v.held_pair)) * GOLDEN + np.uint64(int(v.unseen_pair)))
+    for suit in range(4):
+        x.allowed[suit] = 1 << NOWHERE
+        for seat in range(1, N_SEATS):
+            if int(v.void[seat]) >> suit & 1 == 0:
+                x.allowed[suit] |= 1 << seat
+
+
+@kernel
+def deal_layout(v: Row, x: Row) -> bool:
+    """Deal the unseen cards out anew into `x.hands`; False if no fit was found."""
+    for _ in range(TRIES):
+        if try_layout(v, x):
+            return True
+    return False
+
+
+@kernel
+def try_layout(v: Row, x: Row) -> bool:
+    """Deal the unseen cards to places that may hold them, the most restricted suits first."""
+    left = int(v.n_unseen)
+    for seat in range(1, N_SEATS):
+        x.room[seat] = v.cards_left[seat]
+        left -= int(v.cards_left[seat])
+    x.room[0] = 0
+    x.room[NOWHERE] = left
+    for seat in range(NOWHERE + 1):
+        x.hands[seat] = 0
+    x.hands[0] = x.own
+    for homes in range(1, NOWHERE + 1):
+        for suit in range(4):
+            allowed = int(x.allowed[suit])
+            if popcount(allowed) != homes:
+                continue
+            cards = int(x.unseen) & int(x.suit_bits[suit])
+            while cards:
+                place = lowest_bit(cards)
+                cards &= cards - 1
+                seat = draw_home(x, allowed)
+                if seat < 0:
+                    return False
+                x.hands[seat] |= 1 << place
+                x.room[seat] -= 1
+    return True
+
+
+@kernel
+def draw_home(x: Row, allowed: int) -> int:
+    """One of the places in `allowed`, each as likely as it has room; -1 if none has."""
+    total = 0
+    for seat in range(1, NOWHERE + 1):
+        if allowed >> seat & 1:
+            total += int(x.room[seat])
+    if total <= 0:
+        return -1
+    mark = draw(x, total)
+    seat = 0
+    while mark >= 0:
+        seat += 1
+        if allowed >> seat & 1:
+            mark -= int(x.room[seat])
+    return seat

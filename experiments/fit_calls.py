@@ -1,0 +1,257 @@
+"""Fit the numbers of the expert's auction: the whole of `agents/call_numbers.py`.
+
+    python experiments/fit_calls.py --games cincinnati_v0 barrie_v0
+
+For each game the expert plays at all four seats. In every hand one of its calls, at a random turn,
+is replaced by any that looks nearly as good (`WIDTH` points), and the hand is played out. Least
+squares of the points of the caller's side on the facts of that call (`agents/calls.py`), for passes,
+bids and lone bids apart, by the turn and by whose bid stands. Each round starts from the numbers
+of the one before, and is fitted to the hands of the last `KEEP` rounds. A ridge towards the
+numbers before keeps what is rarely seen where it was.
+
+The games not named keep the package's numbers. It writes at the end only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+import time
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import numpy as np
+
+from bideuchre_env import batch
+from bideuchre_env._jit import Array, kernel, records, row_of
+from bideuchre_env.agents.bidding import SCRATCH
+from bideuchre_env.agents.call_numbers import CALL_NUMBERS
+from bideuchre_env.agents.call_weights import plain_numbers
+from bideuchre_env.agents.calls import (
+    CALLS,
+    N_CONTEXTS,
+    N_FACTS,
+    N_KINDS,
+    call_action,
+    call_worth,
+    describe_call,
+    find_best,
+    look_up,
+    weigh_standing,
+)
+from bideuchre_env.agents.equity import read_time
+from bideuchre_env.agents.expert import WANTED, ExpertAgent
+from bideuchre_env.agents.rule import call_bits
+from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.deal import mix, split_seed
+from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.state import DEAL, new_states
+from bideuchre_env.variants import RULES
+
+GAMES = ("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0")
+WIDTH = 3.0  # points below the best call that are still tried
+KEEP = 3  # rounds whose hands are fitted together
+RIDGE = 30.0
+AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class Args:
+    """What to fit; every field is an option of the command line."""
+
+    games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
+    hands: int = field(default=60_000, metadata={"help": "hands of each game in each round"})
+    rounds: int = field(default=5, metadata={"help": "times all is fitted, each upon the last"})
+    search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
+    seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
+    out: Path = field(default=Path("runs/call_numbers.py"), metadata={"help": "written at the end"})
+
+
+def parse_args(arguments: list[str] | None = None) -> Args:
+    """The command line as `Args`: an option a field, its default the field's."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    for option in fields(Args):
+        several = isinstance(option.default, tuple)
+        shown = " ".join(option.default) if several else option.default
+        told = f"{option.metadata['help']} (default: {shown})"
+        kind = {"nargs": "+"} if several else {"type": type(option.default), "metavar": "X"}
+        parser.add_argument(f"--{option.name}", default=option.default, help=told, **kind)
+    given = vars(parser.parse_args(arguments))
+    return Args(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+
+
+def main(args: Args) -> int:
+    """Fit the games and write the file; 130, and no file, if interrupted."""
+    split_seed(args.seed)
+    if unknown := sorted(set(args.games) - set(GAMES)):
+        raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
+    if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
+        raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
+    numbers = dict(CALL_NUMBERS)
+    try:
+        for name in args.games:
+            start = time.perf_counter()
+            numbers[name] = tuple(fit_game(name, args).ravel().tolist())
+            print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: nothing is written", file=sys.stderr)
+        return 130
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    partial = args.out.with_suffix(".py.partial")
+    partial.write_text(source(numbers), encoding="utf-8")
+    partial.replace(args.out)  # complete or not at all
+    print(f"written to {args.out}")
+    return 0
+
+
+def fit_game(name: str, args: Args) -> Array:
+    """The numbers of one game, float64 (kinds, contexts, facts)."""
+    rules = RULES[name]
+    rng = np.random.default_rng([args.seed, GAMES.index(name)])
+    wanted = WANTED if args.search else (0,) * 13
+    numbers = plain_numbers(ExpertAgent(rules).weights)
+    if name in CALL_NUMBERS:
+        numbers = np.array(CALL_NUMBERS[name]).reshape(numbers.shape)
+    kept: list[tuple[Array, Array, Array, Array]] = []
+    for turn in range(args.rounds):
+        agent = ExpertAgent(rules, numbers=numbers, wanted=wanted)
+        parts = [try_calls(agent, min(AT_ONCE, args.hands), rng)
+                 for _ in range(-(-args.hands // AT_ONCE))]  # fmt: skip
+        kept.append(tuple(np.concatenate(column) for column in zip(*parts, strict=True)))
+        data = [np.concatenate(column) for column in zip(*kept[-KEEP:], strict=True)]
+        error = float(np.mean((kept[-1][3] - predicted(numbers, kept[-1])) ** 2))
+        numbers = refitted(numbers, *data)
+        print(f"  {name} round {turn + 1}: squared error before {error:.2f}", flush=True)
+    return numbers
+
+
+def predicted(numbers: Array, data: tuple[Array, Array, Array, Array]) -> Array:
+    """The points the numbers say for these calls."""
+    kinds, contexts, facts, _ = data
+    said: Array = (numbers[kinds, contexts] * facts).sum(axis=1)
+    return said
+
+
+def refitted(numbers: Array, kinds: Array, contexts: Array, facts: Array, points: Array) -> Array:
+    """Least squares with a ridge towards the numbers there were."""
+    out = numbers.copy()
+    for kind in range(N_KINDS):
+        for context in range(N_CONTEXTS):
+            these = (kinds == kind) & (contexts == context)
+            x, before = facts[these], numbers[kind, context]
+            if len(x):
+                scale = np.sqrt((x * x).mean(axis=0)) + 1e-9
+                z = x / scale
+                left = z.T @ z + RIDGE * np.eye(N_FACTS)
+                out[kind, context] += np.linalg.solve(left, z.T @ (points[these] - x @ before)) / scale
+    return out
+
+
+def try_calls(agent: ExpertAgent, n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """Play `n` hands, one call of each changed: its kind, context, facts, and the points it got."""
+    tables, offsets = agent.tables, agent.layout.offsets
+    states = new_states(n)
+    batch.seed_rows(states, *split_seed(int(rng.integers(2**62))))
+    batch.start_rows(states, tables, np.arange(n) % 4)
+    batch.deal_rows(states, tables)
+    chosen_turn = rng.integers(0, 4, n)
+    sides = np.zeros(n, np.int64)
+    kinds, contexts = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    facts = np.zeros((n, N_FACTS))
+    observations = np.zeros((n, agent.layout.size), np.int8)
+    masks = np.zeros((n, agent.n_actions), np.int8)
+    for call in range(4):
+        rows = np.arange(n)
+        batch.encode_rows(states, tables, offsets, rows, observations, masks)
+        choices = agent.act_rows(observations, masks)
+        here = np.flatnonzero(chosen_turn == call)
+        sides[here] = states["turn"][here] & 1
+        tried = np.zeros(len(here), np.int64)
+        found = np.zeros((len(here), 2), np.int64)
+        told = np.zeros((len(here), N_FACTS))
+        try_rows(
+            observations[here], masks[here], tables, offsets, agent.weights, agent.table.keys,
+            agent.table.tricks, agent.table.lone, agent.numbers, agent.wins, records(VIEW, 1),
+            records(SCRATCH, 1), records(CALLS, 1), rng.integers(0, 2**62, len(here)),
+            tried, found, told,
+        )  # fmt: skip
+        choices[here], facts[here] = tried, told
+        kinds[here], contexts[here] = found.T
+        batch.apply_rows(states, tables, rows, choices)
+    while len(rows := np.flatnonzero(states["phase"] < DEAL)):
+        batch.encode_rows(states, tables, offsets, rows, observations, masks)
+        batch.apply_rows(
+            states, tables, rows, agent.act_rows(observations[: len(rows)], masks[: len(rows)])
+        )
+    everyone = np.arange(n)
+    points = states["points"].astype(float)
+    return kinds, contexts, facts, points[everyone, sides] - points[everyone, 1 - sides]
+
+
+@kernel
+def try_rows(
+    observations: Array,
+    masks: Array,
+    tables: Array,
+    offsets: Array,
+    weights: Array,
+    keys: Array,
+    tricks: Array,
+    lone: Array,
+    numbers: Array,
+    wins: Array,
+    views: Array,
+    scratch: Array,
+    calls: Array,
+    words: Array,
+    actions: Array,
+    found: Array,
+    facts: Array,
+) -> None:
+    """Choose for every row one of the calls that look good, by `words`, and note its facts."""
+    t, v, b = tables[0], views[0], calls[0]
+    for i in range(len(observations)):
+        read_view(row_of(observations, i), t, offsets[0], v)
+        look_up(v, t, weights[0], keys, tricks, lone, scratch[0], b)
+        read_time(v)
+        find_best(b)
+        weigh_standing(v, t, weights[0], wins, scratch[0], b)
+        legal = call_bits(row_of(masks, i), t)
+        most = -1e9
+        for level in range(-1, int(t.n_levels)):
+            if legal >> (1 + level) & 1:
+                most = max(most, call_worth(v, t, level, numbers, wins, b))
+        best, best_draw = -2, -1
+        for level in range(-1, int(t.n_levels)):
+            if legal >> (1 + level) & 1:
+                value = call_worth(v, t, level, numbers, wins, b)
+                draw = int(mix(np.uint64(words[i]) + np.uint64(level + 2)) >> np.uint64(2))
+                if value >= most - WIDTH * b.slope and draw > best_draw:
+                    best, best_draw = level, draw
+        found[i, 0] = describe_call(v, t, best, wins, b)
+        found[i, 1] = b.context
+        for fact in range(N_FACTS):
+            facts[i, fact] = b.facts[fact]
+        actions[i] = call_action(t, best, b)
+
+
+def source(numbers: dict[str, tuple[float, ...]]) -> str:
+    """The text of `agents/call_numbers.py`."""
+    parts = [
+        '"""The fitted numbers of the expert\'s auction; `call_weights.py` says what they are.\n\n'
+        "Least squares on hands the expert played against itself, a call of each changed. Written by\n"
+        '`experiments/fit_calls.py`, not by hand.\n"""\n\n'
+        "# fmt: off\nCALL_NUMBERS: dict[str, tuple[float, ...]] = {\n"
+    ]
+    for name, values in numbers.items():
+        text = textwrap.fill(", ".join(f"{value:.4g}" for value in values) + ",", 92)
+        parts.append(f'    "{name}": (\n' + textwrap.indent(text, " " * 8) + "\n    ),\n")
+    return "".join(parts) + "}\n"
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(parse_args()))
+    except BidEuchreError as error:
+        sys.exit(f"fit_calls.py: error: {error}")
