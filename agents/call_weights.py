@@ -6,7 +6,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array
 from bideuchre_env.agents.call_numbers import CALL_NUMBERS
-from bideuchre_env.agents.calls import BID, LONE, N_CONTEXTS, N_FACTS, N_KINDS, PASS
+from bideuchre_env.agents.calls import BID, LONE, N_CONTEXTS, N_FACTS, N_KINDS, PASS, SIGNS
 from bideuchre_env.rules import Rules
 from bideuchre_env.variants import RULES
 
@@ -53,4 +53,12 @@ def plain_numbers(weights: Array) -> Array:
     for made in range(4):
         numbers[PASS, 3 * made] = 0.0
         numbers[PASS, 3 * made, 0], numbers[PASS, 3 * made, 2] = weights[0]["passing"][made]
+    for kind in range(2):
+        set_signs(numbers, kind, 0.0, weights[0]["signs"][kind])
     return numbers
+
+
+def set_signs(numbers: Array, kind: int, base: float, signs: Array) -> None:
+    """Enter what others' calls add to the tricks, for trumps (`kind` 0) or no trump (1)."""
+    line = numbers[SIGNS, 2 * kind : 2 * kind + 2].reshape(-1)
+    line[0], line[1 : 1 + len(signs)] = base, signs

@@ -33,8 +33,8 @@ from bideuchre_env.agents.hand_value import describe, weigh
 from bideuchre_env.agents.win_table import chance_to_win
 from bideuchre_env.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
 
-PASS, BID, LONE = 0, 1, 2
-N_KINDS = 3
+PASS, BID, LONE, SIGNS = 0, 1, 2, 3  # the numbers for calls, and for what others' calls tell
+N_KINDS = 4
 N_CONTEXTS = 12  # calls made so far (0 to 3), by whose bid stands: nobody's, partner's, theirs
 N_FACTS = 8
 LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
@@ -42,6 +42,7 @@ LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
 CALLS = np.dtype(
     [
         ("mean", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
+        ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
         ("lone", np.float64, (4, N_STRAINS)),  # of all the tricks alone, by exchange and strain
         ("best", np.int64),  # the strain with most tricks
@@ -63,7 +64,7 @@ CALLS = np.dtype(
 
 @kernel
 def look_up(
-    v: Row, t: Row, w: Row, keys: Array, tricks: Array, lone: Array, scratch: Row, b: Row
+    v: Row, t: Row, keys: Array, tricks: Array, lone: Array, numbers: Array, scratch: Row, b: Row
 ) -> bool:
     """Fill what the hand is worth in every strain; False if the table does not have it."""
     hand = int(v.held) | int(v.held_pair) << COPY_SHIFT
@@ -80,14 +81,15 @@ def look_up(
         there = int(SUIT_MAPS[symmetry, strain]) if strain < NO_TRUMP else NO_TRUMP
         kind = 1 if strain == NO_TRUMP else 0
         read_signs(v, t, strain, x)
-        shift = 0.0
+        shift = numbers[SIGNS, 2 * kind, 0]
         for i in range(N_SIGNS):
-            shift += x[i] * w.signs[kind, i]
+            shift += x[i] * numbers[SIGNS, 2 * kind + (i + 1) // N_FACTS, (i + 1) % N_FACTS]
         shift_chances(tricks[row, lead, there], shift, int(t.tricks), b.chances[strain])
-        mean = 0.0
+        b.mean[strain] = 0.0
+        b.table_mean[strain] = 0.0
         for won in range(int(t.tricks) + 1):
-            mean += won * b.chances[strain, won]
-        b.mean[strain] = mean
+            b.mean[strain] += won * b.chances[strain, won]
+            b.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
         for exchange in range(4):
             b.lone[exchange, strain] = float(lone[row, lone_lead, exchange, there]) / SCALE
     return True

@@ -26,6 +26,7 @@ from bideuchre_env.agents.layouts import LAYOUT
 from bideuchre_env.agents.leading import lead
 from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.agents.win_table import win_table
 from bideuchre_env.deal import split_seed
 from bideuchre_env.rules import Rules
 from bideuchre_env.spread import gather_bits
@@ -52,6 +53,7 @@ class ExpertAgent(RowAgent):
         *,
         seed: int | None = None,
         numbers: Array | None = None,
+        wins: Array | None = None,
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
     ):
@@ -61,7 +63,7 @@ class ExpertAgent(RowAgent):
         self.weights = load_weights(rules.kinds, rules.copies)
         self.table = hand_table(rules.kinds, rules.copies) or NO_TABLE
         self.numbers = load_call_weights(rules, self.weights) if numbers is None else numbers
-        self.wins = np.zeros((1, 1, 1))
+        self.wins = win_table(rules) if wins is None else wins
         self._layouts = records(LAYOUT, 1)
         self._layouts["wanted"], self._layouts["margin"] = wanted, margin
 
@@ -130,7 +132,7 @@ def expert_bid(
 ) -> int:
     """The call to make or the strain to name; by the rule player's numbers without a table."""
     naming = int(v.phase) == NAMING
-    if not look_up(v, t, w, keys, tricks, lone, scratch, b):
+    if not look_up(v, t, keys, tricks, lone, numbers, scratch, b):
         if naming:
             return int(t.trump_offset) + choose_strain(v, t, w, scratch)
         return choose_call(v, t, w, call_bits(mask, t), scratch)

@@ -25,14 +25,16 @@ import numpy as np
 
 from bideuchre_env import batch
 from bideuchre_env._jit import Array, kernel, records, row_of
-from bideuchre_env.agents.bidding import SCRATCH
+from bideuchre_env.agents.bidding import N_SIGNS, SCRATCH, read_signs
 from bideuchre_env.agents.call_numbers import CALL_NUMBERS
-from bideuchre_env.agents.call_weights import plain_numbers
+from bideuchre_env.agents.call_weights import plain_numbers, set_signs
 from bideuchre_env.agents.calls import (
     CALLS,
     N_CONTEXTS,
+    BID,
+    LONE,
+    PASS,
     N_FACTS,
-    N_KINDS,
     call_action,
     call_worth,
     describe_call,
@@ -42,8 +44,10 @@ from bideuchre_env.agents.calls import (
 )
 from bideuchre_env.agents.equity import read_time
 from bideuchre_env.agents.expert import WANTED, ExpertAgent
-from bideuchre_env.agents.rule import call_bits
+from bideuchre_env.agents.rule import RuleAgent, call_bits
 from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.cards import NO_TRUMP
+from bideuchre_env.agents.win_table import no_table
 from bideuchre_env.deal import mix, split_seed
 from bideuchre_env.errors import BidEuchreError, OptionError
 from bideuchre_env.state import DEAL, new_states
@@ -110,25 +114,36 @@ def fit_game(name: str, args: Args) -> Array:
     rules = RULES[name]
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else (0,) * 13
-    numbers = plain_numbers(ExpertAgent(rules).weights)
+    numbers = plain_numbers(ExpertAgent(rules, wins=no_table()).weights)
     if name in CALL_NUMBERS:
         numbers = np.array(CALL_NUMBERS[name]).reshape(numbers.shape)
-    kept: list[tuple[Array, Array, Array, Array]] = []
+    kept: list[tuple[Array, ...]] = []
     for turn in range(args.rounds):
-        agent = ExpertAgent(rules, numbers=numbers, wanted=wanted)
-        parts = [try_calls(agent, min(AT_ONCE, args.hands), rng)
-                 for _ in range(-(-args.hands // AT_ONCE))]  # fmt: skip
+        agent = ExpertAgent(rules, numbers=numbers, wanted=wanted, wins=no_table())
+        sides = (agent, RuleAgent(rules))  # whom it plays against, by turns
+        n = min(AT_ONCE, args.hands)
+        parts = [try_calls(agent, sides[part % 2], n, rng) for part in range(args.hands // n)]
         kept.append(tuple(np.concatenate(column) for column in zip(*parts, strict=True)))
         data = [np.concatenate(column) for column in zip(*kept[-KEEP:], strict=True)]
-        error = float(np.mean((kept[-1][3] - predicted(numbers, kept[-1])) ** 2))
-        numbers = refitted(numbers, *data)
+        error = float(np.mean((kept[-1][3] - predicted(numbers, *kept[-1][:3])) ** 2))
+        numbers = refit_signs(refitted(numbers, *data[:4]), *data[4:])
         print(f"  {name} round {turn + 1}: squared error before {error:.2f}", flush=True)
     return numbers
 
 
-def predicted(numbers: Array, data: tuple[Array, Array, Array, Array]) -> Array:
+def refit_signs(numbers: Array, signs: Array, strains: Array, beyond: Array) -> Array:
+    """Least squares of the tricks beyond the table's on what the others had called."""
+    for kind in range(2):
+        these = (strains >= 0) & ((strains == NO_TRUMP) == bool(kind))
+        x = np.concatenate([np.ones((int(these.sum()), 1)), signs[these]], axis=1)
+        left = x.T @ x + np.diag([1e-6] + [RIDGE] * N_SIGNS)
+        found = np.linalg.solve(left, x.T @ beyond[these])
+        set_signs(numbers, kind, found[0], found[1:])
+    return numbers
+
+
+def predicted(numbers: Array, kinds: Array, contexts: Array, facts: Array) -> Array:
     """The points the numbers say for these calls."""
-    kinds, contexts, facts, _ = data
     said: Array = (numbers[kinds, contexts] * facts).sum(axis=1)
     return said
 
@@ -136,7 +151,7 @@ def predicted(numbers: Array, data: tuple[Array, Array, Array, Array]) -> Array:
 def refitted(numbers: Array, kinds: Array, contexts: Array, facts: Array, points: Array) -> Array:
     """Least squares with a ridge towards the numbers there were."""
     out = numbers.copy()
-    for kind in range(N_KINDS):
+    for kind in (PASS, BID, LONE):
         for context in range(N_CONTEXTS):
             these = (kinds == kind) & (contexts == context)
             x, before = facts[these], numbers[kind, context]
@@ -148,45 +163,63 @@ def refitted(numbers: Array, kinds: Array, contexts: Array, facts: Array, points
     return out
 
 
-def try_calls(agent: ExpertAgent, n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """Play `n` hands, one call of each changed: its kind, context, facts, and the points it got."""
+def try_calls(
+    agent: ExpertAgent, other: ExpertAgent | RuleAgent, n: int, rng: np.random.Generator
+) -> tuple[Array, ...]:
+    """Play `n` hands against another agent, one call of each changed.
+
+    Of that call: its kind, context, facts and the points it got; the signs of the calls before
+    it, its strain (-1 unless it became the contract, with partner) and the tricks won beyond what
+    the table says.
+    """
     tables, offsets = agent.tables, agent.layout.offsets
     states = new_states(n)
     batch.seed_rows(states, *split_seed(int(rng.integers(2**62))))
     batch.start_rows(states, tables, np.arange(n) % 4)
     batch.deal_rows(states, tables)
     chosen_turn = rng.integers(0, 4, n)
-    sides = np.zeros(n, np.int64)
     kinds, contexts = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    facts = np.zeros((n, N_FACTS))
+    facts, signs = np.zeros((n, N_FACTS)), np.zeros((n, N_SIGNS))
+    levels, strains, means = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
+    seats = (states["dealer"] + 1 + chosen_turn) & 3
     observations = np.zeros((n, agent.layout.size), np.int8)
     masks = np.zeros((n, agent.n_actions), np.int8)
     for call in range(4):
         rows = np.arange(n)
         batch.encode_rows(states, tables, offsets, rows, observations, masks)
         choices = agent.act_rows(observations, masks)
+        theirs = (states["turn"] ^ seats) & 1 == 1
+        if other is not agent:
+            choices[theirs] = other.act_rows(observations[theirs], masks[theirs])
         here = np.flatnonzero(chosen_turn == call)
-        sides[here] = states["turn"][here] & 1
         tried = np.zeros(len(here), np.int64)
-        found = np.zeros((len(here), 2), np.int64)
-        told = np.zeros((len(here), N_FACTS))
+        found = np.zeros((len(here), 4), np.int64)
+        told, read = np.zeros((len(here), N_FACTS)), np.zeros((len(here), 1 + N_SIGNS))
         try_rows(
             observations[here], masks[here], tables, offsets, agent.weights, agent.table.keys,
             agent.table.tricks, agent.table.lone, agent.numbers, agent.wins, records(VIEW, 1),
             records(SCRATCH, 1), records(CALLS, 1), rng.integers(0, 2**62, len(here)),
-            tried, found, told,
+            tried, found, told, read,
         )  # fmt: skip
         choices[here], facts[here] = tried, told
-        kinds[here], contexts[here] = found.T
+        kinds[here], contexts[here], levels[here], strains[here] = found.T
+        means[here], signs[here] = read[:, 0], read[:, 1:]
         batch.apply_rows(states, tables, rows, choices)
     while len(rows := np.flatnonzero(states["phase"] < DEAL)):
         batch.encode_rows(states, tables, offsets, rows, observations, masks)
-        batch.apply_rows(
-            states, tables, rows, agent.act_rows(observations[: len(rows)], masks[: len(rows)])
-        )
-    everyone = np.arange(n)
+        m = len(rows)
+        choices = agent.act_rows(observations[:m], masks[:m])
+        theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
+        if other is not agent and theirs.any():
+            choices[theirs] = other.act_rows(observations[:m][theirs], masks[:m][theirs])
+        batch.apply_rows(states, tables, rows, choices)
+    everyone, sides = np.arange(n), seats & 1
     points = states["points"].astype(float)
-    return kinds, contexts, facts, points[everyone, sides] - points[everyone, 1 - sides]
+    gained = points[everyone, sides] - points[everyone, 1 - sides]
+    beyond = states["tricks_won"][everyone, sides] - means
+    stood = (states["declarer"] == seats) & (states["level"] == levels) & (kinds == BID)
+    strains[~stood] = -1
+    return kinds, contexts, facts, gained, signs, strains, beyond
 
 
 @kernel
@@ -208,12 +241,13 @@ def try_rows(
     actions: Array,
     found: Array,
     facts: Array,
+    read: Array,
 ) -> None:
     """Choose for every row one of the calls that look good, by `words`, and note its facts."""
     t, v, b = tables[0], views[0], calls[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], v)
-        look_up(v, t, weights[0], keys, tricks, lone, scratch[0], b)
+        look_up(v, t, keys, tricks, lone, numbers, scratch[0], b)
         read_time(v)
         find_best(b)
         weigh_standing(v, t, weights[0], wins, scratch[0], b)
@@ -233,6 +267,12 @@ def try_rows(
         found[i, 1] = b.context
         for fact in range(N_FACTS):
             facts[i, fact] = b.facts[fact]
+        found[i, 2] = best
+        found[i, 3] = b.best
+        read[i, 0] = b.table_mean[int(b.best)]
+        read_signs(v, t, int(b.best), scratch[0].counts)
+        for sign in range(N_SIGNS):
+            read[i, 1 + sign] = scratch[0].counts[sign]
         actions[i] = call_action(t, best, b)
 
 
