@@ -36,7 +36,7 @@ from bideuchre_env.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
 PASS, BID, LONE, SIGNS = 0, 1, 2, 3  # the numbers for calls, and for what others' calls tell
 N_KINDS = 4
 N_CONTEXTS = 12  # calls made so far (0 to 3), by whose bid stands: nobody's, partner's, theirs
-N_FACTS = 8
+N_FACTS = 16
 LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
 
 CALLS = np.dtype(
@@ -52,6 +52,8 @@ CALLS = np.dtype(
         ("standing", np.float64),  # points if the standing bid is played
         ("standing_win", np.float64),  # the chance to win the game then
         ("need", np.float64),  # tricks of the standing bid
+        ("partner_said", np.float64),  # tricks partner has bid, 0 for a pass or none yet
+        ("fit", np.float64),  # 1 where partner has bid the best strain
         ("facts", np.float64, (N_FACTS,)),  # of one call, to be weighed
         ("points", np.float64),  # of one call, if its contract is played
         ("win", np.float64),  # the chance to win the game then
@@ -81,9 +83,9 @@ def look_up(
         there = int(SUIT_MAPS[symmetry, strain]) if strain < NO_TRUMP else NO_TRUMP
         kind = 1 if strain == NO_TRUMP else 0
         read_signs(v, t, strain, x)
-        shift = numbers[SIGNS, 2 * kind, 0]
+        shift = numbers[SIGNS, kind, 0]
         for i in range(N_SIGNS):
-            shift += x[i] * numbers[SIGNS, 2 * kind + (i + 1) // N_FACTS, (i + 1) % N_FACTS]
+            shift += x[i] * numbers[SIGNS, kind, 1 + i]
         shift_chances(tricks[row, lead, there], shift, int(t.tricks), b.chances[strain])
         b.mean[strain] = 0.0
         b.table_mean[strain] = 0.0
@@ -159,6 +161,11 @@ def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) ->
     b.context = 3 * min(int(v.calls_made), 3)
     b.standing = 0.0
     b.need = 0.0
+    b.partner_said = 0.0
+    b.fit = 0.0
+    if int(v.calls[2]) > 0:
+        b.partner_said = float(int(t.need[int(v.calls[2]) - 1]))
+        b.fit = 1.0 if int(v.call_strains[2]) == int(b.best) else 0.0
     b.standing_win = chance_to_win(v, t, wins, 0, 0, True, False)
     ahead = chance_to_win(v, t, wins, 1, 0, True, True)
     behind = chance_to_win(v, t, wins, 0, 1, False, True)
@@ -192,42 +199,71 @@ def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) ->
 def describe_call(v: Row, t: Row, level: int, wins: Array, b: Row) -> int:
     """Write the facts of a call (level -1: a pass) to `b`, and return its kind."""
     f, best = b.facts, int(b.best)
+    mean, need = b.mean[best], b.need
     f[0] = 1.0
+    f[2] = mean
+    f[8] = b.standing
+    f[9] = need
+    f[10] = b.partner_said
+    f[11] = b.fit
     if level < 0:
-        b.points = b.standing
-        b.win = b.standing_win
-        f[1] = b.standing
-        f[2] = b.mean[best]
-        f[3] = b.mean[best] * b.mean[best]
-        f[4] = b.second
-        f[5] = b.mean[NO_TRUMP]
-        f[6] = b.need
-        f[7] = b.lone[0, int(b.best_lone[0])]
+        describe_pass(b)
         return PASS
     if int(t.alone[level]):
-        exchange = int(t.exchange[level])
-        chance = b.lone[exchange, int(b.best_lone[exchange])]
-        lone_contract(v, t, level, True, chance, wins, b)
-        f[1] = b.points
-        f[2] = chance
-        f[3] = chance * chance
-        f[4] = float(int(t.payoff[level, int(t.tricks)]))
-        f[5] = b.mean[best]
-        f[6] = 0.0
-        f[7] = 0.0
+        describe_lone(v, t, level, wins, b)
         return LONE
     contract(v, t, level, True, b.chances[best], wins, b)
-    made = 0.0
+    tricks, made = float(int(t.need[level])), 0.0
     for won in range(int(t.need[level]), int(t.tricks) + 1):
         made += b.chances[best, won]
     f[1] = b.points
-    f[2] = b.mean[best]
-    f[3] = float(int(t.need[level]))
+    f[3] = tricks
     f[4] = made
     f[5] = made * made
     f[6] = b.lone[0, int(b.best_lone[0])]
     f[7] = b.second
+    f[12] = b.lone[2, int(b.best_lone[2])]
+    f[13] = tricks * tricks
+    f[14] = tricks * mean
+    f[15] = mean * mean
     return BID
+
+
+@kernel
+def describe_pass(b: Row) -> None:
+    """The facts of a pass."""
+    f, mean, need = b.facts, b.mean[int(b.best)], b.need
+    b.points = b.standing
+    b.win = b.standing_win
+    f[1] = need * need
+    f[3] = mean * mean
+    f[4] = b.second
+    f[5] = b.mean[NO_TRUMP]
+    f[6] = b.lone[0, int(b.best_lone[0])]
+    f[7] = b.lone[2, int(b.best_lone[2])]
+    f[12] = mean * need
+    f[13] = need * b.standing
+    f[14] = b.partner_said * mean
+    f[15] = b.standing * b.standing
+
+
+@kernel
+def describe_lone(v: Row, t: Row, level: int, wins: Array, b: Row) -> None:
+    """The facts of a lone bid."""
+    f, mean, exchange = b.facts, b.mean[int(b.best)], int(t.exchange[level])
+    chance = b.lone[exchange, int(b.best_lone[exchange])]
+    value = float(int(t.payoff[level, int(t.tricks)]))
+    lone_contract(v, t, level, True, chance, wins, b)
+    f[1] = b.points
+    f[3] = chance
+    f[4] = chance * chance
+    f[5] = value
+    f[6] = float(exchange)
+    f[7] = float(exchange) * chance
+    f[12] = b.partner_said * value
+    f[13] = mean * mean
+    f[14] = b.need * value
+    f[15] = b.lone[2, int(b.best_lone[2])]
 
 
 @kernel

@@ -10,6 +10,8 @@ from __future__ import annotations
 from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
 from bideuchre_env.agents.layouts import deal_layout, number_cards, seed_layouts
 from bideuchre_env.agents.view import count_held
+FEW = 5  # layouts after which a choice that has made no difference is left to the rules
+
 
 @kernel
 def open_node(
@@ -197,7 +199,7 @@ def class_of(x: Row, legal: int, place: int) -> int:
 
 @kernel
 def try_cards(v: Row, x: Row, legal: int) -> None:
-    """Play every card of `legal` (one of each class) to the end, and add up what it is worth."""
+    """Play every card of `legal`, as places, to the end, and add up what it is worth."""
     won, left = int(v.tricks_won[0]), popcount(int(x.own))
     led, best, winner = int(v.led), int(x.best), int(v.winning)
     played = int(x.players) - 1 - popcount(int(v.after))
@@ -205,8 +207,6 @@ def try_cards(v: Row, x: Row, legal: int) -> None:
     while legal:
         place = lowest_bit(legal)
         legal &= legal - 1
-        if class_of(x, int(x.own), place) != place:
-            continue
         beats = best < 0 or wins_over(x, place, best)
         x.hands[0] = int(x.own) ^ (1 << place)
         tricks = search(
@@ -244,15 +244,43 @@ def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
     if favourite < 0:
         return chosen
     favourite = class_of(x, int(x.own), favourite)
+    places = one_of_each(x, places)
+    if places & (places - 1) == 0:
+        return chosen
     found = 0
-    for _ in range(wanted):
+    for turn in range(wanted):
         if deal_layout(v, x):
             try_cards(v, x, places)
             found += 1
+        if turn == FEW and all_alike(x, places):
+            return chosen
     best, most = -1, x.sums[favourite] + x.margin * found
     while places:
         place = lowest_bit(places)
         places &= places - 1
-        if class_of(x, int(x.own), place) == place and x.sums[place] > most:
+        if x.sums[place] > most:
             best, most = place, x.sums[place]
     return chosen if best < 0 else int(x.kind[best])
+
+
+@kernel
+def one_of_each(x: Row, places: int) -> int:
+    """The highest card of each class of cards that are worth the same."""
+    out, left = 0, places
+    while left:
+        place = lowest_bit(left)
+        left &= left - 1
+        if class_of(x, int(x.own), place) == place:
+            out |= 1 << place
+    return out
+
+
+@kernel
+def all_alike(x: Row, places: int) -> bool:
+    """Whether every card has come to the same so far."""
+    first = x.sums[lowest_bit(places)]
+    while places:
+        if x.sums[lowest_bit(places)] != first:
+            return False
+        places &= places - 1
+    return True

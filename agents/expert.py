@@ -36,6 +36,8 @@ WANTED = (0, 0, 24, 20, 16, 8, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: layouts of the unseen cards to look at; 0 where the rules decide alone."""
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
+LEAN = 2
+"""How much likelier, in quarters, a seat is to hold a card of a suit it has bid."""
 
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
@@ -56,6 +58,7 @@ class ExpertAgent(RowAgent):
         wins: Array | None = None,
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
+        lean: int = LEAN,
     ):
         super().__init__(rules)
         if seed is not None:
@@ -66,6 +69,7 @@ class ExpertAgent(RowAgent):
         self.wins = win_table(rules) if wins is None else wins
         self._layouts = records(LAYOUT, 1)
         self._layouts["wanted"], self._layouts["margin"] = wanted, margin
+        self._layouts["lean_by"] = lean
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

@@ -16,6 +16,7 @@ from bideuchre_env.deal import GOLDEN, mix
 
 MAX_PLACES = 48
 NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
+EVEN = 4  # what a place weighs that nothing is known of
 TRIES = 8  # deals tried before a layout is given up
 LOW_BITS = np.uint64((1 << 31) - 1)
 
@@ -64,6 +65,8 @@ LAYOUT = np.dtype(
         ("hands", np.int64, (5,)),  # by seat, and those that lie `NOWHERE`
         ("room", np.int64, (5,)),  # cards each can still take
         ("allowed", np.int64, (4,)),  # [suit]: where its unseen cards may lie, as bits
+        ("lean", np.int64, (NOWHERE + 1, 4)),  # [where, suit]: how much a card's place there weighs
+        ("lean_by", np.int64),  # `EVEN` and this much more for a suit that a seat has bid
         ("word", np.uint64),  # of the random stream
         # a trick and what comes after it, for `endgame.py`
         ("trumps", np.int64),  # places
@@ -124,7 +127,11 @@ def seed_layouts(v: Row, x: Row) -> None:
     x.word = mix(x.word + np.uint64(int(v.held_pair)) * GOLDEN + np.uint64(int(v.unseen_pair)))
     for suit in range(4):
         x.allowed[suit] = 1 << NOWHERE
+        x.lean[NOWHERE, suit] = EVEN
         for seat in range(1, N_SEATS):
+            bid = suit == int(v.call_strains[seat])
+            bid = bid or (seat == int(v.declarer) and suit == int(v.strain))
+            x.lean[seat, suit] = EVEN + (int(x.lean_by) if bid else 0)
             if int(v.void[seat]) >> suit & 1 == 0:
                 x.allowed[suit] |= 1 << seat
 
@@ -159,7 +166,7 @@ def try_layout(v: Row, x: Row) -> bool:
             while cards:
                 place = lowest_bit(cards)
                 cards &= cards - 1
-                seat = draw_home(x, allowed)
+                seat = draw_home(x, allowed, suit)
                 if seat < 0:
                     return False
                 x.hands[seat] |= 1 << place
@@ -168,12 +175,12 @@ def try_layout(v: Row, x: Row) -> bool:
 
 
 @kernel
-def draw_home(x: Row, allowed: int) -> int:
-    """One of the places in `allowed`, each as likely as it has room; -1 if none has."""
+def draw_home(x: Row, allowed: int, suit: int) -> int:
+    """One of the places in `allowed`, each as likely as it has room and leans to the suit; or -1."""
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:
-            total += int(x.room[seat])
+            total += int(x.room[seat]) * int(x.lean[seat, suit])
     if total <= 0:
         return -1
     mark = draw(x, total)
@@ -181,5 +188,5 @@ def draw_home(x: Row, allowed: int) -> int:
     while mark >= 0:
         seat += 1
         if allowed >> seat & 1:
-            mark -= int(x.room[seat])
+            mark -= int(x.room[seat]) * int(x.lean[seat, suit])
     return seat

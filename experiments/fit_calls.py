@@ -1,4 +1,4 @@
-"""Fit the numbers of the expert's auction: the whole of `agents/call_numbers.py`.
+"""Fit the numbers of the expert's auction: the whole of `agents/call_numbers.npz`.
 
     python experiments/fit_calls.py --games cincinnati_v0 barrie_v0
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 import time
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -26,8 +25,7 @@ import numpy as np
 from bideuchre_env import batch
 from bideuchre_env._jit import Array, kernel, records, row_of
 from bideuchre_env.agents.bidding import N_SIGNS, SCRATCH, read_signs
-from bideuchre_env.agents.call_numbers import CALL_NUMBERS
-from bideuchre_env.agents.call_weights import plain_numbers, set_signs
+from bideuchre_env.agents.call_weights import fitted_numbers, plain_numbers, set_signs
 from bideuchre_env.agents.calls import (
     CALLS,
     N_CONTEXTS,
@@ -55,8 +53,8 @@ from bideuchre_env.variants import RULES
 
 GAMES = ("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0")
 WIDTH = 3.0  # points below the best call that are still tried
-KEEP = 3  # rounds whose hands are fitted together
-RIDGE = 30.0
+KEEP = 5  # rounds whose hands are fitted together
+RIDGE = 50.0
 AT_ONCE = 10_000
 
 
@@ -69,7 +67,7 @@ class Args:
     rounds: int = field(default=5, metadata={"help": "times all is fitted, each upon the last"})
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
     seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
-    out: Path = field(default=Path("runs/call_numbers.py"), metadata={"help": "written at the end"})
+    out: Path = field(default=Path("runs/call_numbers.npz"), metadata={"help": "written at the end"})
 
 
 def parse_args(arguments: list[str] | None = None) -> Args:
@@ -92,18 +90,19 @@ def main(args: Args) -> int:
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
-    numbers = dict(CALL_NUMBERS)
+    numbers = dict(fitted_numbers())
     try:
         for name in args.games:
             start = time.perf_counter()
-            numbers[name] = tuple(fit_game(name, args).ravel().tolist())
+            numbers[name] = fit_game(name, args)
             print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     except KeyboardInterrupt:
         print("interrupted: nothing is written", file=sys.stderr)
         return 130
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    partial = args.out.with_suffix(".py.partial")
-    partial.write_text(source(numbers), encoding="utf-8")
+    partial = args.out.with_suffix(".partial")
+    with partial.open("wb") as file:
+        np.savez_compressed(file, **{name: n.astype(np.float32) for name, n in numbers.items()})
     partial.replace(args.out)  # complete or not at all
     print(f"written to {args.out}")
     return 0
@@ -115,8 +114,6 @@ def fit_game(name: str, args: Args) -> Array:
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else (0,) * 13
     numbers = plain_numbers(ExpertAgent(rules, wins=no_table()).weights)
-    if name in CALL_NUMBERS:
-        numbers = np.array(CALL_NUMBERS[name]).reshape(numbers.shape)
     kept: list[tuple[Array, ...]] = []
     for turn in range(args.rounds):
         agent = ExpertAgent(rules, numbers=numbers, wanted=wanted, wins=no_table())
@@ -274,20 +271,6 @@ def try_rows(
         for sign in range(N_SIGNS):
             read[i, 1 + sign] = scratch[0].counts[sign]
         actions[i] = call_action(t, best, b)
-
-
-def source(numbers: dict[str, tuple[float, ...]]) -> str:
-    """The text of `agents/call_numbers.py`."""
-    parts = [
-        '"""The fitted numbers of the expert\'s auction; `call_weights.py` says what they are.\n\n'
-        "Least squares on hands the expert played against itself, a call of each changed. Written by\n"
-        '`experiments/fit_calls.py`, not by hand.\n"""\n\n'
-        "# fmt: off\nCALL_NUMBERS: dict[str, tuple[float, ...]] = {\n"
-    ]
-    for name, values in numbers.items():
-        text = textwrap.fill(", ".join(f"{value:.4g}" for value in values) + ",", 92)
-        parts.append(f'    "{name}": (\n' + textwrap.indent(text, " " * 8) + "\n    ),\n")
-    return "".join(parts) + "}\n"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,0 @@
-"""The fitted numbers of the expert's auction."""
-
-# fmt: off
-CALL_NUMBERS: dict[str, tuple[float, ...]] = {}

@@ -1,0 +1,260 @@
+"""The expert: legal everywhere, blind to hidden cards, ahead of the rule player, and its parts."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from positions import BARRIE, CINCINNATI, SIX_CARD, Position
+from test_agents import per_hand, play_on, random_rules, start
+
+import bideuchre_env
+from bideuchre_env import agents
+from bideuchre_env._jit import records
+from bideuchre_env.agents.endgame import search, wins_over
+from bideuchre_env.agents.layouts import LAYOUT
+from bideuchre_env.agents.win_table import MOST_TARGET, win_table
+from bideuchre_env.rules import Rules
+from bideuchre_env.variants import RULES
+
+
+def expert_at(rules, hands, **options):
+    """A named position with the expert to choose."""
+    position = Position(rules, hands, **options)
+    position.agent = agents.make("expert", rules)
+    return position
+
+
+# --- legality ----------------------------------------------------------------------------------
+
+
+def many_games(variant, games):
+    rules = RULES[variant]
+    expert = agents.make("expert", rules)
+    for other in ("random", "rule"):
+        sides = (expert, agents.make(other, rules, seed=1))
+        play_on(rules, start(rules, games // 2, seed=7), sides, hands=rules.max_hands)
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_expert_is_legal_on_every_decision(variant):
+    """Against random, whose odd calls lead it anywhere, and against rule: whole games."""
+    many_games(variant, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", RULES)
+def test_the_expert_is_legal_on_every_decision_of_ten_thousand_games(variant):
+    many_games(variant, 10_000)
+
+
+def test_the_expert_is_legal_in_custom_games():
+    """Decks without a table, odd ladders, huge values: the rule player's numbers stand in."""
+    rng = np.random.default_rng(21)
+    for game in range(30):
+        rules = random_rules(rng)
+        expert = agents.make("expert", rules)
+        sides = (expert, agents.make("random", rules, seed=1))
+        play_on(rules, start(rules, 16, seed=game), sides, hands=3)
+
+
+def test_an_observation_of_no_game_gets_a_legal_action():
+    """Whatever stands in the row, never past the mask."""
+    rng = np.random.default_rng(5)
+    for rules in (RULES["barrie_v0"], RULES["cincinnati_v0"]):
+        expert = agents.make("expert", rules)
+        rows = rng.integers(0, 2, (400, expert.layout.size)).astype(np.int8)
+        masks = (rng.random((400, expert.n_actions)) < 0.2).astype(np.int8)
+        masks[:, 0] |= masks.sum(axis=1) == 0
+        choices = expert.act_rows(rows, masks)
+        assert masks[np.arange(400), choices].all()
+
+
+# --- blindness ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "simplified_v0"])
+def test_the_expert_sees_only_its_observation(variant):
+    """Everything a seat cannot know is dealt anew at every decision: the decision stays."""
+    env = bideuchre_env.make(variant).raw_env()
+    expert, rng = agents.make("expert", RULES[variant]), np.random.default_rng(4)
+    for seed in range(6):
+        env.reset(seed=seed)
+        for _ in range(40):
+            seat = env.possible_agents.index(env.agent_selection)
+            seen = env.observe(env.agent_selection)
+            choice = expert.act(seen["observation"], seen["action_mask"])
+            twin = env.resample_hidden(seat, rng)
+            again = twin.observe(env.agent_selection)
+            assert expert.act(again["observation"], again["action_mask"]) == choice
+            env.step(choice)
+            if not env.agents:
+                break
+
+
+def test_a_decision_does_not_depend_on_the_ones_before_it():
+    """The layouts it looks at are drawn from the observation alone."""
+    seen, rules = [], RULES["club_v0"]
+    sides = (agents.make("expert", rules), agents.make("rule", rules))
+
+    def watch(rows, masks, actions):
+        seen.extend(zip(rows.copy(), masks.copy(), actions, strict=True))
+
+    play_on(rules, start(rules, 6), sides, watch=watch)
+    fresh = agents.make("expert", rules)
+    for row, mask, action in seen[::-1]:
+        assert sides[0].act(row, mask) == fresh.act(row, mask)
+    assert len({int(action) for _, _, action in seen}) > 10
+
+
+# --- strength ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("variant", "floor"), [("cincinnati_v0", 0.2), ("barrie_v0", 0.2)])
+def test_the_expert_is_ahead_of_the_rule_player(variant, floor):
+    """On duplicate boards; `experiments/README.md` has the figures of a long match."""
+    mean, half = per_hand(RULES[variant], "expert", "rule", 1500)
+    assert mean - half > floor
+
+
+# --- the auction -------------------------------------------------------------------------------
+
+
+def test_a_laydown_goes_alone():
+    """"Left, right, ace trump, ace, queen same suit, should go alone"."""
+    assert expert_at(CINCINNATI, {1: "JS JC AS KS QS AH"}).choice() == "bid moon"
+
+
+@pytest.mark.parametrize("hand", ["JS JC KS QD TD 9H", "JH AH KH QD TS 9C"])
+def test_no_moon_on_a_hand_with_side_losers(hand):
+    """Bots go "alone a little too aggressively"."""
+    assert "moon" not in expert_at(CINCINNATI, {1: hand}).choice()
+
+
+def test_no_call_on_nothing_higher_than_an_ace():
+    """"Bot bids call 2 holding nothing higher than an A." """
+    position = expert_at(BARRIE, {1: "AS KS QS QS AH KH AC KD"})
+    assert not position.choice().startswith(("bid call", "bid moon"))
+
+
+def test_a_hand_without_tricks_passes():
+    """Nothing to bid on, nobody forced."""
+    assert expert_at(CINCINNATI, {1: "9C TC QD 9D TH 9S"}).choice() == "pass"
+    assert expert_at(BARRIE, {1: "KC QC QD KD QH KH KS QS"}).choice() in ("pass", "bid 1 NT")
+
+
+def test_the_named_strain_is_the_hands_best():
+    """After the auction the strain with the bowers is named."""
+    position = expert_at(CINCINNATI, {1: "JH JD AH KH QS 9C"})
+    assert position.do("bid 5, pass, pass, pass").choice() == "trump H"
+
+
+# --- the end of a hand -------------------------------------------------------------------------
+
+
+def test_the_last_two_tricks_are_worked_out():
+    """With two tricks left and every other trump out: the boss first, the loser last."""
+    hands = {
+        1: "KH TH AS AC AD KD",
+        2: "QS QC QD KS JH 9H",
+        3: "JS TC TD TS QH AH",
+        0: "9S 9C 9D KC JC JD",
+    }
+    position = expert_at(SIX_CARD, hands).do("bid 5 H, pass, pass, pass")
+    position.do("AS QS JS 9S AC QC TC 9C AD QD TD 9D KD KS TS KC")
+    assert position.choice() == "KH"
+
+
+def plain_search(x, hands, turn, table, led, left, out):
+    """Tricks of seats 0 and 2 by best play of all, by trying everything."""
+    if len(table) == (4 if out < 0 else 3):
+        best = table[0]
+        for seat, place in table[1:]:
+            if wins_over(x, place, best[1]):
+                best = (seat, place)
+        won = int(best[0] % 2 == 0)
+        return won + (plain_search(x, hands, best[0], [], -1, left - 1, out) if left > 1 else 0)
+    follow = [place for place in hands[turn] if x["suit"][place] == led]
+    found = []
+    for place in follow or hands[turn]:
+        rest = {**hands, turn: [other for other in hands[turn] if other != place]}
+        after = (turn + 1) % 4
+        after = (after + 1) % 4 if after == out else after
+        suit = int(x["suit"][place]) if led < 0 else led
+        found.append(plain_search(x, rest, after, [*table, (turn, place)], suit, left, out))
+    return max(found) if turn % 2 == 0 else min(found)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_the_search_finds_what_trying_everything_finds(copies):
+    """Up to three tricks, one and two copies, trumps or none, everybody in or one out."""
+    rng = np.random.default_rng(copies)
+    for case in range(400):
+        x, left = records(LAYOUT, 1)[0], int(rng.integers(1, 4))
+        deck = [(s, r) for s in range(4) for r in range(5) for _ in range(copies)]
+        x["suit"][: len(deck)] = [card[0] for card in deck]
+        x["rank"][: len(deck)] = [card[1] for card in deck]
+        bits = [sum(1 << i for i, card in enumerate(deck) if card[0] == s) for s in range(4)]
+        x["suit_bits"] = bits
+        x["trumps"] = bits[case % 4] if case % 3 else 0
+        x["out"] = out = int(rng.integers(0, 4)) if case % 5 == 0 else -1
+        x["players"] = 4 if out < 0 else 3
+        dealt = rng.permutation(len(deck))
+        seats = [seat for seat in range(4) if seat != out]
+        hands = {seat: [int(c) for c in dealt[seat * left : (seat + 1) * left]] for seat in seats}
+        x["hands"][:] = 0
+        for seat in seats:
+            x["hands"][seat] = sum(1 << place for place in hands[seat])
+        turn = int(rng.choice(seats))
+        found = search(x, turn, 0, -1, -1, -1, left)
+        assert found == plain_search(x, hands, turn, [], -1, left, out)
+
+
+# --- the chance to win -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_chance_to_win_is_fair_and_grows_with_the_score(variant):
+    """Level scores are worth a half; every point more is worth as much or more."""
+    table = win_table(RULES[variant])
+    if RULES[variant].win_rule == "rounds":
+        middle = table.shape[1] // 2
+        assert np.allclose(table[:, middle, 0], 0.5, atol=0.02)
+        assert (np.diff(table[:, :, 0], axis=1) >= -1e-9).all()
+        return
+    assert np.allclose(table[0] + table[0].T, 1.0)
+    assert (np.diff(table[0], axis=0) <= 0.03).all()  # rows: points to go of our side
+    assert table[0, 0, -1] > 0.9 > table[0, 5, 5] > 0.4
+
+
+def test_the_chance_to_win_of_a_game_of_one_hand():
+    """With no hand to come the higher side has won; with equal scores it is a draw."""
+    table = win_table(Rules(win_rule="rounds", rounds=1))
+    middle = table.shape[1] // 2
+    assert table[0, middle - 1 : middle + 2, 0].tolist() == [0.0, 0.5, 1.0]
+
+
+def test_a_target_beyond_the_observation_has_no_table():
+    """What an observation cannot tell is left to the curve."""
+    assert win_table(Rules(target=MOST_TARGET + 1)).shape == (0, 0, 0)
+
+
+def test_a_few_points_from_the_target_no_lone_bid_is_needed():
+    """"Do not go alone when one or two points suffice"."""
+    hand = {1: "JS JS JC AS KS AH AD QS"}
+    assert expert_at(BARRIE, hand).choice().startswith(("bid call", "bid moon"))
+    near = expert_at(BARRIE, hand, score=(40, 48)).choice()
+    assert near.endswith(" S")
+    assert near.split()[1].isdigit()
+
+
+def test_the_same_hand_is_bid_by_the_score():
+    """Some hand is called otherwise when the others are about to win: the score is looked at."""
+    rng, changed = np.random.default_rng(2), 0
+    names = [f"{rank}{suit}" for rank, suit in itertools.product("AKQJT9", "CDHS")]
+    for _ in range(30):
+        hand = {1: " ".join(rng.permutation(names)[:6])}
+        calls = {expert_at(CINCINNATI, hand, score=s).choice() for s in ((0, 0), (28, 5), (0, 31))}
+        changed += len(calls) > 1
+    assert changed > 0

@@ -1,0 +1,172 @@
+"""The tables of hands: whole, small, unpickled, and the same whatever the suits are called."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import zipfile
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bideuchre_env import cli
+from bideuchre_env.agents import hand_table as module
+from bideuchre_env.agents.hand_table import SCALE, SUIT_MAPS, hand_table, provenance, renamed
+from bideuchre_env.cards import COPY_SHIFT, hand_bits, parse_card
+from bideuchre_env.errors import OptionError
+
+ROOT = Path(__file__).parents[1]
+DECKS = {(24, 1): (18_133, 6), (16, 2): (34_298, 8)}
+
+
+def random_hands(kinds, copies, n, seed=1):
+    rng = np.random.default_rng(seed)
+    deck = np.repeat(np.arange(kinds), copies)
+    return [hand_bits(rng.permutation(deck)[: len(deck) // 4].tolist()) for _ in range(n)]
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_every_hand_has_one_row(deck):
+    """18,133 and 34,298 hands up to suit symmetry, each the least of its renamings."""
+    table, (n, tricks) = hand_table(*deck), DECKS[deck]
+    assert table.keys.shape == (n,)
+    assert (np.diff(table.keys) > 0).all()
+    assert table.tricks.shape[2:] == (5, tricks + 1)
+    assert table.lone.shape[2:] == (4, 5)
+    for hand in random_hands(*deck, 300):
+        row, suits = table.row(hand)
+        assert row >= 0
+        assert sorted(suits) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_renaming_the_suits_renames_the_strains(deck):
+    """A hand with its suits renamed is worth in the new suits what it was in the old ones."""
+    table = hand_table(*deck)
+    for hand in random_hands(*deck, 100):
+        row, suits = table.row(hand)
+        for symmetry, names in enumerate(SUIT_MAPS):
+            other_row, other_suits = table.row(renamed(hand, symmetry))
+            assert other_row == row
+            for strain in range(4):
+                one = table.tricks[row, 0, suits[strain]]
+                other = table.tricks[row, 0, other_suits[names[strain]]]
+                # a hand that looks alike in two suits may be seen either way
+                assert abs(int((one * np.arange(len(one))).sum()) / SCALE
+                           - (other * np.arange(len(one))).sum() / SCALE) < 1.2  # fmt: skip
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_chances_add_up(deck):
+    """A row of chances is 255 in all, exactly; a laydown is certain, alone and with partner."""
+    table = hand_table(*deck)
+    assert (table.tricks.sum(axis=-1, dtype=np.int64) == SCALE).all()
+    words = "JS JC AS KS QS TS" if deck == (24, 1) else "JS JS JC JC AS AS KS KS"
+    row, suits = table.row(hand_bits([parse_card(word) for word in words.split()]))
+    assert (table.tricks[row, :, suits[3], -1] == SCALE).all()
+    assert (table.lone[row, :, 0, suits[3]] == SCALE).all()
+
+
+def test_no_other_deck_has_a_table_and_no_other_hand_a_row():
+    assert hand_table(20, 1) is None
+    assert hand_table(24, 2) is None
+    table = hand_table(24, 1)
+    assert table.row(0)[0] == -1
+    assert table.row(1 << COPY_SHIFT | 1)[0] == -1
+
+
+def test_the_file_is_small_and_tells_how_it_was_made():
+    """"A compact file (a few MB at most) with its provenance, loaded without pickle"."""
+    path = resources.files("bideuchre_env.agents").joinpath(module.FILE)
+    assert len(path.read_bytes()) < 3 * 2**20
+    with np.load(path.open("rb")) as arrays:  # refuses objects
+        assert all(arrays[name].dtype.kind in "iuU" for name in arrays.files)
+    told = provenance()
+    assert told["script"] == "experiments/make_hand_tables.py"
+    assert told["seed"] == 1
+    assert told["deals"]["first"] >= 40
+    assert (ROOT / told["script"]).exists()
+
+
+@pytest.mark.slow
+def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
+    """Same seed, same table: the first hands of each deck over again."""
+    spec = importlib.util.spec_from_file_location("make_hand_tables", ROOT / provenance()["script"])
+    script = importlib.util.module_from_spec(spec)
+    sys.modules["make_hand_tables"] = script
+    spec.loader.exec_module(script)
+    assert script.main(script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])) == 0
+    with np.load(tmp_path / "t.npz") as made:
+        for kinds, copies in DECKS:
+            table = hand_table(kinds, copies)
+            assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
+            assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
+    with pytest.raises(OptionError):
+        script.main(script.parse_args(["--first", "0"]))
+
+
+@pytest.mark.slow
+def test_the_wheel_carries_the_table(tmp_path):
+    """Built as a wheel, the package has its tables."""
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run([*command, "-w", str(tmp_path), str(ROOT)], capture_output=True, text=True)
+    if "setuptools" in done.stderr and done.returncode:
+        pytest.skip("no setuptools here")
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    assert f"bideuchre_env/agents/{module.FILE}" in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_table_is_declared_as_package_data():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for name in sorted(path.name for path in (ROOT / "agents").glob("*.npz")):
+        assert f'"{name}"' in text
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+def run(*arguments):
+    try:
+        return cli.main(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_hand_prints_what_a_hand_is_worth(capsys):
+    """A row a strain, the best first; tricks, and the chance of every bid."""
+    assert run("hand", "JH JD AH KH QS 9C", "--variant", "cincinnati_v0") == 0
+    out = capsys.readouterr().out
+    for words in ("the declarer leads", "another seat leads", "tricks", "moon", "%"):
+        assert words in out
+    rows = [line.split()[0] for line in out.splitlines() if line[:2].strip() in "C D H S NT".split()]
+    assert len(rows) == 10
+    assert rows[0] == "H"
+    assert run("hand", "JS,JS JC AS KS AH AD QS", "--variant", "barrie_v0", "--json") == 0
+    worth = json.loads(capsys.readouterr().out)["the declarer leads"]
+    assert worth["S"]["tricks"] > worth["H"]["tricks"]
+    assert worth["S"]["1"] >= worth["S"]["5"] >= worth["S"]["8"]
+    assert worth["S"]["call-2"] >= worth["S"]["moon"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["JH JD"], "2 cards, and a hand of this deck has 6"),
+        (["JH JD AH KH QS XX"], "no card"),
+        (["JH JH AH KH QS 9C"], "JH 2 times: this deck has it 1 time"),
+        (["JS JS JC AS KS AH AD 9S", "--variant", "barrie_v0"], "9S is not in this 32-card deck"),
+        (["JH JD AH KH QS", "--option", 'ranks="10"'], "no table for this deck of 20 cards"),
+        (["JH", "--variant", "nonsense"], "no variant"),
+    ],
+)
+def test_hand_says_what_is_wrong(arguments, words, capsys):
+    """One line on stderr, exit code 2."""
+    assert run("hand", *arguments) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
