@@ -271,11 +271,11 @@ def call_worth(v: Row, t: Row, level: int, numbers: Array, wins: Array, b: Row) 
     """What a call (level -1: a pass) is worth, as a chance to win the game."""
     kind = describe_call(v, t, level, wins, b)
     if kind == PASS and int(v.calls_made) == 3 and int(v.standing) < 0:
-        return b.win  # passed out: nothing happens
+        return float(b.win)  # passed out: nothing happens
     points = 0.0
     for i in range(N_FACTS):
         points += b.facts[i] * numbers[kind, int(b.context), i]
-    return b.win + float(b.slope) * (points - b.points)
+    return float(b.win) + float(b.slope) * (points - float(b.points))
 
 
 @kernel

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
 from bideuchre_env.agents.layouts import deal_layout, number_cards, seed_layouts
 from bideuchre_env.agents.view import count_held
+
 FEW = 5  # layouts after which a choice that has made no difference is left to the rules
 
 
@@ -51,8 +52,8 @@ def absorb(x: Row, d: int, found: int) -> None:
 @kernel
 def last_trick(x: Row, turn: int, played: int, best: int, winner: int) -> int:
     """1 if seats 0 and 2 win the trick that everybody's last card goes to."""
-    while played < int(x.players):
-        if int(x.hands[turn]):
+    for _ in range(4):
+        if played < int(x.players) and int(x.hands[turn]):
             place = lowest_bit(int(x.hands[turn]))
             if best < 0 or wins_over(x, place, best):
                 best, winner = place, turn
@@ -62,9 +63,7 @@ def last_trick(x: Row, turn: int, played: int, best: int, winner: int) -> int:
 
 
 @kernel
-def search(
-    x: Row, turn: int, played: int, led: int, best: int, winner: int, left: int
-) -> int:
+def search(x: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
     """How many of the `left` tricks to come seats 0 and 2 take by best play of all.
 
     `played` cards lie on the table, `best` (a place, of seat `winner`) wins so far. `x.hands` is
@@ -200,7 +199,8 @@ def class_of(x: Row, legal: int, place: int) -> int:
 @kernel
 def try_cards(v: Row, x: Row, legal: int) -> None:
     """Play every card of `legal`, as places, to the end, and add up what it is worth."""
-    won, left = int(v.tricks_won[0]), popcount(int(x.own))
+    left = popcount(int(x.own))
+    won = min(max(int(v.tricks_won[0]), 0), len(x.worth) - 1 - left)
     led, best, winner = int(v.led), int(x.best), int(v.winning)
     played = int(x.players) - 1 - popcount(int(v.after))
     after = 1 if int(x.out) != 1 else 2

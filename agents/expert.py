@@ -32,7 +32,7 @@ from bideuchre_env.rules import Rules
 from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, GIVING, NAMING, PASSING
 
-WANTED = (0, 0, 24, 20, 16, 8, 0, 0, 0, 0, 0, 0, 0)
+WANTED = (0, 0, 40, 40, 30, 12, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: layouts of the unseen cards to look at; 0 where the rules decide alone."""
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""

@@ -56,8 +56,8 @@ class HandTable:
 
     def row(self, hand: int) -> tuple[int, Array]:
         """The row of a hand number and its suit map, int64 (4,); (-1, ...) if there is none."""
-        key = int(canonical_key(np.int64(hand)))
-        return int(find_row(self.keys, key)), SUIT_MAPS[canonical_symmetry(np.int64(hand), key)]
+        key = int(canonical_key(int(hand)))
+        return int(find_row(self.keys, key)), SUIT_MAPS[canonical_symmetry(int(hand), key)]
 
 
 @kernel

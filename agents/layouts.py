@@ -14,7 +14,7 @@ from bideuchre_env.agents.card_order import STRENGTH, SUIT_OF
 from bideuchre_env.cards import MAX_KINDS, N_SEATS, STRAINS
 from bideuchre_env.deal import GOLDEN, mix
 
-MAX_PLACES = 48
+MAX_PLACES = 56  # the largest deck, and room for what no game can show
 NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
 EVEN = 4  # what a place weighs that nothing is known of
 TRIES = 8  # deals tried before a layout is given up
@@ -139,10 +139,10 @@ def seed_layouts(v: Row, x: Row) -> None:
 @kernel
 def deal_layout(v: Row, x: Row) -> bool:
     """Deal the unseen cards out anew into `x.hands`; False if no fit was found."""
-    for _ in range(TRIES):
-        if try_layout(v, x):
-            return True
-    return False
+    tried = 0
+    while tried < TRIES and not try_layout(v, x):
+        tried += 1
+    return tried < TRIES
 
 
 @kernel
@@ -152,6 +152,8 @@ def try_layout(v: Row, x: Row) -> bool:
     for seat in range(1, N_SEATS):
         x.room[seat] = v.cards_left[seat]
         left -= int(v.cards_left[seat])
+    if left < 0:
+        return False  # no game shows this
     x.room[0] = 0
     x.room[NOWHERE] = left
     for seat in range(NOWHERE + 1):
@@ -176,7 +178,7 @@ def try_layout(v: Row, x: Row) -> bool:
 
 @kernel
 def draw_home(x: Row, allowed: int, suit: int) -> int:
-    """One of the places in `allowed`, each as likely as it has room and leans to the suit; or -1."""
+    """One of the places in `allowed`, as likely as it has room and leans to the suit, or -1."""
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel, records, row_of
+from bideuchre_env._jit import Array, Row, Word, kernel, records, row_of
 from bideuchre_env.agents.bidding import SCRATCH
 from bideuchre_env.agents.equity import worth
 from bideuchre_env.agents.hand_weights import load_weights
@@ -45,7 +45,6 @@ LAYERS = 16  # of games of a fixed number of hands: those to come
 LEAD = 120  # the most points of a lead in those
 SHORT = 25  # deals left under which a game may be cut off: the curve knows more
 POINT = 0.002  # what a point is worth in itself: keeps a lost game from reckless calls
-"""A hand: points of the declarer's side, of the defenders, whether it was made; then how often."""
 
 
 def no_table() -> Array:
@@ -103,7 +102,7 @@ def play_outcomes(
     scratch: Array,
     observations: Array,
     masks: Array,
-    seed: int,
+    seed: Word,
     found: Array,
 ) -> None:
     """Let the rule player play hands at the start of a game, and note what each came to.
@@ -129,9 +128,7 @@ def play_outcomes(
 
 
 @kernel
-def after_hand(
-    t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool
-) -> float:
+def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
     """The chance to win at `ours` and `theirs` points to go after a played hand; a draw is half."""
     if us_declare:
         result = result_at_target(t, -ours, -theirs, made)
@@ -182,7 +179,9 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
                 gain = int(outcomes[i, 0] - outcomes[i, 1])
                 up, down = min(at + gain, 2 * lead), max(at - gain, 0)
                 up, down = max(up, 0), min(down, 2 * lead)
-                total += 0.5 * outcomes[i, 3] * (table[layer - 1, up, 0] + table[layer - 1, down, 0])
+                total += (
+                    0.5 * outcomes[i, 3] * (table[layer - 1, up, 0] + table[layer - 1, down, 0])
+                )
             table[layer, at, 0] = total
 
 
@@ -198,7 +197,7 @@ def chance_to_win(
         return 0.01 * (ours - theirs)
     if int(t.win_rule) == ROUNDS:
         left = int(v.hands_left) - 1
-        if left < wins.shape[0]:
+        if 0 <= left < wins.shape[0]:
             middle = (wins.shape[1] - 1) // 2
             lead = middle + int(v.score[0]) - int(v.score[1]) + ours - theirs
             at = min(max(lead, 0), 2 * middle)

@@ -33,7 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of every command; each command sets `run`, which takes the parsed arguments."""
     parser = Parser(
         prog="bideuchre",
-        description="The Bid Euchre family of card games: self-play, game records, rule sheets, hands.",
+        description="The Bid Euchre family of card games: self-play, records, rule sheets, hands.",
     )
     parser.add_argument("--version", action="version", version=f"bideuchre_env {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -54,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def parse_hand(text: str, rules: Rules) -> int:
     """A hand number from card names; `DealError` unless it is a hand of this deck."""
-    kinds = [parse_card(name.upper().replace("10", "T")) for name in re.split(r"[\s,]+", text) if name]
+    kinds = [
+        parse_card(name.upper().replace("10", "T")) for name in re.split(r"[\s,]+", text) if name
+    ]
     if len(kinds) != rules.tricks:
         raise DealError(f"{len(kinds)} cards, and a hand of this deck has {rules.tricks}")
     for kind in kinds:
@@ -109,7 +111,9 @@ def table(rows: dict[str, dict[str, float]]) -> str:
     heads = ["strain", *ordered[0][1]]
     lines = [heads]
     for strain, cells in ordered:
-        line = [f"{value:.2f}" if name == "tricks" else f"{value:.0%}" for name, value in cells.items()]
+        line = [
+            f"{value:.2f}" if name == "tricks" else f"{value:.0%}" for name, value in cells.items()
+        ]
         lines.append([strain, *line])
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     return "\n".join(

@@ -4,7 +4,7 @@
 
 For each game the expert plays at all four seats. In every hand one of its calls, at a random turn,
 is replaced by any that looks nearly as good (`WIDTH` points), and the hand is played out. Least
-squares of the points of the caller's side on the facts of that call (`agents/calls.py`), for passes,
+squares of the points of the caller's side on the facts of that call (`agents/calls.py`), passes,
 bids and lone bids apart, by the turn and by whose bid stands. Each round starts from the numbers
 of the one before, and is fitted to the hands of the last `KEEP` rounds. A ridge towards the
 numbers before keeps what is rarely seen where it was.
@@ -27,12 +27,12 @@ from bideuchre_env._jit import Array, kernel, records, row_of
 from bideuchre_env.agents.bidding import N_SIGNS, SCRATCH, read_signs
 from bideuchre_env.agents.call_weights import fitted_numbers, plain_numbers, set_signs
 from bideuchre_env.agents.calls import (
-    CALLS,
-    N_CONTEXTS,
     BID,
+    CALLS,
     LONE,
-    PASS,
+    N_CONTEXTS,
     N_FACTS,
+    PASS,
     call_action,
     call_worth,
     describe_call,
@@ -44,8 +44,8 @@ from bideuchre_env.agents.equity import read_time
 from bideuchre_env.agents.expert import WANTED, ExpertAgent
 from bideuchre_env.agents.rule import RuleAgent, call_bits
 from bideuchre_env.agents.view import VIEW, read_view
-from bideuchre_env.cards import NO_TRUMP
 from bideuchre_env.agents.win_table import no_table
+from bideuchre_env.cards import NO_TRUMP
 from bideuchre_env.deal import mix, split_seed
 from bideuchre_env.errors import BidEuchreError, OptionError
 from bideuchre_env.state import DEAL, new_states
@@ -67,7 +67,9 @@ class Args:
     rounds: int = field(default=5, metadata={"help": "times all is fitted, each upon the last"})
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
     seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
-    out: Path = field(default=Path("runs/call_numbers.npz"), metadata={"help": "written at the end"})
+    out: Path = field(
+        default=Path("runs/call_numbers.npz"), metadata={"help": "written at the end"}
+    )
 
 
 def parse_args(arguments: list[str] | None = None) -> Args:
@@ -156,7 +158,9 @@ def refitted(numbers: Array, kinds: Array, contexts: Array, facts: Array, points
                 scale = np.sqrt((x * x).mean(axis=0)) + 1e-9
                 z = x / scale
                 left = z.T @ z + RIDGE * np.eye(N_FACTS)
-                out[kind, context] += np.linalg.solve(left, z.T @ (points[these] - x @ before)) / scale
+                out[kind, context] += (
+                    np.linalg.solve(left, z.T @ (points[these] - x @ before)) / scale
+                )
     return out
 
 

@@ -103,7 +103,7 @@ def test_a_decision_does_not_depend_on_the_ones_before_it():
 
     play_on(rules, start(rules, 6), sides, watch=watch)
     fresh = agents.make("expert", rules)
-    for row, mask, action in seen[::-1]:
+    for row, mask, _ in seen[::-1]:
         assert sides[0].act(row, mask) == fresh.act(row, mask)
     assert len({int(action) for _, _, action in seen}) > 10
 
@@ -122,7 +122,7 @@ def test_the_expert_is_ahead_of_the_rule_player(variant, floor):
 
 
 def test_a_laydown_goes_alone():
-    """"Left, right, ace trump, ace, queen same suit, should go alone"."""
+    """ "Left, right, ace trump, ace, queen same suit, should go alone"."""
     assert expert_at(CINCINNATI, {1: "JS JC AS KS QS AH"}).choice() == "bid moon"
 
 
@@ -133,7 +133,7 @@ def test_no_moon_on_a_hand_with_side_losers(hand):
 
 
 def test_no_call_on_nothing_higher_than_an_ace():
-    """"Bot bids call 2 holding nothing higher than an A." """
+    """ "Bot bids call 2 holding nothing higher than an A." """
     position = expert_at(BARRIE, {1: "AS KS QS QS AH KH AC KD"})
     assert not position.choice().startswith(("bid call", "bid moon"))
 
@@ -241,7 +241,7 @@ def test_a_target_beyond_the_observation_has_no_table():
 
 
 def test_a_few_points_from_the_target_no_lone_bid_is_needed():
-    """"Do not go alone when one or two points suffice"."""
+    """ "Do not go alone when one or two points suffice"."""
     hand = {1: "JS JS JC AS KS AH AD QS"}
     assert expert_at(BARRIE, hand).choice().startswith(("bid call", "bid moon"))
     near = expert_at(BARRIE, hand, score=(40, 48)).choice()

@@ -80,7 +80,7 @@ def test_no_other_deck_has_a_table_and_no_other_hand_a_row():
 
 
 def test_the_file_is_small_and_tells_how_it_was_made():
-    """"A compact file (a few MB at most) with its provenance, loaded without pickle"."""
+    """ "A compact file (a few MB at most) with its provenance, loaded without pickle"."""
     path = resources.files("bideuchre_env.agents").joinpath(module.FILE)
     assert len(path.read_bytes()) < 3 * 2**20
     with np.load(path.open("rb")) as arrays:  # refuses objects
@@ -113,7 +113,9 @@ def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
 def test_the_wheel_carries_the_table(tmp_path):
     """Built as a wheel, the package has its tables."""
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
-    done = subprocess.run([*command, "-w", str(tmp_path), str(ROOT)], capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, "-w", str(tmp_path), str(ROOT)], capture_output=True, text=True
+    )
     if "setuptools" in done.stderr and done.returncode:
         pytest.skip("no setuptools here")
     assert done.returncode == 0, done.stderr
@@ -143,7 +145,11 @@ def test_hand_prints_what_a_hand_is_worth(capsys):
     out = capsys.readouterr().out
     for words in ("the declarer leads", "another seat leads", "tricks", "moon", "%"):
         assert words in out
-    rows = [line.split()[0] for line in out.splitlines() if line[:2].strip() in "C D H S NT".split()]
+    rows = [
+        line.split()[0]
+        for line in out.splitlines()
+        if line[:2].strip() in ("C", "D", "H", "S", "NT")
+    ]
     assert len(rows) == 10
     assert rows[0] == "H"
     assert run("hand", "JS,JS JC AS KS AH AD QS", "--variant", "barrie_v0", "--json") == 0
