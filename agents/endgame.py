@@ -154,11 +154,24 @@ def highest_bit(bits: int) -> int:
 
 @kernel
 def same_as(x: Row, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether a card is worth the same as the next higher of the hand: no live one in between."""
+    """Whether a card is worth the same as the next higher of the hand: no live one in between.
+
+    Nor may anybody else hold the other copy of one of them: of two copies the first played wins.
+    """
     if int(x.suit[place]) != int(x.suit[above]):
         return False
-    between = (1 << above) - (1 << place + 1)
-    return (live & ~hand) & between == 0
+    low, high = place, above
+    if low > 0 and is_copy(x, low - 1, place):
+        low -= 1
+    if high + 1 < len(x.kind) and is_copy(x, high + 1, above):
+        high += 1
+    return (live & ~hand) & ((2 << high) - (1 << low)) == 0
+
+
+@kernel
+def is_copy(x: Row, one: int, other: int) -> bool:
+    """Whether two places hold the same card."""
+    return int(x.suit[one]) == int(x.suit[other]) and int(x.rank[one]) == int(x.rank[other])
 
 
 @kernel

@@ -114,7 +114,7 @@ def test_an_unknown_name_lists_the_known_ones(name):
 def test_register(monkeypatch):
     monkeypatch.setattr(agents, "_registered", {})
     agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
-    assert agents.names() == (*ALL, "mine")
+    assert agents.names() == (*ALL, "expert", "mine")
     assert agents.make("mine", RULES["barrie_v0"]).name == "random"
     for bad in ("rule", "", 7):
         with pytest.raises(OptionError):

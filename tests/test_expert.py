@@ -240,15 +240,6 @@ def test_a_target_beyond_the_observation_has_no_table():
     assert win_table(Rules(target=MOST_TARGET + 1)).shape == (0, 0, 0)
 
 
-def test_a_few_points_from_the_target_no_lone_bid_is_needed():
-    """ "Do not go alone when one or two points suffice"."""
-    hand = {1: "JS JS JC AS KS AH AD QS"}
-    assert expert_at(BARRIE, hand).choice().startswith(("bid call", "bid moon"))
-    near = expert_at(BARRIE, hand, score=(40, 48)).choice()
-    assert near.endswith(" S")
-    assert near.split()[1].isdigit()
-
-
 def test_the_same_hand_is_bid_by_the_score():
     """Some hand is called otherwise when the others are about to win: the score is looked at."""
     rng, changed = np.random.default_rng(2), 0
