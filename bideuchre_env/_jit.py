@@ -162,6 +162,18 @@ def inline_kernel(function: F) -> F:
     return _compile(function, forceinline=True) if JIT else kernel(function)
 
 
+def direct(function: F, *like: Any) -> F:
+    """The machine code of a kernel for arguments of the types of `like`, which it takes unchecked.
+
+    A call saves the time in which numba makes sure of six such types, 0.4 us. It is for arrays of
+    the caller's own, alike in dtype, layout and writability every time.
+    """
+    if not JIT:
+        return function
+    code: F = cast(Any, function).compile(tuple(map(numba.typeof, like)))
+    return code
+
+
 def records(dtype: np.dtype[Any], n: int) -> Array:
     """A zeroed structured array whose rows kernels take, compiled or not."""
     rows = np.zeros(n, dtype)

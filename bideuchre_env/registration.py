@@ -32,10 +32,10 @@ class Variant:
         self.rules = rules
 
     def env(self, **options: Any) -> AECEnv[str, dict[str, Array], Any]:
-        """The AEC environment in PettingZoo's wrappers: an illegal action ends the game."""
-        from bideuchre_env.aec import wrapped
+        """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
+        from bideuchre_env.guarded import GuardedEnv
 
-        return wrapped(self.raw_env(**options))
+        return GuardedEnv(self.raw_env(**options))
 
     __call__ = env
 

@@ -24,10 +24,10 @@ _jit spread
 actions tables state
 deal auction exchange play scoring episode step
 observation decode validity
-batch duel resample
+batch one_row duel resample
 deals transcript record
 show records_io intervals report
-aec
+books aec guarded
 team vector_input vector
 registration __init__
 agents.base

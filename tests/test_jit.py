@@ -99,7 +99,7 @@ def test_the_settings_do_what_they_are_for():
     overstep = """
 import numpy as np
 from bideuchre_env import _jit, club_v0
-from bideuchre_env.batch import mask_row
+from bideuchre_env.one_row import mask_row
 from bideuchre_env.state import new_states
 from bideuchre_env.tables import compile_tables
 print(_jit.JIT, bool(_jit.config.BOUNDSCHECK))
