@@ -187,7 +187,8 @@ class BidEuchreEnv(Books):
 
     def observe(self, agent: str) -> dict[str, Array]:
         """What an agent sees now; for any agent at any time, new arrays every time."""
-        if agent is self._actor and not (self.terminations[agent] or self.truncations[agent]):
+        acts = agent is not None and agent is self._actor
+        if acts and not (self.terminations[agent] or self.truncations[agent]):
             return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
         self._require_game()
         seat = _seat_of(agent)
