@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from games import VARIANTS, Chooser, finish, plies, row_bytes, same
+from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 from wrapper_twin import (
     CALLS,
@@ -18,6 +19,7 @@ from wrapper_twin import (
     leaving,
     over,
     playing,
+    proper,
     resets_badly,
 )
 
@@ -30,15 +32,15 @@ from bideuchre_env.one_row import NOT_LEGAL
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
 def test_every_call_in_every_situation(situation):
     """The same comes of it, and so it goes on: the same of the next calls."""
-    pairs = [Pair("cincinnati_v0", episode="hand", render_mode=mode) for mode in ("ansi", None)]
-    for pair in pairs:
-        situation(pair)
-    for number, call in enumerate(CALLS.values()):
-        pair = copy.deepcopy(pairs[number % 2])
-        pair.do(call)
-        for name in ("step properly", "last", "step None", "step False int", "walk 5", "reset"):
-            pair.do(CALLS[name])
-        pair.do(CALLS["step properly"])
+    for options in ({"render_mode": "ansi", "episode": "hand"}, {"reward": "points"}):
+        start = Pair("cincinnati_v0", **options, max_hands=2)
+        situation(start)
+        for call in CALLS.values():
+            pair = copy.deepcopy(start)
+            pair.do(call)
+            for name in ("step properly", "last", "step None", "step False int", "walk 5", "reset"):
+                pair.do(CALLS[name])
+            pair.do(CALLS["step properly"])
 
 
 @pytest.mark.parametrize("kind", ["env", "PettingZoo's wrappers"])
@@ -72,6 +74,25 @@ def test_printing_as_it_goes():
     for word, prints in (("properly", True), ("-1", False), ("False int", False), ("None", False)):
         printed = pair.do(CALLS[f"step {word}"])[1]
         assert bool(printed) == prints
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 9, 2**63, float("inf")])
+def test_the_turns_of_a_raw_environment(max_iter):
+    """`agent_iter` gives the agents that PettingZoo's own gives, and can be walked again."""
+    walked = []
+    for agent_iter in (BidEuchreEnv.agent_iter, AECEnv.agent_iter):
+        env = bideuchre_env.club_v0.raw_env(episode="hand")
+        env.reset(seed=2)
+        turns = agent_iter(env, max_iter)
+        for _ in range(3):
+            walked.append([])
+            for agent in turns:
+                walked[-1].append(agent)
+                env.step(proper(env))
+        env.reset(seed=2)
+        assert len([agent for agent, _ in zip(turns, range(99), strict=False)]) == min(max_iter, 99)
+    assert walked[:3] == walked[3:]
+    assert len(walked[0]) == min(max_iter, 9) or not walked[1]
 
 
 def test_a_first_reset_that_fails_is_none():

@@ -23,15 +23,35 @@ from pettingzoo.utils.wrappers import (
 
 import bideuchre_env
 from bideuchre_env.aec import BidEuchreEnv
+from bideuchre_env.errors import IllegalActionError
 
 BOOKS = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
 
 
 class Plain(BidEuchreEnv):
-    """The raw environment with PettingZoo's own helpers in place of its quicker ones."""
+    """The raw environment with its books kept by PettingZoo's own helpers, at every step."""
 
     last = AECEnv.last
     agent_iter = AECEnv.agent_iter
+    _clear_rewards = AECEnv._clear_rewards
+
+    def step(self, action):
+        agent, paid = self.agent_selection, dict(self.rewards)
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        owed = self._cumulative_rewards | {agent: 0}
+        self._clear_rewards()
+        try:
+            super().step(action)
+        except IllegalActionError:
+            self.rewards = paid
+            raise
+        self._cumulative_rewards = owed
+        self._accumulate_rewards()
+        self.infos = {agent: {} for agent in self.agents}
+        if self._actor is not None:
+            self.infos[self._actor] = {"action_mask": self._mask.copy()}
 
     def _was_dead_step(self, action):
         AECEnv._was_dead_step(self, action)
@@ -211,10 +231,17 @@ def playing(pair):
         pair.do(CALLS["step properly"])
 
 
-def over(pair):
-    """The hand has been played out; everybody is still there."""
+def paid(pair):
+    """A hand has just been paid for, and the next one is dealt if there is one."""
     pair.do(lambda env: env.reset(seed=3))
-    while not any(pair.ours.terminations.values()):
+    while not any(pair.ours.rewards.values()):
+        pair.do(CALLS["step properly"])
+
+
+def over(pair):
+    """The episode has been played out; everybody is still there."""
+    pair.do(lambda env: env.reset(seed=3))
+    while pair.ours.unwrapped._actor is not None:
         pair.do(CALLS["step properly"])
 
 
@@ -238,4 +265,4 @@ def empty(pair):
     assert not pair.ours.agents
 
 
-SITUATIONS = (fresh, playing, over, forfeited, leaving, empty)
+SITUATIONS = (fresh, playing, paid, over, forfeited, leaving, empty)
