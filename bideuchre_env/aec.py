@@ -22,10 +22,10 @@ from bideuchre_env.books import Books
 from bideuchre_env.cards import AGENT_NAMES
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score, parse_seat
+from bideuchre_env.episode import EPISODES, GOES_ON, REWARDS, TRUNCATED_THERE
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.one_row import (
-    GAME_OVER,
     NOT_LEGAL,
     deal_given_row,
     direct_kernels,
@@ -36,11 +36,9 @@ from bideuchre_env.one_row import (
 from bideuchre_env.record import GameRecord, illegal
 from bideuchre_env.resample import new_scratch, resample_row
 from bideuchre_env.rules import Rules
-from bideuchre_env.state import DEAL, TRUNCATED, WON, new_states, rows_of
+from bideuchre_env.state import DEAL, new_states, rows_of
 from bideuchre_env.tables import compile_tables
 
-EPISODES = ("game", "hand")
-REWARDS = ("win", "points")
 VIEWS = ("all", "actor", 0, 1, 2, 3)
 _INT64 = np.int64
 
@@ -103,7 +101,7 @@ class BidEuchreEnv(Books):
         self._actions = actions.of(self.rules)
         self._tables = compile_tables(self.rules)
         self._offsets = self.observation_layout.offsets
-        self._play, self._deal, self._observe = direct_kernels()
+        self._play, self._deal, self._observe, self._reward, self._ending = direct_kernels()
 
     @property
     def observation_layout(self) -> Layout:
@@ -238,7 +236,7 @@ class BidEuchreEnv(Books):
             self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
             infos[agent] = {"action_mask": self._mask.copy()}
         else:
-            self._end_hand(turn == GAME_OVER)
+            self._end_hand()
         if self.render_mode == "human":
             self.render()
 
@@ -264,19 +262,16 @@ class BidEuchreEnv(Books):
         name = self._actions.names[self.whole_action(action)]
         raise IllegalActionError(illegal(self._states[0], self.rules, name))
 
-    def _end_hand(self, over: bool) -> None:
+    def _end_hand(self) -> None:
         """Keep the hand's last row for the record, pay out, and end the episode or deal again."""
         states = self._states
         self._finished.append(states.tobytes())
-        outcome = int(states["outcome"][0])
-        if self.reward == "points":
-            ours, theirs = states["points"][0].tolist()
-            if ours != theirs:
-                self._pay(float(ours - theirs))
-        elif outcome == WON:
-            self._pay(float(1 - 2 * int(states["winner"][0])))
-        if over or self.episode == "hand":
-            self._close_books(self.episode == "game" and outcome == TRUNCATED)
+        earned = self._reward(states, self.reward == "points")
+        if earned:
+            self._pay(earned)
+        end = self._ending(states, self.episode == "hand")
+        if end != GOES_ON:
+            self._close_books(truncated=end == TRUNCATED_THERE)
         else:
             self._deal_and_call()
 
@@ -351,7 +346,8 @@ class BidEuchreEnv(Books):
         """Nothing is held open."""
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_actions", "_tables", "_offsets", "_play", "_deal", "_observe")
+        derived = {"_actions", "_tables", "_offsets", "_play", "_deal", "_observe"}
+        derived |= {"_reward", "_ending"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

@@ -10,13 +10,14 @@ import numpy as np
 
 from bideuchre_env._jit import Array, direct, kernel, line_of, records
 from bideuchre_env.deal import begin_hand, deal_hand, next_dealer, start_game
+from bideuchre_env.episode import ending, side_0_reward
 from bideuchre_env.observation import OFFSETS, encode, encode_state
-from bideuchre_env.state import DEAL, OVER, new_states
+from bideuchre_env.state import DEAL, new_states
 from bideuchre_env.step import apply, is_legal, legal
 from bideuchre_env.tables import TABLES
 
 # What `play_row` returns in place of a seat.
-NOT_LEGAL, HAND_OVER, GAME_OVER = -1, -2, -3
+NOT_LEGAL, HAND_OVER = -1, -2
 
 
 @kernel
@@ -27,18 +28,29 @@ def play_row(
 
     Returns that seat, its view in `observation`, int8 (D,), and `mask`, int8 (A,). Otherwise the
     two are as they were: after `NOT_LEGAL`, when nothing has changed, and after the last action
-    of a hand, `HAND_OVER` or `GAME_OVER`, which is left undealt.
+    of a hand, `HAND_OVER`, which is left undealt.
     """
     s = states[0]
     if not is_legal(s, tables[0], action):
         return NOT_LEGAL
     apply(s, tables[0], action)
-    phase = int(s.phase)
-    if phase >= DEAL:
-        return GAME_OVER if phase == OVER else HAND_OVER
+    if int(s.phase) >= DEAL:
+        return HAND_OVER
     encode(s, tables[0], offsets[0], int(s.turn), line_of(observation))
     legal(s, tables[0], line_of(mask))
     return int(s.turn)
+
+
+@kernel
+def reward_row(states: Array, by_points: bool) -> float:
+    """Side 0's reward for the hand of row 0, which is over."""
+    return side_0_reward(states[0], by_points)
+
+
+@kernel
+def ending_row(states: Array, by_hand: bool) -> int:
+    """How the hand of row 0, which is over, leaves the episode."""
+    return ending(states[0], by_hand)
 
 
 @kernel
@@ -122,7 +134,7 @@ def replay_row(states: Array, tables: Array, actions: Array) -> int:
 
 @lru_cache(maxsize=1)
 def direct_kernels() -> tuple[Callable[..., Any], ...]:
-    """`play_row`, `next_row` and `observe_row` for the arrays of an environment, unchecked.
+    """`play_row`, `next_row`, `observe_row`, `reward_row` and `ending_row`, called unchecked.
 
     The rows, the views and the masks are writable; the tables and offsets are not.
     """
@@ -133,4 +145,6 @@ def direct_kernels() -> tuple[Callable[..., Any], ...]:
         direct(play_row, *game, 0, view, view),
         direct(next_row, *game, view, view),
         direct(observe_row, *game, 0, view),
+        direct(reward_row, game[0], True),
+        direct(ending_row, game[0], True),
     )
