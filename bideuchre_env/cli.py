@@ -8,11 +8,17 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from bideuchre_env import __version__, command_records, command_selfplay, command_variants
+from bideuchre_env import (
+    __version__,
+    command_bench,
+    command_records,
+    command_selfplay,
+    command_variants,
+)
 from bideuchre_env.errors import BidEuchreError
 
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-COMMANDS = (command_selfplay, command_variants, command_records)
+COMMANDS = (command_selfplay, command_variants, command_records, command_bench)
 
 
 class Parser(argparse.ArgumentParser):

@@ -35,7 +35,8 @@ agents.card_order agents.view agents.chances agents.discards agents.following ag
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
 agents.hand_weights agents.rule agents.simple agents.__init__
 rollout record_book table_room selfplay
-command_records command_selfplay command_variants cli
+timing speed
+command_records command_selfplay command_bench command_variants cli
 """
 ORDER = LAYERS.split()
 
