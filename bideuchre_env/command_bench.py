@@ -60,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     out = None if arguments.json is None else Path(arguments.json)
     if out is not None and out.exists() and not arguments.force:
         raise OptionError(f"{out} exists: another FILE, or --force")
+    if out is not None and not out.parent.is_dir():
+        raise OptionError(f"{out} cannot be written: there is no folder {out.parent}")
     from bideuchre_env import timing
 
     with _status() as told:
