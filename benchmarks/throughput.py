@@ -118,7 +118,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--threads",
         type=int,
-        default=max(1, len(timing.cores())),
+        default=timing.core_count(),
         metavar="N",
         help="where several are used (default: the cores there are)",
     )

@@ -90,10 +90,10 @@ def _measure(
     """The core that was pinned, if any, and the figures, those on all cores first."""
     from bideuchre_env import timing
 
-    cores = len(timing.cores())
-    several = _several(game, cores) if cores > 1 else {}
+    cores = timing.core_count()
+    several, single = _several(game, cores) if cores > 1 else {}, _single(game)
     with timing.pinned() as core:
-        single = _single(game)
+        pass  # which one it is
     each = seconds / REPEATS / (len(several) + len(single))
     title = "One core" if core is None else f"One pinned core ({core})"
     figures: list[Figure] = []
@@ -139,4 +139,4 @@ def _status() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
 
     with Console(stderr=True).status("starting") as status:
-        yield lambda name: status.update(f"compiling and measuring: {name}")
+        yield lambda name: status.update(f"measuring: {name}")

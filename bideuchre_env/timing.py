@@ -90,7 +90,7 @@ def rounds(
     """The rates of every task, by name, `repeats` of each.
 
     Every task runs a slice first, which compiles; then each round gives each task `seconds`.
-    `told` is given the name of a task before its first slice.
+    `told` is given the name of a task before its first slice, and then the number of each round.
     """
     check(repeats, seconds)
     for name, task in tasks.items():
@@ -98,7 +98,9 @@ def rounds(
             told(name)
         task()
     found: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(repeats):
+    for number in range(1, repeats + 1):
+        if told is not None:
+            told(f"round {number} of {repeats}")
         for name, task in tasks.items():
             found[name].append(rate(task, seconds))
     return found
@@ -117,6 +119,11 @@ def cores() -> list[int]:
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0))
+
+
+def core_count() -> int:
+    """How many cores this process may run on, or that there are."""
+    return len(cores()) or os.cpu_count() or 1
 
 
 @contextmanager
@@ -144,7 +151,7 @@ def machine() -> dict[str, Any]:
     """What figures depend on: the processor, cores, memory, system, Python, package versions."""
     return {
         "processor": _processor(),
-        "cores": len(cores()) or os.cpu_count(),
+        "cores": core_count(),
         "memory_gib": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",

@@ -40,7 +40,7 @@ def test_a_round_measures_everything_once_after_a_first_slice_that_does_not_coun
     found = timing.rounds({"a": task("a"), "b": task("b")}, 2, 1.0, said.append)
     assert found == {"a": [3.0, 3.0], "b": [3.0, 3.0]}
     assert order == ["a", "b", "a", "b", "a", "b"]
-    assert said == ["a", "b"]
+    assert said == ["a", "b", "round 1 of 2", "round 2 of 2"]
     assert timing.rounds({"a": clock([1, 2, 8])}, 2, 1e-9)["a"] == [2.0, 8.0]
 
 
