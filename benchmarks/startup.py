@@ -97,12 +97,12 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     return measure.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
 
 
-def fresh(program: str, cache: Path) -> dict[str, Any]:
+def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
     """Run a program in a fresh Python: its process time and wall time (s), its peak memory."""
     env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", program.replace("ROWS", str(ROWS)) + FOOTER],
+        [sys.executable, "-c", program.replace("ROWS", str(rows)) + FOOTER],
         capture_output=True,
         text=True,
         check=True,
@@ -196,11 +196,14 @@ def memory(repeats: int, cache: Path) -> list[Figure]:
     from bideuchre_env.state import STATE
 
     one = [fresh(FIRST_STEP, cache)["peak"] / MB for _ in range(repeats)]
+    few = [fresh(FIRST_VEC_STEP, cache, rows=1)["peak"] / MB for _ in range(repeats)]
     many = [fresh(FIRST_VEC_STEP, cache)["peak"] / MB for _ in range(repeats)]
+    more = [b - a for a, b in zip(few, many, strict=True)]
     return [
         timing.figure(MEMORY, "state of a game", "bytes", [float(STATE.itemsize)], target=256),
         timing.figure(MEMORY, "process with one environment, peak", "MB", one),
         timing.figure(MEMORY, f"process with {ROWS:,} rows, peak", "MB", many, target=150),
+        timing.figure(MEMORY, f"of which {ROWS:,} rows more than one", "MB", more),
     ]
 
 
