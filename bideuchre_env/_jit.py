@@ -146,7 +146,23 @@ def _compile(function: F, **options: Any) -> F:
         )(function)
     finally:
         config.CACHE_DIR = before
+    _take_no_literals(compiled)
     return compiled
+
+
+def _take_no_literals(compiled: Any) -> None:
+    """Let callers with a constant in the call share what is compiled for any number.
+
+    numba would compile a kernel once more for each constant that stands in a call of it; LLVM
+    makes use of the constant in any case, where it builds the kernel in.
+    """
+    template = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        kws = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return template(tuple(types.unliteral(kind) for kind in args), kws)
+
+    compiled.get_call_template = get_call_template
 
 
 def kernel(function: F) -> F:
