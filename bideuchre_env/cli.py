@@ -8,11 +8,17 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from bideuchre_env import __version__, command_records, command_selfplay, command_variants
+from bideuchre_env import (
+    __version__,
+    command_match,
+    command_records,
+    command_selfplay,
+    command_variants,
+)
 from bideuchre_env.errors import BidEuchreError
 
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-COMMANDS = (command_selfplay, command_variants, command_records)
+COMMANDS = (command_selfplay, command_match, command_variants, command_records)
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,7 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of every command; each command sets `run`, which takes the parsed arguments."""
     parser = Parser(
         prog="bideuchre",
-        description="The Bid Euchre family of card games: self-play, game records, rule sheets.",
+        description="The Bid Euchre family of card games: self-play, matches, game records, rules.",
     )
     parser.add_argument("--version", action="version", version=f"bideuchre_env {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -34,8 +34,9 @@ agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
 agents.hand_weights agents.rule agents.simple agents.__init__
-rollout record_book table_room selfplay
-command_records command_selfplay command_variants cli
+rollout record_book table_room scores selfplay sequential ratings match_report
+match_rooms match_worker match_crew match match_files
+command_records command_selfplay command_match command_variants cli
 """
 ORDER = LAYERS.split()
 
