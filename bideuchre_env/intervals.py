@@ -61,8 +61,7 @@ class Moments:
 
         Where every unit has the same number of hands this is the plain mean and its t interval.
         `doubt` widens it as two boards more would that lay so many points per hand off the mean,
-        one to either side: where nearly all boards are ties, a few of them say little about the
-        rest, and the plain interval is far too narrow. What it adds falls as one over the boards.
+        one to either side; what that adds falls as one over the boards.
         """
         if self.hands == 0:
             return None

@@ -42,8 +42,8 @@ class Match:
     `board_rows` and `game_rows` are the finished boards and pairs of games in order, of dtype
     `duel.BOARD`; `boards` and `games` their figures. `test` is the sequential test, if there was
     one: the boards end with the one that brought its verdict. `doubt` is what widens the intervals
-    of points per hand, the tricks of a hand (see `Moments.interval`). `decided` and `thought` are each
-    agent's decisions and the seconds it took over them, `seconds` the time of the whole match.
+    of points per hand, the tricks of a hand (see `Scores`). `decided` and `thought` are
+    each agent's decisions and the seconds it took over them, `seconds` the whole match's.
     """
 
     variant: str
@@ -158,7 +158,7 @@ def play(
         at_once = at_once_for(seated)
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
-    test = SequentialTest(sprt, prior_sd=game.rules.tricks / 2) if sprt else None
+    test = SequentialTest(sprt, spread=game.rules.tricks) if sprt else None
     began = time.perf_counter()
     with ctrl_c() as stopped:
         hands = _Ledger(boards, "boards", 1, progress, test)

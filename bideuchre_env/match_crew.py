@@ -19,6 +19,10 @@ from bideuchre_env.match_rooms import Plan, Report, play_block
 from bideuchre_env.match_worker import plan_line, read_batch
 
 POLL_SECONDS = 0.1
+START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from bideuchre_env.match_worker import main; sys.exit(main())"
+)
 
 
 def run_blocks(
@@ -47,14 +51,13 @@ class Crew:
 
     def __init__(self, plan: Plan, workers: int) -> None:
         self._told: queue.Queue[tuple[int, dict[str, Any] | None]] = queue.Queue()
-        folder = str(Path(__file__).resolve().parent.parent)
-        paths = [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+        # found where this process found them, whatever the working folder holds
+        paths = json.dumps([*sys.path, str(Path(__file__).resolve().parent.parent)])
         self._processes = [
             subprocess.Popen(
-                [sys.executable, "-m", "bideuchre_env.match_worker"],
+                [sys.executable, "-c", START, paths],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
                 text=True,
                 encoding="utf-8",
                 start_new_session=os.name == "posix",  # Ctrl-C reaches this process alone

@@ -133,8 +133,9 @@ def _draw_course(axis: Any, rows: Array, match: Match) -> None:
 
 def _draw_scores(axis: Any, rows: Array) -> None:
     means = rows["points"].sum(axis=1) / rows["hands"].sum(axis=1)
-    # a board of two hands scores in half points: bars as wide as a number of them
-    width = 0.5 * max(1, math.ceil((means.max() - means.min()) / 30))
+    width = (means.max() - means.min()) / 30 or 1.0
+    if rows["hands"].max() == 1:  # a board of two hands scores in half points
+        width = 0.5 * math.ceil(2 * width)
     edges = np.arange(means.min() - width / 2, means.max() + width, width)
     axis.hist(means, bins=edges.tolist(), color="#2166ac")
     axis.set_yscale("log")

@@ -1,4 +1,4 @@
-"""A process that plays blocks of a match: `python -m bideuchre_env.match_worker`.
+"""A process that plays blocks of a match for another.
 
 It reads lines of JSON, the plan and then a block a line ([first, stop]), and answers in lines of
 JSON: boards as they are finished, the end of each block, or an error. It ends with its input.
@@ -73,7 +73,3 @@ def main() -> int:
     except BrokenPipeError:  # nobody listens any more
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

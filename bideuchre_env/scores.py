@@ -20,8 +20,11 @@ class Scores:
 
     `boards` counts boards (pairs of games), `hands` the hands dealt at them, passed-out ones
     included. `ties` are the boards whose two tables had the same result, so that A and B came out
-    even. `contracts` are A's and B's. Games are counted where whole games were played. `doubt`
-    widens the interval of points per hand (see `Moments.interval`).
+    even. `contracts` are A's and B's. Games are counted where whole games were played.
+
+    Where nearly all boards are ties, the few that are not say little of what others there may be,
+    and the plain interval of points per hand is far too narrow. So `doubt`, in points per hand,
+    widens it: fully if every board is a tie, in proportion to the ties otherwise.
     """
 
     moments: Moments
@@ -80,7 +83,8 @@ class Scores:
     @property
     def points_per_hand(self) -> Interval | None:
         """A's points minus B's a hand, with its 95 % interval over boards; None of no hand."""
-        return self.moments.interval(self.doubt)
+        tied = self.ties / self.boards if self.boards else 0.0
+        return self.moments.interval(self.doubt * math.sqrt(tied))
 
     @property
     def win_rate(self) -> Interval | None:

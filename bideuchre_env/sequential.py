@@ -1,12 +1,15 @@
 """A sequential test of points per hand: it stops as soon as the boards have settled the question.
 
 The question is put as two bounds: H0, "the mean is at most `low`", against H1, "at least `high`".
-After every board the log likelihood ratio of a mean of `high` against one of `low` is taken under
-a normal distribution with the variance estimated so far (a generalised sequential probability
-ratio test): n (high - low) (mean - (low + high) / 2) / variance. Once it is at or above
-log((1 - beta) / alpha) H1 is accepted, at or below log(beta / (1 - alpha)) H0 is. A true mean of
-`low` or less is then called H1 in at most about alpha of all tests, one of `high` or more H0 in at
-most about beta; between the bounds either answer is right.
+Nothing is supposed of how boards score. Every score seen so far is given the probability that
+makes what was seen likeliest among all distributions with a mean of `high`, and likewise for one
+of `low`; the logarithm of the ratio of the two likelihoods is the statistic (a generalised
+sequential probability ratio test, as chess engines' test servers run it on pairs of games). Once it
+is at or above log((1 - beta) / alpha) H1 is accepted, at or below log(beta / (1 - alpha)) H0 is. A
+true mean of `low` or less is then called H1 in about alpha of all tests or less, and one of `high`
+or more H0 in about beta; between the bounds either answer is right. Few boards of very lopsided
+scores are the weak spot: simulated with seven boards in ten tied and the rest nearly all lost by
+one side, one bound's error was up to 8 % where it should have been 5 %.
 """
 
 from __future__ import annotations
@@ -16,11 +19,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from bideuchre_env._jit import Array
 from bideuchre_env.errors import OptionError
 
 H0, H1, UNDECIDED = "H0", "H1", "undecided"
 FIRST_TEST = 32
-PRIOR_BOARDS = 32
+FINENESS = 256
+MOST_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -61,50 +68,49 @@ class Bounds:
 
 @dataclass
 class SequentialTest:
-    """A test under way; `llr` is the log likelihood ratio. No verdict before board `FIRST_TEST`.
+    """A test under way; `llr` is the log likelihood ratio when it was last taken.
 
-    `prior_sd` is the standard deviation a board is thought to have at first. Boards that differ
-    less are taken at their word only by and by, as the prior weighs as much as `PRIOR_BOARDS` of
-    them: a run of ties is no proof that agents are equal.
+    Two imaginary boards are counted with the real ones, `spread` points per hand to either side of
+    the middle of the bounds (or as far as the bounds are apart, if that is more): a run of ties is
+    then no proof that agents are equal. The first test is after board `FIRST_TEST`, then there is
+    one after every board, and beyond board `FINENESS` after every so many that are a `FINENESS`-th
+    of all.
     """
 
     bounds: Bounds
-    prior_sd: float
+    spread: float
     boards: int = 0
-    mean: float = 0.0
     llr: float = 0.0
     verdict: str = UNDECIDED
-    _squares: float = field(default=0.0, repr=False)
+    _counts: dict[float, float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.prior_sd > 0:
-            raise OptionError(f"prior_sd={self.prior_sd!r}: above 0")
-
-    @property
-    def variance(self) -> float:
-        """The variance of a board's points: what was seen, or with the prior if that is more."""
-        seen = max(self.boards - 1, 1)
-        blend = PRIOR_BOARDS * self.prior_sd**2 + self._squares
-        return max(self._squares / seen, blend / (PRIOR_BOARDS + seen))
+        if not self.spread > 0:
+            raise OptionError(f"spread={self.spread!r}: above 0")
+        middle = (self.bounds.low + self.bounds.high) / 2
+        far = max(self.spread, self.bounds.high - self.bounds.low)
+        self._counts.update({middle - far: 1.0, middle + far: 1.0})
 
     def add(self, points: float) -> str:
         """Take one board's points per hand; the verdict, which is final once it is given."""
         if self.verdict != UNDECIDED:
             return self.verdict
-        bounds = self.bounds
         self.boards += 1
-        step = points - self.mean
-        self.mean += step / self.boards
-        self._squares += step * (points - self.mean)
-        gap, middle = bounds.high - bounds.low, (bounds.low + bounds.high) / 2
-        self.llr = self.boards * gap * (self.mean - middle) / self.variance
-        if self.boards < FIRST_TEST:
-            return self.verdict
+        self._counts[points] = self._counts.get(points, 0.0) + 1.0
+        if self.boards >= FIRST_TEST and self.boards % max(1, self.boards // FINENESS) == 0:
+            self._test()
+        return self.verdict
+
+    def _test(self) -> None:
+        bounds = self.bounds
+        scores = np.array(list(self._counts))
+        counts = np.array(list(self._counts.values()))
+        self.llr = best_likelihood(scores, counts, bounds.high)
+        self.llr -= best_likelihood(scores, counts, bounds.low)
         if self.llr >= bounds.accept_high:
             self.verdict = H1
         elif self.llr <= bounds.accept_low:
             self.verdict = H0
-        return self.verdict
 
     def extend(self, points: Iterable[float]) -> str:
         """Take boards in order, up to the one that brings the verdict."""
@@ -140,3 +146,28 @@ class SequentialTest:
             f"{sides[self.verdict]} points a hand, after {self.boards:,} boards "
             f"({ratio} to {bounds.accept_high:+.2f})"
         )
+
+
+def best_likelihood(scores: Array, counts: Array, mean: float) -> float:
+    """The log likelihood of the likeliest distribution on `scores` with this mean.
+
+    Relative to the likeliest of any mean, so at most 0. `counts` (m,) is how often each of
+    `scores` (m,) was seen; the mean lies strictly between the extremes. The probabilities are
+    counts / n / (1 + tilt (score - mean)), with the tilt that makes them sum to 1: Newton's method
+    on a concave function, kept within where all are positive.
+    """
+    gaps = scores - mean
+    low, high = -1 / gaps.max(), -1 / gaps.min()
+    tilt = 0.0
+    for _ in range(MOST_STEPS):
+        shares = gaps / (1 + tilt * gaps)
+        step = float((counts * shares).sum() / (counts * shares * shares).sum())
+        following = tilt + step
+        if following <= low:
+            following = (tilt + low) / 2
+        elif following >= high:
+            following = (tilt + high) / 2
+        if abs(following - tilt) <= 1e-12 * (high - low):
+            break
+        tilt = following
+    return -float((counts * np.log1p(tilt * gaps)).sum())

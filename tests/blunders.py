@@ -3,6 +3,8 @@ agent that now and then does something at random, the same in the same situation
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 
@@ -37,9 +39,13 @@ class Blunders:
 
 def hashed(observations, seed):
     """A uint64 for every row, (n,): a random linear form of the row, then mixed (splitmix64)."""
-    size = observations.shape[1]
-    keys = np.random.default_rng(seed).integers(0, 2**64, size, dtype=np.uint64, endpoint=False)
-    words = (observations.astype(np.uint64) * keys).sum(axis=1, dtype=np.uint64)
+    words = observations.astype(np.uint64) @ keys(seed, observations.shape[1])
     words = (words ^ words >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ words >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return words ^ words >> np.uint64(31)
+
+
+@lru_cache
+def keys(seed, size):
+    """The form's coefficients, uint64 (size,)."""
+    return np.random.default_rng(seed).integers(0, 2**64, size, dtype=np.uint64)
