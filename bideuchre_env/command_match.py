@@ -41,7 +41,8 @@ def add(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("agents", nargs=2, metavar=("A", "B"), help="who plays")
+    parser.add_argument("a", metavar="A", help="an agent, by name")
+    parser.add_argument("b", metavar="B", help="the agent it is held against")
     add_game(parser)
     parser.add_argument(
         "--boards",
@@ -79,17 +80,18 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Play, print and write the result; 130 if it was interrupted."""
     game = variant_of(arguments.variant, arguments.option)
-    check_agents(arguments.agents)
+    agents = [arguments.a, arguments.b]
+    check_agents(agents)
     boards = _boards(arguments)
     from bideuchre_env import match as matches
     from bideuchre_env.sequential import Bounds
 
     bounds = Bounds(*arguments.sprt) if arguments.sprt else None
     _check_files(arguments)
-    with Bars(" - ".join(arguments.agents)) as bars:
+    with Bars(" - ".join(agents)) as bars:
         match = matches.play(
             game,
-            *arguments.agents,
+            *agents,
             boards=boards,
             games=arguments.games,
             sprt=bounds,

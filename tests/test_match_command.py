@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
-import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -53,8 +53,8 @@ def test_a_match_prints_boards_games_contracts_and_time(capsys, tmp_path):
 
 
 def test_two_thousand_boards_unless_told_or_only_games_are_asked_for(capsys, monkeypatch):
-    asked = []
-    monkeypatch.setattr(match, "play", lambda *given, **options: asked.append(options) or RESULT)
+    asked, result = [], match.play("cincinnati_v0", "rule", "cautious", boards=3)
+    monkeypatch.setattr(match, "play", lambda *given, **options: asked.append(options) or result)
     for options in ([], ["--games", "4"], ["--sprt", "0", "0.1"], ["--boards", "9"]):
         assert run("match", "rule", "cautious", *options) == 0
     found = [(each["boards"], each["games"]) for each in asked]
@@ -62,15 +62,12 @@ def test_two_thousand_boards_unless_told_or_only_games_are_asked_for(capsys, mon
     capsys.readouterr()
 
 
-RESULT = match.play("cincinnati_v0", "rule", "cautious", boards=3)
-
-
 def test_the_same_result_as_json_csv_and_picture(capsys):
     asked = ["match", "rule", "random", "--boards", "40", "--games", "4", "--seed", "3"]
     asked += ["--variant", "club_v0", "--option", "target=30", "--json", "out/a.json"]
     assert run(*asked, "--csv", "out/a.csv", "--picture", "out/a.png") == 0
     printed = capsys.readouterr().out
-    told = json.loads(open("out/a.json", encoding="utf-8").read())
+    told = json.loads(Path("out/a.json").read_text())
     assert (told["variant"], told["options"]) == ("club_v0", {"target": 30})
     assert (told["agents"], told["seed"]) == (["rule", "random"], 3)
     boards, games = told["boards"], told["games"]
@@ -84,7 +81,7 @@ def test_the_same_result_as_json_csv_and_picture(capsys):
             assert counts["bid"] == counts["made"] + counts["set"]
     assert set(told["ms_per_decision"]) == {"rule", "random"}
     assert min(told["ms_per_decision"].values()) > 0
-    rows = list(csv.DictReader(open("out/a.csv", encoding="utf-8")))
+    rows = list(csv.DictReader(Path("out/a.csv").read_text().splitlines()))
     assert [row["kind"] for row in rows] == ["hand"] * 40 + ["game"] * 2
     hands = rows[:40]
     points = [int(row["points_1"]) + int(row["points_2"]) for row in hands]
@@ -95,7 +92,7 @@ def test_the_same_result_as_json_csv_and_picture(capsys):
     assert [ends.count(word) for word in ("a won", "b won", "drawn", "truncated")] == [
         games[key] for key in ("a_won", "b_won", "drawn", "truncated")
     ]
-    assert open("out/a.png", "rb").read(4) == b"\x89PNG"
+    assert Path("out/a.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_json_to_standard_output_takes_the_tables_place(capsys):
@@ -109,7 +106,7 @@ def test_json_to_standard_output_takes_the_tables_place(capsys):
 def test_sprt_prints_its_verdict_and_stops(capsys):
     assert run("match", "rule", "cautious", "--sprt", "0", "0.5", "--json", "a.json") == 0
     assert "H1 accepted: at least +0.5 points a hand, after " in capsys.readouterr().out
-    told = json.loads(open("a.json", encoding="utf-8").read())
+    told = json.loads(Path("a.json").read_text())
     assert told["sprt"]["verdict"] == H1
     assert told["sprt"]["boards"] == told["boards"]["boards"] < 2000
     assert told["sprt"]["llr"] >= told["sprt"]["accept_high"]
