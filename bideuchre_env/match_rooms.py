@@ -19,8 +19,9 @@ import numpy as np
 from bideuchre_env import duel
 from bideuchre_env._jit import Array
 from bideuchre_env.agents.base import Agent
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import Rules
-from bideuchre_env.selfplay import first_seed, seat_agent
+from bideuchre_env.selfplay import first_seed, is_whole, seat_agent
 from bideuchre_env.table_room import Room
 
 AT_ONCE = 64
@@ -100,6 +101,10 @@ def at_once_for(agents: tuple[Agent, Agent]) -> int:
     """How many boards to play at a time: what the slower agent asks for, or 64.
 
     An agent that takes long over a decision says so with an attribute `at_once`, a small number:
-    then the first boards are finished, and safe, soon.
+    then the first boards are finished, and safe, soon. Raises `OptionError` if it is no number.
     """
-    return min(max(1, int(getattr(agent, "at_once", AT_ONCE))) for agent in agents)
+    asked = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
+    for name, boards in asked:
+        if not is_whole(boards) or boards < 1:
+            raise OptionError(f"agent {name!r} has at_once={boards!r}: a whole number, 1 or more")
+    return min(boards for _, boards in asked)

@@ -88,7 +88,11 @@ class Scores:
 
     @property
     def win_rate(self) -> Interval | None:
-        """A's share of all games, drawn and truncated ones included, with Wilson's interval."""
+        """A's share of all games, drawn and truncated ones included, with Wilson's interval.
+
+        It counts every game by itself. The two of a pair are dealt alike, and what favours A at
+        one table favours B at the other, so between agents that are alike it is on the wide side.
+        """
         return wilson(self.a_won, self.games)
 
     @property

@@ -180,6 +180,14 @@ def test_time_a_decision_is_that_spent_within_the_agent(monkeypatch):
     assert result.at_once == 3
 
 
+@pytest.mark.parametrize("asked", [0, 2.5, "many"])
+def test_an_agent_that_asks_for_no_number_of_boards_is_refused(asked):
+    agent = Plain()
+    agent.at_once = asked
+    with pytest.raises(OptionError, match="agent 'plain' has at_once="):
+        match.play("cincinnati_v0", agent, "rule", boards=5)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(workers):
     pressed = []
