@@ -147,13 +147,13 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 
 def _write(match: Match, arguments: argparse.Namespace) -> None:
+    """The files, then what is printed: a reader that goes away costs no file."""
     from bideuchre_env.match_files import draw, write_csv, write_json
 
+    if len(match.board_rows) or len(match.game_rows):
+        for name, write in ((arguments.json, write_json), (arguments.csv, write_csv)):
+            if name not in (None, STDOUT):
+                write(name, match)
+        if arguments.picture:
+            draw(arguments.picture, match)
     print(json.dumps(match.to_dict()) if arguments.json == STDOUT else match)
-    if not len(match.board_rows) and not len(match.game_rows):
-        return
-    for name, write in ((arguments.json, write_json), (arguments.csv, write_csv)):
-        if name not in (None, STDOUT):
-            write(name, match)
-    if arguments.picture:
-        draw(arguments.picture, match)

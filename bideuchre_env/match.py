@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env import duel
-from bideuchre_env._jit import Array
+from bideuchre_env._jit import Array, records
 from bideuchre_env.agents.base import Agent
 from bideuchre_env.errors import OptionError
 from bideuchre_env.match_crew import run_blocks
@@ -192,7 +192,7 @@ class _Ledger:
         self, total: int, unit: str, per_row: int, progress: Progress | None, test: Any
     ) -> None:
         self.total, self.decided, self.thought = total, [0, 0], [0.0, 0.0]
-        self._table = np.zeros(total, duel.BOARD)
+        self._table = records(duel.BOARD, total)
         self._done = np.zeros(total, bool)
         self._count = 0
         self._test: SequentialTest | None = test

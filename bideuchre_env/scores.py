@@ -61,8 +61,9 @@ class Scores:
     @classmethod
     def of_boards(cls, rows: Array, doubt: float = 0.0) -> Scores:
         """The figures of rows of `duel.BOARD`, shape (n,)."""
-        totals = records(duel.TOTALS, 1)
-        duel.add_boards(rows, totals)
+        totals, own = records(duel.TOTALS, 1), records(duel.BOARD, len(rows))
+        own[:] = rows  # whatever array they came in
+        duel.add_boards(own, totals)
         return cls.of_totals(totals, doubt)
 
     @property
