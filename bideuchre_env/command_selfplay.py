@@ -41,16 +41,7 @@ def add(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change an option of its rules, as target=40; may be repeated",
-    )
+    add_game(parser)
     parser.add_argument(
         "--agents",
         nargs=2,
@@ -69,15 +60,29 @@ def add(commands: Any) -> None:
         help=f"play N whole games in pairs dealt alike (default: {DEFAULT_GAMES})",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
-    )
-    parser.add_argument(
         "--out", metavar="FILE", help="where to write game records (default: a new file in runs/)"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--no-records", action="store_true", help="write no game records")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
+
+
+def add_game(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which game is dealt, and from which seed."""
+    parser.add_argument(
+        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change an option of its rules, as target=40; may be repeated",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -91,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError(f"{name} {number}: 1 or more")
     if arguments.out is not None and arguments.no_records:
         raise OptionError("--out and --no-records exclude each other")
-    _check_agents(arguments.agents)
+    check_agents(arguments.agents)
     from bideuchre_env import selfplay
 
     unit = "games" if hands is None else "boards"
@@ -126,7 +131,8 @@ def variant_of(name: str, options: list[str]) -> Variant:
     return make(name, **values)
 
 
-def _check_agents(names: list[str]) -> None:
+def check_agents(names: list[str]) -> None:
+    """Raise `OptionError` for a name that is no agent's."""
     from bideuchre_env.agents import names as known
 
     for name in names:

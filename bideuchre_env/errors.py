@@ -34,6 +34,10 @@ class RecordError(BidEuchreError):
     """A game record that cannot be read, replayed, or that contradicts its own replay."""
 
 
+class WorkerError(BidEuchreError):
+    """A process that played boards for a match has ended before its time."""
+
+
 class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""
 

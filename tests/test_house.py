@@ -34,9 +34,10 @@ agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
 agents.hand_weights agents.rule agents.simple agents.__init__
-rollout record_book table_room selfplay
+rollout record_book table_room scores selfplay sequential ratings match_report
+match_rooms match_worker match_crew match match_files
 timing speed
-command_records command_selfplay command_bench command_variants cli
+command_records command_selfplay command_match command_bench command_variants cli
 """
 ORDER = LAYERS.split()
 
