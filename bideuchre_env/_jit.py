@@ -159,8 +159,8 @@ def _take_no_literals(compiled: Any) -> None:
     template = compiled.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        kws = {name: types.unliteral(kind) for name, kind in kws.items()}
-        return template(tuple(types.unliteral(kind) for kind in args), kws)
+        plain: Any = types.unliteral
+        return template(tuple(map(plain, args)), {name: plain(kws[name]) for name in kws})
 
     compiled.get_call_template = get_call_template
 
