@@ -1,13 +1,61 @@
-"""Threads that share the rows of one piece of work: kernels run without the interpreter's lock."""
+"""Threads that share the rows of one piece of work: kernels run without the interpreter's lock.
+
+A step of some thousand rows takes a fraction of a millisecond, so what counts is how soon the
+others begin: each waits on a lock of its own, and takes small parts from the same list until none
+is left, so that one that begins late does less.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bideuchre_env.errors import OptionError, shown
+
+Work = Callable[[int, int], Any]
+LEAST_PART = 256  # rows that are worth a call of their own
+PARTS_EACH = 4
+
+
+class _Helper:
+    """A thread that waits, works on the parts of a job, and says that it is done."""
+
+    def __init__(self) -> None:
+        self.go, self.done = threading.Lock(), threading.Lock()
+        self.go.acquire()
+        self.done.acquire()
+        self.work: Work | None = None
+        self.parts: Iterator[tuple[int, int]] = iter(())
+        self.error: BaseException | None = None
+        threading.Thread(target=self._run, name="bideuchre", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            self.go.acquire()
+            if self.work is None:
+                return
+            try:
+                for start, stop in self.parts:
+                    self.work(start, stop)
+            except BaseException as error:  # it is raised where the work was shared out
+                self.error = error
+            self.done.release()
+
+    def begin(self, work: Work | None, parts: Iterator[tuple[int, int]]) -> None:
+        """Set the thread to work; None lets it go."""
+        self.work, self.parts, self.error = work, parts, None
+        self.go.release()
+
+
+def _let_go(helpers: list[_Helper], owner: int) -> None:
+    """End the threads, in the process that started them."""
+    if os.getpid() == owner:
+        for helper in helpers:
+            helper.begin(None, iter(()))
+    helpers.clear()
 
 
 class Team:
@@ -21,40 +69,48 @@ class Team:
         if not whole or not 1 <= threads <= 1024:
             raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
         self.threads = threads
-        self._pool: ThreadPoolExecutor | None = None
+        self._helpers: list[_Helper] = []
         self._owner = 0
+        self._end: Callable[[], Any] | None = None
 
-    def share(self, n: int, work: Callable[[int, int], Any]) -> None:
-        """Call `work(start, stop)` on equal parts of `range(n)` at once; returns when all are done.
+    def share(self, n: int, work: Work) -> None:
+        """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
 
-        The first exception of a part is raised when every part has ended.
+        The first exception is raised when every thread has come to rest.
         """
-        parts = max(1, min(self.threads, n))
-        if parts == 1:
+        size = max(LEAST_PART, -(-n // (self.threads * PARTS_EACH)))
+        wanted = min(self.threads, -(-n // size)) - 1
+        if wanted < 1:
             work(0, n)
             return
-        bounds = [n * part // parts for part in range(parts + 1)]
-        pool = self._started()
-        others = [pool.submit(work, bounds[i], bounds[i + 1]) for i in range(1, parts)]
+        bounds = [*range(0, n, size), n]
+        parts = iter([(bounds[i], bounds[i + 1]) for i in range(len(bounds) - 1)])
+        helpers = self._started(wanted)
+        for helper in helpers:
+            helper.begin(work, parts)
         try:
-            work(0, bounds[1])
+            for start, stop in parts:
+                work(start, stop)
         finally:
-            errors = [other.exception() for other in others]
-        for error in errors:
-            if error is not None:
-                raise error
+            for helper in helpers:
+                helper.done.acquire()
+        for helper in helpers:
+            if helper.error is not None:
+                raise helper.error
 
-    def _started(self) -> ThreadPoolExecutor:
-        if self._pool is None or self._owner != os.getpid():
-            self._pool = ThreadPoolExecutor(self.threads - 1, "bideuchre")
-            self._owner = os.getpid()
-        return self._pool
+    def _started(self, wanted: int) -> list[_Helper]:
+        if self._owner != os.getpid():  # a fork has none of its parent's threads
+            self._helpers, self._owner = [], os.getpid()
+            self._end = weakref.finalize(self, _let_go, self._helpers, self._owner)
+        while len(self._helpers) < wanted:
+            self._helpers.append(_Helper())
+        return self._helpers[:wanted]
 
     def close(self) -> None:
         """Let the threads go; they are started again when needed."""
-        if self._pool is not None and self._owner == os.getpid():
-            self._pool.shutdown(wait=False)
-        self._pool = None
+        if self._end is not None:
+            self._end()
+            self._end, self._owner = None, 0
 
     def __getstate__(self) -> dict[str, int]:
         return {"threads": self.threads}
