@@ -95,15 +95,13 @@ def first_illegal(keys: Array, tables: Array, actions: Array) -> int:
 
 
 @kernel
-def sample_rows(
-    keys: Array, tables: Array, low: Word, count: Word, start: int, stop: int, actions: Array
-) -> None:
-    """Fill `actions[start:stop]`, int64, with uniform legal ones, by each row's key.
+def sample_rows(keys: Array, tables: Array, low: Word, count: Word, actions: Array) -> None:
+    """Fill `actions` (n,), int64, with uniform legal ones, by each row's key.
 
-    The choice of row i is a function of the two words and i, so threads and order are no matter.
+    The choice of row i is a function of the two words and i.
     """
     t = tables[0]
-    for i in range(start, stop):
+    for i in range(len(keys)):
         key = int(keys[i])
         word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
         actions[i] = pick_legal(t, key >> KEY_SHIFT, key & KEY_BITS, word)
@@ -139,19 +137,17 @@ def present_rows(
     states: Array,
     tables: Array,
     offsets: Array,
-    start: int,
-    stop: int,
     observations: Array,
     masks: Array,
     seats: Array,
     keys: Array,
 ) -> None:
-    """Write what the seat to act of rows `start` to `stop` - 1 sees and may do.
+    """Write what the seat to act of every row sees and may do.
 
     `observations` (n, D), `masks` (n, A) and `seats` (n,) are int8 for the caller; `keys` (n,),
     int64, are what actions are checked against.
     """
-    for i in range(start, stop):
+    for i in range(len(states)):
         s, t = states[i], tables[0]
         seats[i] = s.turn
         keys[i] = present(s, t, offsets[0], row_of(observations, i), row_of(masks, i))

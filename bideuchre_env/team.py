@@ -1,9 +1,4 @@
-"""Threads that share the rows of one piece of work: kernels run without the interpreter's lock.
-
-A step of some thousand rows takes a fraction of a millisecond, so what counts is how soon the
-others begin: each waits on a lock of its own, and takes small parts from the same list until none
-is left, so that one that begins late does less.
-"""
+"""Threads that share a piece of work: kernels run without the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -18,6 +13,14 @@ from bideuchre_env.errors import OptionError, shown
 Work = Callable[[int, int], Any]
 LEAST_PART = 256  # rows that are worth a call of their own
 PARTS_EACH = 4
+
+
+def check_threads(threads: Any) -> int:
+    """A number of threads; `OptionError` unless it is a whole number from 1 to 1024."""
+    whole = isinstance(threads, int) and not isinstance(threads, bool)
+    if not whole or not 1 <= threads <= 1024:
+        raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
+    return int(threads)
 
 
 class _Helper:
@@ -65,20 +68,18 @@ class Team:
     """
 
     def __init__(self, threads: int) -> None:
-        whole = isinstance(threads, int) and not isinstance(threads, bool)
-        if not whole or not 1 <= threads <= 1024:
-            raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
-        self.threads = threads
+        self.threads = check_threads(threads)
         self._helpers: list[_Helper] = []
         self._owner = 0
         self._end: Callable[[], Any] | None = None
 
-    def share(self, n: int, work: Work) -> None:
+    def share(self, n: int, work: Work, least: int = LEAST_PART) -> None:
         """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
 
-        The first exception is raised when every thread has come to rest.
+        No part is smaller than `least`, but for the last. The first exception is raised when every
+        thread has come to rest.
         """
-        size = max(LEAST_PART, -(-n // (self.threads * PARTS_EACH)))
+        size = max(least, -(-n // (self.threads * PARTS_EACH)))
         wanted = min(self.threads, -(-n // size)) - 1
         if wanted < 1:
             work(0, n)

@@ -28,7 +28,7 @@ batch one_row duel resample
 deals transcript record
 show records_io intervals report
 books aec guarded
-team vector_input vector
+team step_team vector_input vector
 registration __init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
