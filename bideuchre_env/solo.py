@@ -106,7 +106,7 @@ class SoloEnv(gymnasium.Env[dict[str, Array], Any]):
             if seed is not None:
                 self._rows.seed(seed, self._rows.every)
                 super().reset(seed=int(seed))
-            elif not self._rows.has_stream:
+            elif not self._rows.dealt:
                 self._rows.seed(drawn_seed(self), self._rows.every)
             self._rows.restart(self._rows.every, begin)
         if self.render_mode == "human":
@@ -120,7 +120,7 @@ class SoloEnv(gymnasium.Env[dict[str, Array], Any]):
         is no whole number from 0 to A - 1.
         """
         rows = self._rows
-        if not rows.has_stream or rows.solos["ending"][0]:
+        if not rows.dealt or rows.solos["ending"][0]:
             raise IllegalActionError("no episode is going on: reset() starts one")
         self._choice[0] = self._whole(action)
         rows.step(self._choice, rows.every)
@@ -167,7 +167,7 @@ class SoloEnv(gymnasium.Env[dict[str, Array], Any]):
         return choice
 
     def _require_game(self) -> None:
-        if not self._rows.has_stream:
+        if not self._rows.dealt:
             raise OptionError("nothing has been dealt yet: reset() deals a game")
 
     def _seen(self) -> dict[str, Array]:

@@ -95,7 +95,7 @@ class SoloBatch:
         self.masks = np.zeros((n, width), np.int8)
         self.rewards = np.zeros(n, np.float64)
         self.terminated, self.truncated = np.zeros(n, bool), np.zeros(n, bool)
-        self.has_stream = False
+        self.dealt = False
         self._index = np.zeros(n, np.int64)
         self._asked_observations = np.zeros((n if self._asks else 0, size), np.int8)
         self._asked_masks = np.zeros((n if self._asks else 0, width), np.int8)
@@ -125,7 +125,7 @@ class SoloBatch:
         if isinstance(seed, list):
             for i, own in enumerate(seed):
                 words = split_seed(own)
-                if own is None and self.has_stream:
+                if own is None and self.dealt:
                     picked[i] = 0
                 seed_rows(fresh[i : i + 1], *words)
             entropy = [int(own) for own in seed if own is not None]
@@ -137,7 +137,6 @@ class SoloBatch:
                 player.renew([*entropy, place])
         self.states["rng"][picked == 1] = fresh["rng"][picked == 1]
         seed_solos(self.states, self.solos, picked)
-        self.has_stream = True
 
     def opening(self, options: Any) -> dict[str, Array]:
         """What reset options ask a new episode to begin with; `OptionError` or `DealError`.
@@ -155,7 +154,7 @@ class SoloBatch:
         begin["scores"] = np.full((n, 2), parse_score(given.get("score")), np.int64)
         if given.get("deal") is not None:
             hands = parse_deal(given["deal"], self.rules)
-            begin["deals"] = np.ascontiguousarray(np.broadcast_to(hands, (n, N_SEATS)))
+            begin["deals"] = np.array(np.broadcast_to(hands, (n, N_SEATS)))
         if given.get("seat") is not None:
             begin["seats"] = np.full(n, learners_seat(given["seat"]), np.int64)
         return begin
@@ -177,6 +176,7 @@ class SoloBatch:
             )
             seat_learners(self.solos, self.setup, chosen, begin["seats"])
             self._go(None, chosen, chosen)
+        self.dealt = True
 
     def step(self, choices: Array, acting: Array) -> None:
         """Carry out the learners' actions, int64 (n,), where `acting`, (n,), is 1; then the others.
@@ -287,13 +287,13 @@ class SoloBatch:
         if not self._asks:
             yield
             return
-        states, solos, known = self.states.copy(), self.solos.copy(), self.has_stream
+        states, solos = self.states.copy(), self.solos.copy()
         try:
             yield
         except BaseException:
             self.states[:], self.solos[:] = states, solos
-            self.has_stream = known
-            self._show(self.every, 0, self.n)
+            if self.dealt:  # rows that were never dealt are no positions to encode
+                self._show(self.every, 0, self.n)
             raise
 
     def close(self) -> None:

@@ -224,7 +224,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         return final
 
     def _require_games(self, error: type[BidEuchreError] = OptionError) -> None:
-        if not self._rows.has_stream:
+        if not self._rows.dealt:
             raise error("nothing has been dealt yet: reset() deals")
 
     def _checked(self, given: Any, done: Array) -> Array:
@@ -247,7 +247,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
         """Seeds as `SoloBatch.seed` takes them; None where the rows go on with their streams."""
         if seed is None:
-            return None if self._rows.has_stream else drawn_seed(self)
+            return None if self._rows.dealt else drawn_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):
             if np.ndim(seed) != 1 or len(seed) != self.num_envs:
                 raise OptionError(f"seed: a seed for each of the {self.num_envs} rows is wanted")
@@ -266,7 +266,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
                 f"reset_mask={shown(mask)}: a bool numpy array of shape ({self.num_envs},) with at "
                 "least one True is wanted"
             )
-        if not self._rows.has_stream and not mask.all():
+        if not self._rows.dealt and not mask.all():
             raise OptionError("reset_mask before the first reset(): there are no games to go on")
         return np.array(mask)
 
