@@ -22,9 +22,10 @@ def chosen_action(mask, observation, turn=0, careless=0):
 
 
 class Spy(RowAgent):
-    """Chooses by what it sees and notes the seats it was asked for, where seat 0 dealt first."""
+    """Chooses by what it sees, and notes the seats it was asked for in a hand of `dealt_by`."""
 
     name = "spy"
+    dealt_by = 0
 
     def __init__(self, rules, *, seed=None):
         super().__init__(rules)
@@ -33,7 +34,7 @@ class Spy(RowAgent):
 
     def choose(self, observations, action_masks):
         relative = observations[:, self.dealer].argmax(axis=1)
-        self.seats |= {int(-r) % 4 for r in relative}
+        self.seats |= {int(self.dealt_by - r) % 4 for r in relative}
         self.batches.append(len(observations))
         pairs = zip(action_masks, observations, strict=True)
         return np.array([chosen_action(mask, seen) for mask, seen in pairs], np.int64)
