@@ -92,9 +92,9 @@ class Variant:
         return SoloVectorEnv(rules, self.name, num_envs, **rest)
 
     @property
-    def gymnasium_id(self) -> str:
-        """The id in Gymnasium's registry of the declared variant of this name."""
-        return gymnasium_id(self.name)
+    def gymnasium_id(self) -> str | None:
+        """The id of the declared variant in Gymnasium's registry; None for a game of your own."""
+        return gymnasium_id(self.name) if self.name in variants else None
 
     def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
         """The same game for tools that take only Parallel environments; seats act in turn."""

@@ -116,27 +116,33 @@ class SoloBatch:
         self._weights = load_weights(self.rules.kinds, self.rules.copies) if rule else None
         self._rooms: dict[int, tuple[Array, ...]] = {}
 
-    def seed(self, seed: int | list[int | None], chosen: Array) -> None:
-        """Seed chosen rows (1 in `chosen`, int64 (n,)): row i with `seed` + i, or each its own.
+    def seed(self, seed: int | None, chosen: Array) -> None:
+        """Seed chosen rows (1 in `chosen`, int64 (n,)): row i with `seed` + i.
 
-        None leaves a row its stream. Nothing changes unless every seed is sound.
+        `OptionError`, and nothing changes, unless the seed is sound.
+        """
+        fresh = new_states(self.n)
+        seed_rows(fresh, *split_seed(seed))
+        self._take_streams(fresh, chosen, [] if seed is None else [int(seed)])
+
+    def seed_each(self, seeds: list[int | None], chosen: Array) -> None:
+        """Seed every chosen row with its own of n seeds; None leaves it its stream, if it has one.
+
+        `OptionError`, and nothing changes, unless every seed is sound.
         """
         fresh, picked = new_states(self.n), chosen.copy()
-        if isinstance(seed, list):
-            for i, own in enumerate(seed):
-                words = split_seed(own)
-                if own is None and self.dealt:
-                    picked[i] = 0
-                seed_rows(fresh[i : i + 1], *words)
-            entropy = [int(own) for own in seed if own is not None]
-        else:
-            seed_rows(fresh, *split_seed(seed))
-            entropy = [int(seed)]
+        for i, seed in enumerate(seeds):
+            seed_rows(fresh[i : i + 1], *split_seed(seed))
+            if seed is None and self.dealt:
+                picked[i] = 0
+        self._take_streams(fresh, picked, [int(seed) for seed in seeds if seed is not None])
+
+    def _take_streams(self, fresh: Array, chosen: Array, entropy: list[int]) -> None:
+        """Give chosen rows these streams, lots and all, and seed the agents made here."""
         for place, player in enumerate(self.players):
-            if entropy:
-                player.renew([*entropy, place])
-        self.states["rng"][picked == 1] = fresh["rng"][picked == 1]
-        seed_solos(self.states, self.solos, picked)
+            player.renew([*entropy, place] if entropy else None)
+        self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
+        seed_solos(self.states, self.solos, chosen)
 
     def opening(self, options: Any) -> dict[str, Array]:
         """What reset options ask a new episode to begin with; `OptionError` or `DealError`.

@@ -9,9 +9,10 @@ import numpy as np
 from bideuchre_env import agents
 from bideuchre_env._jit import Array
 from bideuchre_env.agents.base import Agent
-from bideuchre_env.errors import MAX_NAME, IllegalActionError, OptionError, is_plain_name, shown
+from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
 from bideuchre_env.rules import Rules
 from bideuchre_env.solo_rows import CAUTIOUS, RANDOM, RULE, SOMEBODY
+from bideuchre_env.vector_input import whole_numbers
 
 BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
 
@@ -70,14 +71,9 @@ class Player:
         Raises `IllegalActionError` unless it gives whole numbers of that shape.
         """
         assert self.agent is not None
-        m = len(observations)
-        choices = np.asarray(self.agent.act_rows(observations, masks))
-        if choices.shape != (m,) or choices.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"{self.option}: agent {self.agent.name!r}: act_rows returned {choices.dtype} of "
-                f"shape {choices.shape}, and whole numbers of shape ({m},) are wanted"
-            )
-        return np.ascontiguousarray(choices, np.int64)
+        given = self.agent.act_rows(observations, masks)
+        where = f"{self.option}: agent {self.agent.name!r}: act_rows"
+        return whole_numbers(where, given, len(observations), limit=2**62)
 
     @property
     def name(self) -> str:

@@ -67,9 +67,13 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         check_choice("render_mode", render_mode, (None, "ansi"))
         if not isinstance(copy, bool):
             raise OptionError(f"copy={shown(copy)}: True or False")
-        self.mode = _mode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self.num_envs = n = parse_count(num_envs)
-        self.metadata = {"name": name, "render_modes": ["ansi"], "autoreset_mode": self.mode}
+        self.metadata = {
+            "name": name,
+            "render_modes": ["ansi"],
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.rules, self.copy = rules, copy
         self.render_mode, self.view = render_mode, view
         self._rows = SoloBatch(
@@ -122,10 +126,11 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         ones = chosen.astype(np.int64)
         seeds = self._seeds(seed)
         with rows.undone_by_errors():
-            if seeds is not None:
+            if isinstance(seeds, list):
+                rows.seed_each(seeds, ones)
+            elif seeds is not None:
                 rows.seed(seeds, ones)
-                if isinstance(seeds, int):
-                    super().reset(seed=seeds)
+                super().reset(seed=seeds)
             rows.restart(ones, begin)
         return self._observations(), self._infos(chosen)
 
@@ -147,7 +152,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
             infos: dict[str, Any] = {}
             if ended.any():
                 infos = self._ended(ended)
-                if self.mode == AutoresetMode.SAME_STEP:
+                if self.autoreset_mode == AutoresetMode.SAME_STEP:
                     infos = {
                         "final_obs": self._final(ended),
                         "_final_obs": ended.copy(),
@@ -229,10 +234,10 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
 
     def _checked(self, given: Any, done: Array) -> Array:
         """The actions as int64 (n,), the environment's own copy, each an action of the game."""
-        if done.any() and self.mode != AutoresetMode.NEXT_STEP:
+        if done.any() and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(
                 f"row {int(done.argmax())}: its episode is over, and autoreset_mode is "
-                f"{self.mode.value!r}: reset(options={{'reset_mask': ...}}) starts another"
+                f"{self.autoreset_mode.value!r}: reset(options={{'reset_mask': ...}}) starts another"
             )
         width = self._rows.actions.n
         taken = whole_numbers("actions", given, self.num_envs, width)
@@ -245,7 +250,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         return taken
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
-        """Seeds as `SoloBatch.seed` takes them; None where the rows go on with their streams."""
+        """The base seed, or a list of every row's; None where the rows go on with their streams."""
         if seed is None:
             return None if self._rows.dealt else drawn_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):

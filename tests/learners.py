@@ -40,6 +40,28 @@ class Spy(RowAgent):
         return np.array([chosen_action(mask, seen) for mask, seen in pairs], np.int64)
 
 
+class Bad(Spy):
+    """Answers rightly a few times, then not."""
+
+    name = "bad"
+
+    def __init__(self, rules, answer, after):
+        super().__init__(rules)
+        self.answer, self.left = answer, after
+
+    def act_rows(self, observations, action_masks):
+        self.left -= 1
+        if self.left >= 0:
+            return super().act_rows(observations, action_masks)
+        action_masks[:] = 1  # what it is given is not what it is checked against
+        return self.answer(len(observations))
+
+
+def broken(m):
+    """An agent's own fault."""
+    raise RuntimeError("the agent broke down")
+
+
 def assert_same(a, b, where="result"):
     """Fail unless two things that an environment gave are the same, to type, shape and dtype."""
     assert type(a) is type(b), where

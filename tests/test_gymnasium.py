@@ -115,6 +115,7 @@ def test_options_reach_the_game():
 def test_custom_games_have_these_faces():
     """`Variant.solo` and `Variant.solo_vec` of any `Rules`."""
     game = bideuchre_env.make(bideuchre_env.barrie_v0.rules.replace(target=9), name="short_v0")
+    assert game.gymnasium_id is None
     env = game.solo(opponents="rule")
     assert env.rules.target == 9
     assert env.metadata["name"] == "short_v0"

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from games import VARIANTS
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from learners import Spy, assert_same, chosen_action
-from test_solo import Bad, broken
+from learners import Bad, Spy, assert_same, broken, chosen_action
 
 import bideuchre_env
 from bideuchre_env import agents
@@ -41,7 +40,7 @@ def beside(vec, sync, steps, seed=None, careless=30):
         told, twin = vec.step(actions), sync.step(actions)
         over = told[2] | told[3]
         ended += over.sum()
-        if vec.mode == AutoresetMode.DISABLED and over.any():
+        if vec.autoreset_mode == AutoresetMode.DISABLED and over.any():
             assert_same(told, twin, f"step {turn}")
             told, twin = (e.reset(options={"reset_mask": over.copy()}) for e in (vec, sync))
     assert_same(told, twin)
