@@ -181,7 +181,8 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads go."""
-        self._rows.close()
+        if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too
+            self._rows.close()
 
     def _observations(self) -> Observation:
         rows = self._rows
@@ -236,8 +237,8 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         """The actions as int64 (n,), the environment's own copy, each an action of the game."""
         if done.any() and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(
-                f"row {int(done.argmax())}: its episode is over, and autoreset_mode is "
-                f"{self.autoreset_mode.value!r}: reset(options={{'reset_mask': ...}}) starts another"
+                f"row {int(done.argmax())}: its episode is over, and in autoreset_mode "
+                f"{self.autoreset_mode.value!r} reset(options={{'reset_mask': ...}}) starts another"
             )
         width = self._rows.actions.n
         taken = whole_numbers("actions", given, self.num_envs, width)
