@@ -254,7 +254,7 @@ BAD_ACTIONS = [
 
 
 @every_mode
-@pytest.mark.parametrize("given", BAD_ACTIONS, ids=repr)
+@pytest.mark.parametrize("given", BAD_ACTIONS)
 def test_bad_actions_are_refused_whole(mode, given):
     vec = cincinnati.solo_vec(4, autoreset_mode=mode)
     with pytest.raises(IllegalActionError, match="reset"):
