@@ -16,7 +16,7 @@ import numpy as np
 from bideuchre_env import agents as players
 from bideuchre_env.agents.base import Agent
 from bideuchre_env.deal import SEED_LIMIT
-from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
+from bideuchre_env.errors import OptionError
 from bideuchre_env.intervals import Interval, wilson
 from bideuchre_env.record import GameRecord
 from bideuchre_env.record_book import RecordBook
@@ -24,6 +24,7 @@ from bideuchre_env.records_io import PathLike, RecordWriter
 from bideuchre_env.registration import Variant, make
 from bideuchre_env.rules import Rules
 from bideuchre_env.scores import Scores, interval_dict
+from bideuchre_env.solo_players import checked_agent
 from bideuchre_env.state import new_states
 from bideuchre_env.table_room import Room
 
@@ -212,15 +213,7 @@ def seat_agent(given: str | Agent, rules: Rules, seed: int, place: int) -> Agent
     if isinstance(given, str):
         own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
         return players.make(given, rules, seed=own)
-    if not callable(getattr(given, "act_rows", None)):
-        raise OptionError(f"agent {shown(given)}: a name, or an object with act_rows and a name")
-    if not is_plain_name(getattr(given, "name", None)):
-        raise OptionError(
-            f"agent {shown(given)}: its name is no string of 1 to {MAX_NAME} printable characters"
-        )
-    if getattr(given, "rules", rules) != rules:
-        raise OptionError(f"agent {given.name!r} was made for other rules than this game's")
-    return given
+    return checked_agent(given, rules)
 
 
 def check_seed(seed: Any, boards: int = 1) -> None:

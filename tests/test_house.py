@@ -29,11 +29,12 @@ deals transcript record
 show records_io intervals report
 books aec guarded
 team step_team vector_input vector
-registration __init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
 agents.hand_weights agents.rule agents.simple agents.__init__
+solo_rows solo_players solo_batch solo solo_vector
+registration __init__
 rollout record_book table_room scores selfplay sequential ratings match_report
 match_rooms match_worker match_crew match match_files
 timing speed
