@@ -56,6 +56,15 @@ def vec(args: argparse.Namespace) -> Tasks:
     return tasks
 
 
+def solo(args: argparse.Namespace) -> Tasks:
+    """The Gymnasium environments of one learner, its own decisions only."""
+    tasks: Tasks = {}
+    for opponents in ("random", "rule"):
+        tasks[f"one, {opponents} opponents"] = speed.solo(GAME, opponents)
+        tasks[f"{USUAL:,} rows, {opponents} opponents"] = speed.solo_vec(GAME, opponents, USUAL)
+    return tasks
+
+
 def threads(args: argparse.Namespace) -> Tasks:
     """The vector env and rollouts on one thread and on several, not pinned."""
     tasks: Tasks = {}
@@ -101,6 +110,7 @@ GROUPS: dict[str, tuple[str, Callable[[argparse.Namespace], Tasks]]] = {
     "threads": ("Threads (not pinned)", threads),
     "aec": ("AEC, one game", aec),
     "vec": ("Vector env", vec),
+    "solo": ("One learner (Gymnasium)", solo),
     "rollouts": ("Rollouts in a kernel", rollouts),
     "agents": ("Agents", agents),
 }

@@ -1,23 +1,13 @@
-"""The only place that imports numba: how a kernel is compiled, cached, or run as plain Python.
+"""The only place that imports numba: how a kernel is compiled, or run as plain Python.
 
-numba keeps compiled code by the source file of each function, so it does not see an edit to a
-kernel that another kernel calls, not even after an upgrade of the package. The cache folder
-therefore carries a hash of every source file that compiled code depends on (and of the settings
-that change it): an edit anywhere gives a new folder. Other targets would be added here.
+What is compiled is kept between runs (`_cache.py`). Other targets would be added here.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import re
-import shutil
+import logging
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
@@ -26,8 +16,11 @@ import numpy.typing as npt
 from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
 from numba.core import config as _numba_config
+from numba.core import event as _numba_event
 from numba.core import types
 from numba.extending import intrinsic
+
+from bideuchre_env._cache import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row: TypeAlias = Any  # one record of a structured array, inside a kernel
@@ -35,106 +28,13 @@ Word: TypeAlias = Any  # a uint64, inside a kernel
 Array: TypeAlias = npt.NDArray[Any]
 
 config: Any = _numba_config  # its settings are set at run time, unseen by type checkers
+_event: Any = _numba_event
 llvm: Any = _codegen
 llvm_tools: Any = _cgutils
 JIT = not config.DISABLE_JIT
-_PACKAGE = Path(__file__).resolve().parent
-_STALE_SECONDS = 14 * 24 * 3600
-
-
-def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
-    """The files compiled code depends on: those with kernels, and all that they import."""
-    linked = package / "agents"  # a link in a checkout, where the system has links
-    agents = linked if linked.is_dir() else package.parent / "agents"
-    files = {path.name: path for path in sorted(package.glob("*.py"))}
-    files |= {f"agents/{path.name}": path for path in sorted(agents.glob("*.py"))}
-    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    wanted = {
-        name for name, text in texts.items() if re.search(r"^@(inline_)?kernel\b", text, re.M)
-    }
-    frontier = set(wanted) | {"_jit.py"}
-    while frontier:
-        wanted |= frontier
-        imported = {found for name in frontier for found in _imports(texts[name])}
-        frontier = (imported & texts.keys()) - wanted
-    return [files[name] for name in sorted(wanted)]
-
-
-def _imports(text: str) -> set[str]:
-    """The files of the package that a source may import when it is imported itself."""
-    found = set()
-    for module, names in re.findall(
-        r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
-    ):
-        folder = module.replace(".", "/")
-        found.add(f"{folder}.py")
-        found |= {f"{folder}/{name}.py".lstrip("/") for name in re.findall(r"\w+", names)}
-    return found
-
-
-def _fingerprint() -> str:
-    digest = hashlib.sha256()
-    settings = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
-    digest.update(repr(settings).encode())
-    for path in kernel_sources():
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _user_cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
-
-
-def _cache_bases() -> Iterator[Path]:
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        yield Path(chosen)
-        return
-    yield _PACKAGE / "__pycache__"
-    with contextlib.suppress(RuntimeError):  # a user without a home
-        yield _user_cache()
-    with contextlib.suppress(OSError):  # a machine without a folder for temporary files
-        yield from _own_temporary_folder()
-
-
-def _own_temporary_folder() -> Iterator[Path]:
-    """A folder for temporary files that nobody else can have put anything into."""
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022):
-        yield folder
-
-
-def _cache_folder() -> str:
-    """The first place that can be written: beside the package, the user's cache, temporary."""
-    name = f"kernels-{_fingerprint()}"
-    for base in _cache_bases():
-        folder = base / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-            os.utime(folder)
-        except OSError:
-            continue
-        _drop_stale(base, name)
-        return str(folder)
-    return ""
-
-
-def _drop_stale(base: Path, keep: str) -> None:
-    for old in base.glob("kernels-*"):
-        try:
-            if old.name != keep and time.time() - old.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(old, ignore_errors=True)
-        except OSError:
-            continue
-
-
-CACHE_FOLDER = _cache_folder() if JIT else ""
+_SETTINGS = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
+CACHE_FOLDER = cache_folder(_SETTINGS) if JIT else ""
+_log = logging.getLogger("bideuchre_env")
 
 
 def _compile(function: F, **options: Any) -> F:
@@ -148,6 +48,26 @@ def _compile(function: F, **options: Any) -> F:
         config.CACHE_DIR = before
     _take_no_literals(compiled)
     return compiled
+
+
+class _Announcer(_event.Listener):  # type: ignore[misc]
+    """Says, once in a process, that kernels are being compiled, so that nobody thinks it hangs."""
+
+    def on_start(self, event: Any) -> None:
+        """A function is about to be compiled; it may be somebody else's."""
+        if str(event.data["dispatcher"].py_func.__module__).startswith("bideuchre_env."):
+            _event.unregister("numba:compile", self)
+            _log.warning(
+                "bideuchre_env: compiling its kernels, about half a minute in all; they are %s",
+                "kept for next time" if CACHE_FOLDER else "not kept: no folder can be written",
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said."""
+
+
+if JIT:
+    _event.register("numba:compile", _Announcer())
 
 
 def _take_no_literals(compiled: Any) -> None:

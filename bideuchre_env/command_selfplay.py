@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bideuchre_env.selfplay import Result
 
 DEFAULT_GAMES = 2000
-COMPILING = "The first run compiles the game: about half a minute, once."
 REDRAW_SECONDS = 0.1
 INTERRUPTED = 130
 
@@ -149,15 +148,6 @@ def _out(arguments: argparse.Namespace) -> str:
     return str(free_path("runs", stem))
 
 
-def _compiling() -> bool:
-    """Whether nothing is compiled yet for this version of the code."""
-    from pathlib import Path
-
-    from bideuchre_env._jit import CACHE_FOLDER
-
-    return bool(CACHE_FOLDER) and not any(Path(CACHE_FOLDER).rglob("*open_boards*.nbi"))
-
-
 def _print(result: Result, as_json: bool) -> None:
     print(json.dumps(result.to_dict()) if as_json else str(result))
 
@@ -166,7 +156,7 @@ def _print(result: Result, as_json: bool) -> None:
 def progress_bar(title: str, unit: str) -> Iterator[Progress]:
     """A bar with rate and time left on stderr, if that is a terminal; else next to nothing."""
     if not sys.stderr.isatty():
-        yield _first_run
+        yield _untold
         return
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, TextColumn
@@ -200,9 +190,8 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def _first_run(done: int, total: int, decisions: int) -> None:
-    if decisions == 0 and _compiling():
-        print(COMPILING, file=sys.stderr, flush=True)
+def _untold(done: int, total: int, decisions: int) -> None:
+    """Where nobody looks, progress is not told."""
 
 
 def _updater(bar: Any, task: Any) -> Progress:
@@ -212,8 +201,6 @@ def _updater(bar: Any, task: Any) -> Progress:
         nonlocal started, drawn
         now = time.perf_counter()
         if decisions == 0:
-            if _compiling():
-                bar.console.print(COMPILING, highlight=False)
             return
         started = started or now
         if now - drawn < REDRAW_SECONDS and done < total:

@@ -69,6 +69,49 @@ def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) 
     return run
 
 
+def solo(variant: Variant, opponents: str) -> Task:
+    """A game of the Gymnasium environment of one learner, its actions drawn as for the AEC one.
+
+    Only the learner's decisions count, though the others are made in the same time.
+    """
+    env: Any = variant.solo(opponents=opponents)
+    draw = random.Random(0).random
+    env.reset(seed=0)
+
+    def run() -> tuple[int, float]:
+        done, over = 0, False
+        started = time.perf_counter()
+        observation, _ = env.reset()
+        while not over:
+            legal = observation["action_mask"].nonzero()[0]
+            action = legal[int(draw() * len(legal))]
+            observation, _, terminated, truncated, _ = env.step(action)
+            over = terminated or truncated
+            done += 1
+        return done, time.perf_counter() - started
+
+    return run
+
+
+def solo_vec(variant: Variant, opponents: str, rows: int) -> Task:
+    """Steps of the vector environment of learners; only theirs are the decisions that count.
+
+    Actions are drawn uniformly by a kernel, whose time is left out.
+    """
+    env: Any = variant.solo_vec(rows, opponents=opponents, copy=False)
+    chooser = players.make("random", variant.rules, seed=0)
+    observed, _ = env.reset(seed=0)
+
+    def run() -> tuple[int, float]:
+        nonlocal observed
+        actions = chooser.act_rows(observed["observation"], observed["action_mask"])
+        started = time.perf_counter()
+        observed = env.step(actions)[0]
+        return rows, time.perf_counter() - started
+
+    return run
+
+
 def rollouts(
     variant: Variant,
     policy: str = "random",

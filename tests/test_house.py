@@ -20,7 +20,7 @@ TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", *FOLDERS}
 LAYERS = """
 errors
 cards rules rule_sheet variants
-_jit spread
+_cache _jit spread
 actions tables state
 deal auction exchange play scoring episode step
 observation decode validity
