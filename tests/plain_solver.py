@@ -6,33 +6,56 @@ whole deals. Cards are strings ("JH"), hands lists by seat; the laws are those o
 
 from functools import cache
 
-from reference import height, suit_of, winner_of
+import reference
+
+suit_of, height = cache(reference.suit_of), cache(reference.height)
 
 
-def all_lines(hands, table, seat, strain, absent=None, seen=None):
+def all_lines(hands, table, seat, strain, absent=None):
     """The tricks side 0 takes of those not complete: every card of every seat is tried.
 
     `table` is the trick so far, a list of (seat, card); `absent` the seat that sits out.
     """
-    seen = {} if seen is None else seen
-    key = (tuple(tuple(sorted(hand)) for hand in hands), tuple(table), seat)
-    if key in seen:
-        return seen[key]
-    if not table and not hands[seat]:
-        return 0
-    values = []
-    for card in set(may_play(hands[seat], table, strain)):
-        left = [list(hand) for hand in hands]
-        left[seat].remove(card)
-        on_table = [*table, (seat, card)]
-        if len(on_table) == (4 if absent is None else 3):
-            winner = winner_of(on_table, strain)
-            value = (winner % 2 == 0) + all_lines(left, [], winner, strain, absent, seen)
-        else:
-            value = all_lines(left, on_table, after(seat, absent), strain, absent, seen)
-        values.append(value)
-    seen[key] = max(values) if seat % 2 == 0 else min(values)
-    return seen[key]
+    playing = 4 if absent is None else 3
+    follows = [after(s, absent) for s in range(4)]
+    seen = {}
+
+    def value(hands, table, seat):
+        hand = hands[seat]
+        if not table:
+            if not hand:
+                return 0
+            key = (hands, seat)
+            if key in seen:
+                return seen[key]
+        found = [
+            played(hands, (*table, (seat, card)), seat, card)
+            for card in dict.fromkeys(may_play(hand, table, strain))
+        ]
+        best = max(found) if seat % 2 == 0 else min(found)
+        if not table:
+            seen[key] = best
+        return best
+
+    def played(hands, table, seat, card):
+        at = hands[seat].index(card)
+        own = hands[seat][:at] + hands[seat][at + 1 :]
+        hands = (*hands[:seat], own, *hands[seat + 1 :])
+        if len(table) < playing:
+            return value(hands, table, follows[seat])
+        seat = winner(table, strain)
+        return (seat % 2 == 0) + value(hands, (), seat)
+
+    return value(tuple(tuple(sorted(hand)) for hand in hands), tuple(table), seat)
+
+
+def winner(table, strain):
+    """Who wins a trick: the best trump, else the best of the suit led; the first of equals."""
+    suit = suit_of(table[0][1], strain)
+    if any(suit_of(card, strain) == strain for _, card in table):
+        suit = strain
+    able = [(seat, card) for seat, card in table if suit_of(card, strain) == suit]
+    return max(able, key=lambda pair: height(pair[1], strain))[0]
 
 
 def may_play(hand, table, strain):
