@@ -199,7 +199,7 @@ def test_known_positions():
     assert tricks(single, ["JD", "JH", "9C", "9S"], 1, "H") == 0
     # A tenace over the king takes both tricks, under it only one.
     assert tricks(single, ["9S 9C", "KS 9H", "AS QS", "9D TD"], 0, "NT") == 2
-    assert tricks(single, ["9S 9C", "9D TD", "AS QS", "KS TS"], 0, "NT") == 1
+    assert tricks(single, ["9S JS", "9D TD", "AS QS", "KS TS"], 0, "NT") == 1
     # A lone hand of the top trumps takes all, without its partner.
     assert tricks(single, ["JH JD", "AH KH", "", "QH TH"], 0, "H", absent=2) == 2
     assert all(card in CARD_NAMES for card in reference.deck("9", 1))

@@ -28,7 +28,7 @@ BOARD = np.dtype(
         # what is searched, by tricks played since the root
         ("hands", np.int64, (MAX_TRICKS + 1, N_SEATS)),
         ("tie", np.int64, (MAX_TRICKS + 1,)),
-        ("shape", np.int64, (MAX_TRICKS + 1,)),  # cards by seat and suit, see `SHAPE_UNIT`
+        ("lengths", np.int64, (MAX_TRICKS + 1,)),  # cards by seat and suit, see `CARD_UNIT`
         ("cards", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # bit of the card played, by place
         ("seats", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # who plays it
         ("bests", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # bit of the best card before it
@@ -54,7 +54,7 @@ BOARD = np.dtype(
         ("mask", np.int64),
         ("hint", np.int64),
         # the transposition table, see memory.py
-        ("base", np.int64),
+        ("since", np.int64),
         ("stored", np.int64),
         ("heads", np.int64),
         ("stop", np.int64),  # another thread sets it to 1 to end the search
@@ -65,7 +65,7 @@ BOARD = np.dtype(
 
 # Cards by seat and suit, four bits each. A hand's last suit follows from the others, so two of
 # the sixteen are free: one is left out, for the sign, and one tells who leads.
-SHAPE_UNIT = np.array(
+CARD_UNIT = np.array(
     [
         [0 if suit == 3 and seat & 1 else 1 << 16 * seat + 4 * suit for suit in range(4)]
         for seat in range(N_SEATS)
@@ -150,7 +150,7 @@ def lay_out(b: Row, t: Row, strain: int) -> None:
     for seat in range(N_SEATS):
         b.hands[0, seat] = 0
     b.tie[0] = 0
-    b.shape[0] = 0
+    b.lengths[0] = 0
     for suit in range(4):
         bit = suit << FIELD_SHIFT
         for power in range(MAX_POWER):
@@ -164,7 +164,7 @@ def lay_out(b: Row, t: Row, strain: int) -> None:
                     continue
                 for _ in range(1 + (hand >> (kind + COPY_SHIFT) & 1)):
                     b.hands[0, seat] |= 1 << bit
-                    b.shape[0] += SHAPE_UNIT[seat, suit]
+                    b.lengths[0] += CARD_UNIT[seat, suit]
                     b.kind_at[bit] = kind
                     if first >= 0 and first != seat:
                         b.tie[0] |= 1 << bit
@@ -199,6 +199,7 @@ def find_played(b: Row, leader: int) -> None:
 def put_down(b: Row, depth: int, place: int, seat: int, card: int) -> None:
     """Play a card (its bit) to the trick, and keep who is winning it then."""
     b.cards[depth, place] = card
+    b.seats[depth, place] = seat
     best = int(b.bests[depth, place])
     if place == 0 or beats(b, int(b.tie[depth]), card, best):
         b.bests[depth, place + 1] = card
@@ -213,16 +214,15 @@ def end_trick(b: Row, depth: int) -> None:
     """Take the cards of a trick out of the board: from `[depth]` to `[depth + 1]`."""
     h0, h1 = int(b.hands[depth, 0]), int(b.hands[depth, 1])
     h2, h3 = int(b.hands[depth, 2]), int(b.hands[depth, 3])
-    tie, shape, gone = int(b.tie[depth]), int(b.shape[depth]), 0
+    tie, lengths, gone = int(b.tie[depth]), int(b.lengths[depth]), 0
     for place in range(int(b.places)):
-        gone |= 1 << int(b.cards[depth, place])
+        card = int(b.cards[depth, place])
+        gone |= 1 << card
+        lengths -= CARD_UNIT[int(b.seats[depth, place]), card >> FIELD_SHIFT]
     while gone:
         card = lowest_bit(gone)
         bit = 1 << card
-        field = card >> FIELD_SHIFT
-        owner = (1 if h1 & bit else 0) + (2 if h2 & bit else 0) + (3 if h3 & bit else 0)
-        shape -= SHAPE_UNIT[owner, field]
-        above = field_bits(field) & -(bit << 1)
+        above = field_bits(card >> FIELD_SHIFT) & -(bit << 1)
         stay = ~(above | bit)
         tie &= ~(bit | (bit << 1))
         h0 = (h0 & stay) | ((h0 & above) >> 1)
@@ -236,7 +236,7 @@ def end_trick(b: Row, depth: int) -> None:
     b.hands[depth + 1, 2] = h2
     b.hands[depth + 1, 3] = h3
     b.tie[depth + 1] = tie
-    b.shape[depth + 1] = shape
+    b.lengths[depth + 1] = lengths
 
 
 @kernel

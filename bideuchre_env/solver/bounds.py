@@ -33,47 +33,86 @@ def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
 
 @kernel
 def cash(b: Row, depth: int, seat: int) -> int:
-    """Tricks the leader takes by leading its top cards, trumps first; their mask to `b.mask`."""
-    trump = int(b.trump)
-    own, partner = int(b.hands[depth, seat]), int(b.hands[depth, seat ^ 2])
-    left = int(b.hands[depth, (seat + 1) & 3])
-    right = int(b.hands[depth, (seat + 3) & 3])
-    all_cards, tie = own | partner | left | right, int(b.tie[depth])
-    mask, total, drawn, most_side = 0, 0, 0, 99
-    left_ruffs, right_ruffs = False, False
+    """Tricks the leader's side takes by leading top cards; the mask they rest on to `b.mask`.
+
+    The leader cashes its suits, trumps first, then leads to partner, who cashes the others.
+    """
+    trump, tie = int(b.trump), int(b.tie[depth])
+    own, mate = int(b.hands[depth, seat]), int(b.hands[depth, seat ^ 2])
+    left, right = int(b.hands[depth, (seat + 1) & 3]), int(b.hands[depth, (seat + 3) & 3])
+    all_cards = own | mate | left | right
+    tricks, mask, mate_mask = popcount(own), 0, 0
+    drawn, mate_draws, ruffs, mate_ruffs = 0, 0, 0, 0
+    own_trumps, mate_trumps = 0, 0
+    entry = False
     if trump >= 0:
-        theirs = max(count_in(left, trump), count_in(right, trump))
-        ours = count_in(partner, trump)
-        run = top_run(b, own, all_cards, tie, trump)
-        if run > 0:
-            mask |= from_card(tie, int(b.low))
-            if run >= theirs and run >= ours:
-                run = count_in(own, trump)
-        total = drawn = run
-        left_ruffs = count_in(left, trump) > drawn
-        right_ruffs = count_in(right, trump) > drawn
-        if ours > drawn:  # once only trumps are left to it, partner must ruff, and has the lead
-            most_side = popcount(partner) - ours + 1
-    side = 0
+        own_trumps, mate_trumps = count_in(own, trump), count_in(mate, trump)
+        on_left, on_right = count_in(left, trump), count_in(right, trump)
+        drawn = top_run(b, own, all_cards, tie, trump)
+        if drawn > 0:
+            mask = from_card(tie, int(b.low))
+            if drawn >= on_left and drawn >= on_right and drawn >= mate_trumps:
+                drawn = own_trumps
+        elif mate_trumps > 0:
+            mate_draws = top_run(b, mate, all_cards, tie, trump)
+            if mate_draws > 0:
+                mate_mask = from_card(tie, int(b.low))
+                entry = own_trumps > 0 and not tied_on_top(all_cards, tie, trump)
+                if mate_draws >= on_left and mate_draws >= on_right and mate_draws >= own_trumps:
+                    mate_draws = mate_trumps
+        ruffs = (1 if on_left > drawn else 0) | (2 if on_right > drawn else 0)
+        most = drawn + mate_draws
+        mate_ruffs = (1 if on_left > most else 0) | (2 if on_right > most else 0)
+    side, mate_side = 0, 0
     for field in range(4):
-        if field == trump or own & field_bits(field) == 0:
+        if field == trump or all_cards & field_bits(field) == 0:
             continue
-        run = top_run(b, own, all_cards, tie, field)
-        if run == 0:
-            continue
-        low = int(b.low)
         on_left, on_right = count_in(left, field), count_in(right, field)
-        if run >= on_left and run >= on_right and run >= count_in(partner, field):
-            run = count_in(own, field)
-        if left_ruffs:
-            run = min(run, on_left)
-        if right_ruffs:
-            run = min(run, on_right)
+        run = top_run(b, own, all_cards, tie, field)
         if run > 0:
+            low = int(b.low)
+            if run >= on_left and run >= on_right and run >= count_in(mate, field):
+                run = count_in(own, field)
+            run = must_follow(run, on_left, on_right, ruffs)
             side += run
-            mask |= from_card(tie, low)
+            mask |= from_card(tie, low) if run > 0 else 0
+            continue
+        run = top_run(b, mate, all_cards, tie, field)
+        if run > 0:
+            low, on_own = int(b.low), count_in(own, field)
+            if run >= on_left and run >= on_right and run >= on_own:
+                run = count_in(mate, field)
+            run = must_follow(run, on_left, on_right, mate_ruffs)
+            mate_side += run
+            mate_mask |= from_card(tie, low) if run > 0 else 0
+            if on_own > 0 and must_follow(run, on_left, on_right, ruffs) > 0:
+                entry = entry or not tied_on_top(all_cards, tie, field)
+    # Once only trumps are left to a hand, it must ruff its partner's card, and has the lead.
     b.mask = mask
-    return total + min(side, most_side)
+    if mate_trumps > drawn and side > tricks - mate_trumps:
+        return drawn + tricks - mate_trumps + 1
+    if not entry:
+        return drawn + side
+    b.mask = mask | mate_mask
+    if own_trumps > drawn + mate_draws:
+        mate_side = min(mate_side, tricks - own_trumps - side + 1)
+    return min(drawn + side + mate_draws + mate_side, tricks)
+
+
+@kernel
+def must_follow(run: int, on_left: int, on_right: int, ruffs: int) -> int:
+    """The rounds of a suit, so many at most, in which enemies with trumps (bits) must follow."""
+    if ruffs & 1:
+        run = min(run, on_left)
+    if ruffs & 2:
+        run = min(run, on_right)
+    return run
+
+
+@kernel
+def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
+    """Whether the best card of a suit has its equal in another hand."""
+    return tie >> (field << FIELD_SHIFT) + count_in(all_cards, field) - 1 & 1 == 1
 
 
 @kernel

@@ -45,7 +45,7 @@ def new_memory(megabytes: float) -> tuple[Array, Array]:
 @kernel
 def forget(b: Row, heads: Array, entries: Array) -> None:
     """Begin a search of a new deal: entries of earlier ones count no more."""
-    b.base = int(b.stored) + 1
+    b.since = int(b.stored) + 1
     b.heads = min(1 << 2 * int(b.left), len(heads))
 
 
@@ -63,10 +63,10 @@ def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: i
     Writes the move of the newest entry that holds, or -1, to `b.hint`.
     """
     hands = b.hands[depth]
-    key = int(b.shape[depth]) | leader << LEADER_SHIFT
+    key = int(b.lengths[depth]) | leader << LEADER_SHIFT
     owner_1, owner_2 = int(hands[1]) | int(hands[3]), int(hands[2]) | int(hands[3])
     tie = int(b.tie[depth])
-    base = int(b.base)
+    base = int(b.since)
     oldest = max(base, int(b.stored) - len(entries) + 1)
     number = int(heads[head_of(b, key)])
     b.hint = -1
@@ -98,11 +98,11 @@ def store(
 ) -> None:
     """Keep a result for the boards that share these top cards."""
     hands = b.hands[depth]
-    key = int(b.shape[depth]) | leader << LEADER_SHIFT
+    key = int(b.lengths[depth]) | leader << LEADER_SHIFT
     b.stored += 1
     number = int(b.stored)
     head = head_of(b, key)
-    e = entries[(number - int(b.base)) & (len(entries) - 1)]
+    e = entries[(number - int(b.since)) & (len(entries) - 1)]
     e.key = key
     e.owner_1 = int(hands[1]) | int(hands[3])
     e.owner_2 = int(hands[2]) | int(hands[3])

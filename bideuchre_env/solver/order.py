@@ -81,26 +81,30 @@ def score_leads(b: Row, depth: int, seat: int, count: int) -> None:
     """Score leads: cards that win, then ones partner wins, then low ones from elsewhere."""
     tie, trump = int(b.tie[depth]), int(b.trump)
     left, right = int(b.hands[depth, (seat + 1) & 3]), int(b.hands[depth, (seat + 3) & 3])
-    partner = int(b.hands[depth, seat ^ 2])
-    for i in range(count):
+    own, partner = int(b.hands[depth, seat]), int(b.hands[depth, seat ^ 2])
+    suit, enemy, mate, length = -1, -1, -1, 0
+    for i in range(count):  # suit by suit, as they were listed
         card = int(b.moves[depth, 0, i])
-        led = card >> FIELD_SHIFT
-        height = card & 15
-        enemy, other = best_reply(b, left, led), best_reply(b, right, led)
-        if enemy < 0 or (other >= 0 and beats(b, tie, other, enemy)):
-            enemy = other
-        mate = best_reply(b, partner, led)
+        led, height = card >> FIELD_SHIFT, card & 15
+        if led != suit:
+            suit = led
+            enemy, other = best_reply(b, left, led), best_reply(b, right, led)
+            if enemy < 0 or (other >= 0 and beats(b, tie, other, enemy)):
+                enemy = other
+            mate = best_reply(b, partner, led)
+            if mate >= 0 and enemy >= 0 and beats(b, tie, enemy, mate):
+                mate = -1
+            length = count_in(own, led)
         if enemy < 0 or not beats(b, tie, enemy, card):
             score = 120 + height
             if led == trump:
                 score += 20
-        elif mate >= 0 and beats(b, tie, mate, card) and not beats(b, tie, enemy, mate):
+        elif mate >= 0 and beats(b, tie, mate, card):
             score = 90 - height
         else:
-            score = 40 - height
+            score = 40 - height - 2 * length
             if led == trump:
                 score -= 10
-            score -= 2 * count_in(int(b.hands[depth, seat]), led)
         if card == int(b.hint):
             score += 1000
         b.scores[depth, 0, i] = score

@@ -31,16 +31,28 @@ def trick_mask(b: Row, depth: int, winner: int) -> int:
 
 @kernel
 def last_trick(b: Row, depth: int, leader: int) -> int:
-    """The last trick, in which nobody has a choice."""
-    seat, best_seat, best = leader, leader, -1
+    """The last trick, in which nobody has a choice: the cards not played to the one at `depth`."""
+    gone, trump, tie = 0, int(b.trump), int(b.tie[depth])
+    if int(b.left) - depth > 1:
+        for place in range(int(b.places)):
+            gone |= 1 << int(b.cards[depth, place])
+    seat = leader
+    best, best_seat, in_suit = -1, leader, 0
     for place in range(int(b.places)):
-        card = lowest_bit(int(b.hands[depth, seat]))
-        b.cards[depth, place] = card
-        if best < 0 or beats(b, int(b.tie[depth]), card, best):
+        card = lowest_bit(int(b.hands[depth, seat]) & ~gone)
+        if place == 0:
+            best = card
+        elif card >> FIELD_SHIFT == best >> FIELD_SHIFT:
+            in_suit = 1
+            if beats(b, tie, card, best):
+                best = card
+                best_seat = seat
+        elif card >> FIELD_SHIFT == trump:
             best = card
             best_seat = seat
+            in_suit = 0
         seat = int(b.next[seat])
-    mask = trick_mask(b, depth, best)
+    mask = from_card(tie, best) if in_suit else 0
     return mask | WON if best_seat & 1 == 0 else mask
 
 
@@ -74,12 +86,7 @@ def known(
     b.hint = -1
     if place > 0:
         return NOTHING
-    left = int(b.left) - depth
-    if goal <= 0:
-        return WON
-    if goal > left:
-        return 0
-    if left == 1:
+    if int(b.left) - depth == 1:
         return last_trick(b, depth, seat)
     found = from_bounds(b, depth, seat, goal)
     if found == NOTHING:
@@ -96,15 +103,14 @@ def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: i
     """
     seat = int(b.seats[depth, place])
     mask, want = found & ~WON, WON if seat & 1 == 0 else 0
-    if place + 1 == int(b.places):
-        mask = before_trick(b, depth, mask) | trick_mask(b, depth, int(b.bests[depth, place + 1]))
-    tried = int(b.tried[depth, place])
+    tried, count = int(b.tried[depth, place]), int(b.counts[depth, place])
     move = int(b.moves[depth, place, tried - 1])
     if found & WON != want:
-        mask |= int(b.masks[depth, place])
-        b.masks[depth, place] = mask
-        if tried < int(b.counts[depth, place]):
-            return NOTHING
+        if count > 1:
+            mask |= int(b.masks[depth, place])
+            b.masks[depth, place] = mask
+            if tried < count:
+                return NOTHING
         mask = whole_runs(b, depth, seat, mask)
         move = -1
     if place == 0:
@@ -112,6 +118,22 @@ def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: i
         low, high = (goal, left) if found & WON else (0, goal - 1)
         store(b, heads, entries, depth, seat, low, high, mask, move)
     return mask | (found & WON)
+
+
+@kernel
+def after_trick(b: Row, depth: int, goal: int) -> int:
+    """The answer once all have played to a trick, if what is left needs no search, or NOTHING."""
+    last = int(b.places) - 1
+    top, leader = int(b.bests[depth, last + 1]), int(b.best_seats[depth, last + 1])
+    left = int(b.left) - depth - 1
+    goal -= 1 - (leader & 1)
+    if goal <= 0:
+        return trick_mask(b, depth, top) | WON
+    if goal > left:
+        return trick_mask(b, depth, top)
+    if left > 1:
+        return NOTHING
+    return trick_mask(b, depth, top) | last_trick(b, depth, leader)
 
 
 @kernel
@@ -127,31 +149,40 @@ def search(
     while int(b.stop) == 0:
         found = known(b, heads, entries, depth, place, seat, goal)
         if found == NOTHING:
-            b.seats[depth, place] = seat
             b.masks[depth, place] = 0
             b.tried[depth, place] = 0
             b.counts[depth, place] = list_moves(b, depth, place, seat)
-        while found != NOTHING:  # back to the seat that played last
-            if depth == top_depth and place == top_place:
-                return found & WON != 0
-            if place > 0:
-                place -= 1
-            else:
-                depth -= 1
-                place = last
+            b.seats[depth, place] = seat
+        while True:
+            while found != NOTHING:  # back to the seat that played last
+                if depth == top_depth and place == top_place:
+                    return found & WON != 0
+                if place > 0:
+                    place -= 1
+                else:
+                    depth -= 1
+                    place = last
+                    mask = before_trick(b, depth, found & ~WON)
+                    mask |= trick_mask(b, depth, int(b.bests[depth, last + 1]))
+                    found = mask | (found & WON)
+                found = heard(b, heads, entries, depth, place, found)
+            seat = int(b.seats[depth, place])
+            put_down(b, depth, place, seat, next_move(b, depth, place))
+            b.nodes += 1
+            goal = int(b.goals[depth])
+            if place < last:
+                break
+            found = after_trick(b, depth, goal)
+            if found == NOTHING:
+                break
             found = heard(b, heads, entries, depth, place, found)
-        card = next_move(b, depth, place)
-        seat = int(b.seats[depth, place])
-        put_down(b, depth, place, seat, card)
-        b.nodes += 1
         if place < last:
             place += 1
             seat = int(b.next[seat])
-            goal = int(b.goals[depth])
         else:
             end_trick(b, depth)
-            seat = int(b.best_seats[depth, place + 1])
-            goal = int(b.goals[depth]) - 1 + (seat & 1)
+            seat = int(b.best_seats[depth, last + 1])
+            goal -= 1 - (seat & 1)
             depth += 1
             place = 0
             b.goals[depth] = goal
