@@ -162,3 +162,30 @@ def sure_tricks(b: Row, depth: int, leader: int, side: int) -> int:
             mask = int(b.mask)
     b.mask = mask
     return most
+
+
+@kernel
+def cash_second(b: Row, depth: int, seat: int) -> int:
+    """Tricks the second hand's side takes at least, this one included; their mask to `b.mask`.
+
+    Where it or its partner has the best card of the suit led, and nobody can ruff that, the side
+    takes the trick as if it had led the suit itself, and goes on from there. 0 if unsure.
+    """
+    card = int(b.cards[depth, 0])
+    field, trump, tie = card >> FIELD_SHIFT, int(b.trump), int(b.tie[depth])
+    leader, third, fourth = (seat + 3) & 3, (seat + 1) & 3, seat ^ 2
+    if int(b.seats[depth, 0]) != leader:  # partner led: the seat between sits out
+        return 0
+    own, mate = int(b.hands[depth, seat]), int(b.hands[depth, fourth])
+    enemy = int(b.hands[depth, third])
+    if field != trump and trump >= 0 and count_in(enemy, field) == 0 and count_in(enemy, trump) > 0:
+        return 0
+    all_cards = own | mate | enemy | int(b.hands[depth, leader])
+    top = (field << FIELD_SHIFT) + count_in(all_cards, field) - 1
+    if top == card or tie >> top & 1:
+        return 0
+    if own >> top & 1:
+        return cash(b, depth, seat)
+    if mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
+        return cash(b, depth, fourth)
+    return 0

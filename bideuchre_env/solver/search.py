@@ -15,7 +15,7 @@ from bideuchre_env.solver.board import (
     from_card,
     put_down,
 )
-from bideuchre_env.solver.bounds import sure_tricks
+from bideuchre_env.solver.bounds import cash_second, sure_tricks
 from bideuchre_env.solver.memory import NOTHING, WON, probe, store
 from bideuchre_env.solver.order import equal_to_below, list_moves, next_move
 
@@ -84,6 +84,11 @@ def known(
 ) -> int:
     """The answer of a board that needs no search, or NOTHING; its likely move to `b.hint`."""
     b.hint = -1
+    if place == 1:
+        sure = cash_second(b, depth, seat)
+        if seat & 1 == 0:
+            return int(b.mask) | WON if sure >= goal else NOTHING
+        return int(b.mask) if int(b.left) - depth - sure < goal else NOTHING
     if place > 0:
         return NOTHING
     if int(b.left) - depth == 1:
