@@ -6,6 +6,7 @@ Each bound comes with the mask of the top cards it rests on, in `b.mask`.
 from __future__ import annotations
 
 from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env.cards import N_SEATS
 from bideuchre_env.solver.board import FIELD_SHIFT, count_in, field_bits, from_card
 
 
@@ -33,24 +34,27 @@ def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
 
 @kernel
 def cash(b: Row, depth: int, seat: int) -> int:
-    """Tricks the leader's side takes by leading top cards; the mask they rest on to `b.mask`.
+    """Tricks the leader's side is sure of, leading top cards; the mask they rest on to `b.mask`.
 
-    The leader cashes its suits, trumps first, then leads to partner, who cashes the others.
+    The leader cashes its suits, trumps first, then leads to partner, who cashes the others; the
+    sure trumps of the hand that draws trumps come to that.
     """
     trump, tie = int(b.trump), int(b.tie[depth])
     own, mate = int(b.hands[depth, seat]), int(b.hands[depth, seat ^ 2])
     left, right = int(b.hands[depth, (seat + 1) & 3]), int(b.hands[depth, (seat + 3) & 3])
     all_cards = own | mate | left | right
     tricks, mask, mate_mask = popcount(own), 0, 0
-    drawn, mate_draws, ruffs, mate_ruffs = 0, 0, 0, 0
+    drawn, mate_draws, ruffs, mate_ruffs, sure = 0, 0, 0, 0, 0
     own_trumps, mate_trumps = 0, 0
     entry = False
     if trump >= 0:
         own_trumps, mate_trumps = count_in(own, trump), count_in(mate, trump)
         on_left, on_right = count_in(left, trump), count_in(right, trump)
+        sure = sure_trumps(b, depth, seat)
+        mask = int(b.mask)
         drawn = top_run(b, own, all_cards, tie, trump)
         if drawn > 0:
-            mask = from_card(tie, int(b.low))
+            mask |= from_card(tie, int(b.low))
             if drawn >= on_left and drawn >= on_right and drawn >= mate_trumps:
                 drawn = own_trumps
         elif mate_trumps > 0:
@@ -65,23 +69,33 @@ def cash(b: Row, depth: int, seat: int) -> int:
         mate_ruffs = (1 if on_left > most else 0) | (2 if on_right > most else 0)
     side, mate_side = 0, 0
     for field in range(4):
-        if field == trump or all_cards & field_bits(field) == 0:
+        if field == trump or (own | mate) & field_bits(field) == 0:
             continue
         on_left, on_right = count_in(left, field), count_in(right, field)
+        on_own, on_mate = count_in(own, field), count_in(mate, field)
         run = top_run(b, own, all_cards, tie, field)
         if run > 0:
-            low = int(b.low)
-            if run >= on_left and run >= on_right and run >= count_in(mate, field):
-                run = count_in(own, field)
+            low, top = int(b.low), run
+            if run >= on_left and run >= on_right and run >= on_mate:
+                run = on_own
             run = must_follow(run, on_left, on_right, ruffs)
             side += run
             mask |= from_card(tie, low) if run > 0 else 0
+            longer = run == top and on_own > run and on_mate > run and tie >> low + 1 & 1 == 0
+            if longer and mate >> low - 1 & 1:
+                more = next_run(mate, all_cards, tie, low - 1)
+                more = min(more, on_mate - run)
+                if must_follow(run + 1, on_left, on_right, ruffs) > run:
+                    entry = True
+                    more = must_follow(run + more, on_left, on_right, mate_ruffs) - run
+                    mate_side += more
+                    mate_mask |= from_card(tie, low - more)
             continue
         run = top_run(b, mate, all_cards, tie, field)
         if run > 0:
-            low, on_own = int(b.low), count_in(own, field)
+            low = int(b.low)
             if run >= on_left and run >= on_right and run >= on_own:
-                run = count_in(mate, field)
+                run = on_mate
             run = must_follow(run, on_left, on_right, mate_ruffs)
             mate_side += run
             mate_mask |= from_card(tie, low) if run > 0 else 0
@@ -92,11 +106,27 @@ def cash(b: Row, depth: int, seat: int) -> int:
     if mate_trumps > drawn and side > tricks - mate_trumps:
         return drawn + tricks - mate_trumps + 1
     if not entry:
-        return drawn + side
+        return max(drawn, sure) + side
     b.mask = mask | mate_mask
+    if mate_draws > 0:
+        sure = 0  # the leader's trumps fall when partner draws
     if own_trumps > drawn + mate_draws:
-        mate_side = min(mate_side, tricks - own_trumps - side + 1)
-    return min(drawn + side + mate_draws + mate_side, tricks)
+        spare = tricks - own_trumps - side
+        if mate_side > spare:
+            return min(max(drawn + 1, sure) + side + mate_draws + spare, tricks)
+    return min(max(drawn, sure) + side + mate_draws + mate_side, tricks)
+
+
+@kernel
+def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
+    """How many cards in a row a hand holds from this one down, none with an equal elsewhere."""
+    count = 0
+    while hand >> card & 1 and not tie >> card & 1:
+        count += 1
+        if card & 15 == 0:
+            break
+        card -= 1
+    return count
 
 
 @kernel
@@ -148,18 +178,16 @@ def sure_trumps(b: Row, depth: int, seat: int) -> int:
 @kernel
 def sure_tricks(b: Row, depth: int, leader: int, side: int) -> int:
     """The best bound of a side: its trumps and, where it has the lead, its top cards."""
-    most = sure_trumps(b, depth, side)
-    mask = int(b.mask)
-    if int(b.hands[depth, side + 2]):
-        sure = sure_trumps(b, depth, side + 2)
-        if sure > most:
-            most = sure
-            mask = int(b.mask)
+    most, mask = 0, 0
     if leader & 1 == side:
-        cashed = cash(b, depth, leader)
-        if cashed > most:
-            most = cashed
-            mask = int(b.mask)
+        most = cash(b, depth, leader)
+        mask = int(b.mask)
+    for seat in range(side, N_SEATS, 2):
+        if seat != leader and int(b.trump) >= 0:
+            sure = sure_trumps(b, depth, seat)
+            if sure > most:
+                most = sure
+                mask = int(b.mask)
     b.mask = mask
     return most
 

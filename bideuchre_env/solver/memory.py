@@ -2,7 +2,7 @@
 
 A result holds for every board with the same numbers of cards by seat and suit and the same owners
 of the cards in `mask`, the top cards that the result rests on (partition search). Entries of one
-shape form a chain, newest first.
+shape form a chain, the one of use last first.
 
 Entries are numbered by a counter that never turns back, and stand in turn at the places of a table
 that is a power of two: a full one forgets its oldest entries. A new search (`forget`) only notes
@@ -46,7 +46,7 @@ def new_memory(megabytes: float) -> tuple[Array, Array]:
 def forget(b: Row, heads: Array, entries: Array) -> None:
     """Begin a search of a new deal: entries of earlier ones count no more."""
     b.since = int(b.stored) + 1
-    b.heads = min(1 << 2 * int(b.left), len(heads))
+    b.heads = min(1 << min(2 * int(b.left), 16), len(heads))
 
 
 @kernel
@@ -66,20 +66,24 @@ def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: i
     key = int(b.lengths[depth]) | leader << LEADER_SHIFT
     owner_1, owner_2 = int(hands[1]) | int(hands[3]), int(hands[2]) | int(hands[3])
     tie = int(b.tie[depth])
-    base = int(b.since)
-    oldest = max(base, int(b.stored) - len(entries) + 1)
-    number = int(heads[head_of(b, key)])
+    since = int(b.since)
+    oldest = max(since, int(b.stored) - len(entries) + 1)
+    head = head_of(b, key)
+    number, newer = int(heads[head]), -1
     b.hint = -1
     while number >= oldest:
-        e = entries[(number - base) & (len(entries) - 1)]
+        e = entries[(number - since) & (len(entries) - 1)]
         differ = (owner_1 ^ int(e.owner_1)) | (owner_2 ^ int(e.owner_2)) | (tie ^ int(e.tie))
         if key == int(e.key) and differ & int(e.mask) == 0:
-            if int(e.low) >= goal:
-                return int(e.mask) | WON
-            if int(e.high) < goal:
-                return int(e.mask)
+            if int(e.low) >= goal or int(e.high) < goal:
+                if newer >= 0:  # what was of use once is looked at first
+                    entries[(newer - since) & (len(entries) - 1)].older = e.older
+                    e.older = heads[head]
+                    heads[head] = number
+                return int(e.mask) | (WON if int(e.low) >= goal else 0)
             if int(b.hint) < 0:
                 b.hint = int(e.move)
+        newer = number
         number = int(e.older)
     return NOTHING
 
