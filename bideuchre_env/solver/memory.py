@@ -60,7 +60,7 @@ def head_of(b: Row, key: int) -> int:
 def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: int) -> int:
     """What is known of whether side 0 reaches the goal: `WON` or 0, with its mask, or NOTHING.
 
-    Writes the move of the newest entry that holds, or -1, to `b.hint`.
+    Writes the move of an entry that holds, or else of one of this shape, or -1, to `b.hint`.
     """
     hands = b.hands[depth]
     key = int(b.lengths[depth]) | leader << LEADER_SHIFT
@@ -81,8 +81,10 @@ def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: i
                     e.older = heads[head]
                     heads[head] = number
                 return int(e.mask) | (WON if int(e.low) >= goal else 0)
-            if int(b.hint) < 0:
+            if int(e.move) >= 0:
                 b.hint = int(e.move)
+        elif int(b.hint) < 0:
+            b.hint = int(e.move)
         newer = number
         number = int(e.older)
     return NOTHING

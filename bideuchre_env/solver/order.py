@@ -94,7 +94,7 @@ def score_leads(b: Row, depth: int, seat: int, count: int) -> None:
             mate = best_reply(b, partner, led)
             if mate >= 0 and enemy >= 0 and beats(b, tie, enemy, mate):
                 mate = -1
-            length = count_in(own, led)
+            length = count_in(own | partner, led) if trump < 0 else count_in(own, led)
         if enemy < 0 or not beats(b, tie, enemy, card):
             score = 120 + height
             if led == trump:
@@ -102,7 +102,7 @@ def score_leads(b: Row, depth: int, seat: int, count: int) -> None:
         elif mate >= 0 and beats(b, tie, mate, card):
             score = 90 - height
         else:
-            score = 40 - height - 2 * length
+            score = 40 - height + (2 * length if trump < 0 else -2 * length)
             if led == trump:
                 score -= 10
         if card == int(b.hint):
