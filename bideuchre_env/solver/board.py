@@ -87,17 +87,6 @@ def field_bits(field: int) -> int:
 
 
 @kernel
-def highest_bit(bits: int) -> int:
-    """The highest set bit within the one field where bits are set; they are not 0."""
-    high = bits
-    high |= high >> 1
-    high |= high >> 2
-    high |= high >> 4
-    high |= high >> 8
-    return lowest_bit(high - (high >> 1))
-
-
-@kernel
 def beats(b: Row, tie: int, card: int, best: int) -> bool:
     """Whether a card (its bit) takes the trick over from the best card so far, played earlier."""
     if card >> FIELD_SHIFT == best >> FIELD_SHIFT:

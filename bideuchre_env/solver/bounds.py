@@ -5,7 +5,7 @@ Each bound comes with the mask of the top cards it rests on, in `b.mask`.
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env._jit import Row, highest_bit, kernel, lowest_bit, popcount
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.solver.board import FIELD_SHIFT, count_in, field_bits, from_card
 
@@ -16,20 +16,17 @@ def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
 
     Writes the lowest of them to `b.low`. A card that is tied wins if it is led.
     """
-    base = field << FIELD_SHIFT
-    card = base + count_in(all_cards, field) - 1
-    count = 0
-    while card >= base:
-        if own >> card & 1:
-            count += 1
-            b.low = card
-            card -= 1
-        elif tie >> card & 1 and own >> (card - 1) & 1:
-            b.low = card - 1
-            return count + 1
-        else:
-            break
-    return count
+    bits = field_bits(field)
+    mine, others = own & bits, all_cards & ~own & bits
+    if others:
+        best = highest_bit(others)
+        mine &= -(2 << best)
+        if tie >> best & 1 and own >> (best - 1) & 1:
+            b.low = best - 1
+            return popcount(mine) + 1
+    if mine:
+        b.low = lowest_bit(mine)
+    return popcount(mine)
 
 
 @kernel

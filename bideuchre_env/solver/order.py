@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Row, kernel, lowest_bit
-from bideuchre_env.solver.board import FIELD_SHIFT, beats, count_in, field_bits, highest_bit
+from bideuchre_env._jit import Row, highest_bit, kernel, lowest_bit
+from bideuchre_env.solver.board import FIELD_SHIFT, beats, count_in, field_bits
 
 
 @kernel
