@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import reference
+from games import Chooser, start
 from plain_solver import after, may_play
 
-from bideuchre_env import Rules
+from bideuchre_env import Rules, make
 from bideuchre_env.cards import CARD_NAMES, STRAINS, SUITS, hand_bits
 from bideuchre_env.state import PLAY, new_states
 
@@ -101,3 +102,17 @@ def whole_deal(rng: random.Random, rules: Rules, strain: str, lone: bool = False
     if lone:
         hands[2] = []
     return Ending(rules, hands, [], 0, strain, 2 if lone else None)
+
+
+def in_play(name="cincinnati_v0", seed=1, **options):
+    """An environment at the opening lead of its first hand that is played."""
+    env = start(make(name, **options).rules, seed) if isinstance(name, str) else start(name, seed)
+    choose = Chooser(seed)
+    while env._states[0]["phase"] != 4:
+        env.step(choose(env))
+    return env
+
+
+def deal_of(env):
+    """The hand's deal, by names."""
+    return env.record.hands[-1]["deal"]

@@ -75,12 +75,17 @@ def value_after(b: Row, heads: Array, entries: Array, card: int, value: int) -> 
 
 
 @kernel
-def solve_moves(s: Row, t: Row, b: Row, heads: Array, entries: Array, out: Array) -> int:
+def solve_moves(
+    s: Row, t: Row, b: Row, heads: Array, entries: Array, fresh: bool, out: Array
+) -> int:
     """The tricks the side to act still takes after each card, the current trick included.
 
     Writes them by kind to `out`, int8 (24,), -1 where the card may not be played; gives the best.
+    `fresh` forgets what the table holds, which must be of this strain and these seats otherwise.
     """
     set_up(b, t, s)
+    if fresh:
+        forget(b, heads, entries)
     out[:] = -1
     left, seat = int(b.left), int(b.seat)
     value = solve_position(b, heads, entries)
@@ -129,9 +134,7 @@ def solve_moves_rows(
 ) -> None:
     """The same after each card: to `out`, int8 (n, 24), see `solve_moves`."""
     for i in range(first, last):
-        set_up(boards[0], tables[0], states[i])
-        forget(boards[0], heads, entries)
-        solve_moves(states[i], tables[0], boards[0], heads, entries, out[i])
+        solve_moves(states[i], tables[0], boards[0], heads, entries, True, out[i])
 
 
 @kernel
