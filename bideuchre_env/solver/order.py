@@ -96,15 +96,11 @@ def score_leads(b: Row, depth: int, seat: int, count: int) -> None:
                 mate = -1
             length = count_in(own | partner, led) if trump < 0 else count_in(own, led)
         if enemy < 0 or not beats(b, tie, enemy, card):
-            score = 120 + height
-            if led == trump:
-                score += 20
+            score = (120 if led != trump else 100) + height
         elif mate >= 0 and beats(b, tie, mate, card):
             score = 90 - height
         else:
-            score = 40 - height + (2 * length if trump < 0 else -2 * length)
-            if led == trump:
-                score -= 10
+            score = (40 if led != trump else 50) - height + 2 * length
         if card == int(b.hint):
             score += 1000
         b.scores[depth, 0, i] = score
@@ -129,12 +125,12 @@ def score_replies(b: Row, depth: int, place: int, seat: int, count: int) -> None
         suit, height = card >> FIELD_SHIFT, card & 15
         score = 40 - height
         if suit != led:
-            score -= count_in(int(b.hands[depth, seat]), suit)
+            score += 3 * count_in(int(b.hands[depth, seat]), suit)
             if suit == trump:
                 score -= 20
         if not standing and beats(b, tie, card, best):
             if threat < 0 or not beats(b, tie, threat, card):
                 score += 100
             else:
-                score -= 5
+                score += 20
         b.scores[depth, place, i] = score
