@@ -29,7 +29,6 @@ def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
     files = {path.name: path for path in sorted(package.glob("*.py"))}
     files |= {f"agents/{path.name}": path for path in sorted(agents.glob("*.py"))}
     files |= {f"solver/{path.name}": path for path in sorted(package.glob("solver/*.py"))}
-    files |= {f"solver/{path.name}": path for path in sorted(package.glob("solver/*.py"))}
     texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
     wanted = {
         name for name, text in texts.items() if re.search(r"^@(inline_)?kernel\b", text, re.M)

@@ -29,8 +29,8 @@ deals transcript record
 show records_io intervals report
 books aec guarded
 team step_team vector_input vector
-solver.board solver.memory solver.bounds solver.order solver.search solver.solve
-solver.workers solver.positions solver.faces solver.deal_table solver.par solver.analysis
+solver.board solver.memory solver.bounds solver.order solver.search solver.values
+solver.workers solver.positions solver.faces solver.deal_table solver.best_calls solver.analysis
 solver.__init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading

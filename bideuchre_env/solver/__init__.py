@@ -11,9 +11,9 @@ solver.analyse(record)                  # tricks given away by each card played
 """
 
 from bideuchre_env.solver.analysis import PlayedCard, analyse
+from bideuchre_env.solver.best_calls import Par, par
 from bideuchre_env.solver.deal_table import DealTable, Exchange, best_exchange, table, tables_of
 from bideuchre_env.solver.faces import can_make, solve, solve_batch, solve_moves
-from bideuchre_env.solver.par import Par, par
 
 __all__ = [
     "DealTable",

@@ -14,7 +14,7 @@ from bideuchre_env.cards import N_SEATS, STRAINS, hand_bits, hand_kinds, hand_na
 from bideuchre_env.deals import parse_seat
 from bideuchre_env.errors import OptionError, shown
 from bideuchre_env.rules import MAX_EXCHANGE, Rules
-from bideuchre_env.solver import solve as kernels
+from bideuchre_env.solver import values
 from bideuchre_env.solver.faces import dealer_seat, spans
 from bideuchre_env.solver.positions import hands_of_deal, hands_of_deals
 from bideuchre_env.solver.workers import Task, run
@@ -76,7 +76,7 @@ def tables_of(
     def task(first: int, last: int) -> Task:
         def work(boards: Array, heads: Array, entries: Array) -> None:
             room = new_states(1)
-            kernels.solve_table(
+            values.solve_table(
                 room, tables, hands, dealers, first, last, boards, heads, entries, out
             )
 
@@ -132,7 +132,7 @@ def _search_exchanges(
     def task(boards: Array, heads: Array, entries: Array) -> Exchange:
         room, found, best = new_states(1), np.zeros(2, np.int64), -1
         for first in range(len(given)):
-            best = kernels.best_of_exchanges(
+            best = values.best_of_exchanges(
                 room,
                 tables,
                 hands,

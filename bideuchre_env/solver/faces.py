@@ -12,7 +12,7 @@ from bideuchre_env.cards import MAX_KINDS, N_SEATS, parse_strain
 from bideuchre_env.deals import parse_seat
 from bideuchre_env.errors import OptionError, PositionError, shown
 from bideuchre_env.rules import Rules
-from bideuchre_env.solver import solve as kernels
+from bideuchre_env.solver import values
 from bideuchre_env.solver.positions import check_rows, hands_of_deals, position_of
 from bideuchre_env.solver.workers import Task, run
 from bideuchre_env.state import new_states
@@ -94,7 +94,7 @@ def can_make(
 
     def task(boards: Array, heads: Array, entries: Array) -> bool:
         return bool(
-            kernels.reaches_row(states, compile_tables(game), 0, wanted, boards, heads, entries)
+            values.reaches_row(states, compile_tables(game), 0, wanted, boards, heads, entries)
         )
 
     return bool(run([task], memory)[0]) != defends
@@ -142,7 +142,7 @@ def _contracts(
         raise OptionError(f"alone={shown(alone)}: True or False")
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)
     states, tables = new_states(len(hands)), compile_tables(rules)
-    kernels.set_contracts(states, tables, hands, dealer_seat(dealer, rules), seat, suit, int(alone))
+    values.set_contracts(states, tables, hands, dealer_seat(dealer, rules), seat, suit, int(alone))
     return states
 
 
@@ -158,15 +158,15 @@ def dealer_seat(dealer: Any, rules: Rules) -> int:
 def _solved(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
     """The answers for sound state rows, worked on in runs of rows by threads."""
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
-    out = np.zeros(shape, np.int8)
-    kernel, tables = (
-        kernels.solve_moves_rows if moves else kernels.solve_rows,
-        compile_tables(rules),
-    )
+    out, tables = np.zeros(shape, np.int8), compile_tables(rules)
 
     def task(first: int, last: int) -> Task:
         def work(boards: Array, heads: Array, entries: Array) -> None:
-            kernel(states, tables, first, last, boards, heads, entries, out)
+            room = (states, tables, first, last, boards, heads, entries)
+            if moves:
+                values.solve_moves_rows(*room, False, out)
+            else:
+                values.solve_rows(*room, out)
 
         return work
 

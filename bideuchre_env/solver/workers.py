@@ -7,9 +7,11 @@ nor the size of the tables changes any answer.
 from __future__ import annotations
 
 import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any
 
 from bideuchre_env._jit import Array
@@ -91,25 +93,21 @@ def run(tasks: list[Task], memory: Any, threads: Any = 1) -> list[Any]:
     """
     size, n = check_memory(memory), check_threads(threads)
     team = [_bench.take(size) for _ in range(min(n, max(1, len(tasks))))]
-    free, lock = list(team), threading.Lock()
-    stopped = threading.Event()
+    results: list[Any] = [None] * len(tasks)
+    turns, lock, stopped = iter(range(len(tasks))), threading.Lock(), threading.Event()
 
-    def work(task: Task) -> Any:
-        if stopped.is_set():
-            return None
-        with lock:
-            worker = free.pop()
-        try:
-            return task(*worker.room)
-        finally:
+    def work(worker: Worker) -> None:
+        while not stopped.is_set():
             with lock:
-                free.append(worker)
+                turn = next(turns, None)
+            if turn is None:
+                return
+            results[turn] = tasks[turn](*worker.room)
 
     pool = ThreadPoolExecutor(len(team), thread_name_prefix="bideuchre-solver")
     try:
-        futures = [pool.submit(work, task) for task in tasks]
-        _wait_for(futures)
-        return [future.result() for future in futures]
+        with _ctrl_c() as pressed:
+            _wait_for([pool.submit(work, worker) for worker in team], pressed)
     finally:
         stopped.set()
         for worker in team:
@@ -117,12 +115,33 @@ def run(tasks: list[Task], memory: Any, threads: Any = 1) -> list[Any]:
         pool.shutdown(wait=True, cancel_futures=True)
         for worker in team:
             _bench.give(size, worker)
+    return results
 
 
-def _wait_for(futures: list[Future[Any]]) -> None:
-    """Wait for all, or for the first error, looking up now and then so that Ctrl-C is seen."""
+def _wait_for(futures: list[Future[None]], pressed: threading.Event) -> None:
+    """Wait for all, looking up now and then; raises the first error, or Ctrl-C."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=LOOK_UP_SECONDS, return_when=FIRST_EXCEPTION)
-        if any(future.exception() for future in done):
-            return
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        for future in done:
+            future.result()
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets, so that it is not lost wherever the main thread may be.
+
+    Only where Python's own handler is in place, in the main thread; elsewhere it is never set.
+    """
+    event = threading.Event()
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield event
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: event.set())
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -130,11 +130,17 @@ def solve_moves_rows(
     boards: Array,
     heads: Array,
     entries: Array,
+    shared: bool,
     out: Array,
 ) -> None:
-    """The same after each card: to `out`, int8 (n, 24), see `solve_moves`."""
+    """The same after each card: to `out`, int8 (n, 24), see `solve_moves`.
+
+    `shared` keeps what the table holds from row to row: for rows of one strain, in which the same
+    seats play.
+    """
     for i in range(first, last):
-        solve_moves(states[i], tables[0], boards[0], heads, entries, True, out[i])
+        fresh = i == first or not shared
+        solve_moves(states[i], tables[0], boards[0], heads, entries, fresh, out[i])
 
 
 @kernel
