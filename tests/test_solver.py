@@ -14,8 +14,9 @@ from strategies import rules as any_rules
 from strategies import seeds
 
 from bideuchre_env import make, solver
-from bideuchre_env.batch import step_row
 from bideuchre_env.cards import CARD_NAMES, STRAINS
+from bideuchre_env.one_row import step_row
+from bideuchre_env.state import rows_of
 from bideuchre_env.tables import compile_tables
 
 SINGLE = RULES["9", 1]
@@ -180,7 +181,7 @@ def test_a_hand_played_by_the_solver_takes_what_it_says():
         while not rows:
             moves = solver.solve_moves(env)
             env.step(max(moves, key=moves.get))
-        assert rows[0][0]["tricks_won"][side] == said
+        assert rows_of(rows)[0]["tricks_won"][side] == said
 
 
 def test_known_positions():

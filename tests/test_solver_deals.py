@@ -12,7 +12,7 @@ from strategies import rules as any_rules
 from strategies import seeds
 
 from bideuchre_env import Bid, GameRecord, Rules, errors, make, solver
-from bideuchre_env.batch import step_row
+from bideuchre_env.one_row import step_row
 from bideuchre_env.tables import compile_tables
 
 SINGLE, DOUBLE = RULES["9", 1], RULES["J", 2]

@@ -12,10 +12,11 @@ import numpy as np
 from bideuchre_env import actions
 from bideuchre_env._jit import Array, Row, kernel, popcount
 from bideuchre_env.aec import BidEuchreEnv
-from bideuchre_env.batch import deal_given_row, start_rows, step_row
+from bideuchre_env.batch import start_rows
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.deals import parse_deal
 from bideuchre_env.errors import DealError, PositionError, shown
+from bideuchre_env.one_row import deal_given_row, step_row
 from bideuchre_env.record import GameRecord
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import PLAY, STATE, Phase, new_states
