@@ -34,7 +34,7 @@ _LAZY = {
     "SoloEnv": "bideuchre_env.solo",
     "SoloVectorEnv": "bideuchre_env.solo_vector",
 }
-_SUBMODULES = ("agents", "record", "records_io", "rollout", "selfplay")
+_SUBMODULES = ("agents", "record", "records_io", "rollout", "selfplay", "solver")
 
 __all__ = [
     "Bid",

@@ -127,6 +127,11 @@ def _lowest_bit(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
+def _highest_bit(bits: int) -> int:
+    """The index of the highest set bit of a positive int64."""
+    return int(bits).bit_length() - 1
+
+
 def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
     """One machine instruction on an int64 for kernels, or its plain Python twin without JIT."""
 
@@ -144,6 +149,13 @@ popcount = _instruction(_popcount, lambda context, builder, bits: builder.ctpop(
 lowest_bit = _instruction(
     _lowest_bit,
     lambda context, builder, bits: builder.cttz(bits, context.get_constant(types.boolean, 1)),
+)
+highest_bit = _instruction(
+    _highest_bit,
+    lambda context, builder, bits: builder.sub(
+        context.get_constant(types.int64, 63),
+        builder.ctlz(bits, context.get_constant(types.boolean, 1)),
+    ),
 )
 
 

@@ -29,6 +29,9 @@ deals transcript record
 show records_io intervals report
 books aec guarded
 team step_team vector_input vector
+solver.board solver.memory solver.bounds solver.order solver.search solver.values
+solver.workers solver.positions solver.faces solver.deal_table solver.best_calls solver.analysis
+solver.__init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
@@ -53,7 +56,9 @@ LIGHT = ("errors", "cards", "rules", "rule_sheet", "variants", "registration", "
 def modules():
     """Every module of the package on disk: name to file."""
     found = {path.stem: path for path in sorted(PACKAGE.glob("*.py"))}
-    return found | {f"agents.{path.stem}": path for path in sorted((ROOT / "agents").glob("*.py"))}
+    for room, folder in (("agents", ROOT / "agents"), ("solver", PACKAGE / "solver")):
+        found |= {f"{room}.{path.stem}": path for path in sorted(folder.glob("*.py"))}
+    return found
 
 
 def imports(path, known):
@@ -149,11 +154,16 @@ def test_the_packages_declared_are_those_on_disk():
     """`packages` and `package-dir` in pyproject name every folder of packaged code."""
     tomllib = pytest.importorskip("tomllib", reason="in the standard library from 3.11")
     declared = tomllib.loads(read("pyproject.toml"))["tool"]["setuptools"]
-    assert declared["packages"] == ["bideuchre_env", "bideuchre_env.agents"]
+    assert declared["packages"] == [
+        "bideuchre_env",
+        "bideuchre_env.agents",
+        "bideuchre_env.solver",
+    ]
     assert declared["package-dir"] == {"bideuchre_env.agents": "agents"}
     found = [*PACKAGE.rglob("__init__.py"), *(ROOT / "agents").rglob("__init__.py")]
     inner = {path.parent for path in found}
-    assert {path.resolve() for path in inner} == {PACKAGE.resolve(), (ROOT / "agents").resolve()}
+    packaged = {PACKAGE, ROOT / "agents", PACKAGE / "solver"}
+    assert {path.resolve() for path in inner} == {path.resolve() for path in packaged}
     assert (PACKAGE / "py.typed").exists()
 
 
