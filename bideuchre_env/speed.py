@@ -11,11 +11,12 @@ from typing import Any
 
 from bideuchre_env import agents as players
 from bideuchre_env import selfplay
+from bideuchre_env._jit import Array
 from bideuchre_env.registration import Variant
 from bideuchre_env.rollout import rollout
 from bideuchre_env.timing import Task
 
-MIXED = 100  # steps after which the rows of a vector env stand anywhere in a game
+SPAN = 64  # successive steps that rows are taken from: more than a hand has decisions
 ROLLOUT_HANDS = {"random": 20_000, "rule": 2_000}
 BOARDS = 2_000
 
@@ -133,13 +134,24 @@ def rollouts(
     return run
 
 
-def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
-    """An agent's decisions on observations of games played at random, as `act_rows` takes them."""
+def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
+    """What seats see at `rows` tables played at random, (n, D), anywhere in a hand; masks (n, A).
+
+    Tables dealt together stay in step for many hands, so each step gives some of the rows.
+    """
     env = variant.vec(rows)
     observed, _ = env.reset(seed=0)
-    for _ in range(MIXED):
+    observations, masks = (observed[part].copy() for part in ("observation", "action_mask"))
+    for step in range(SPAN):
         observed = env.step(env.sample())[0]
-    observations, masks = observed["observation"].copy(), observed["action_mask"].copy()
+        for kept, seen in ((observations, "observation"), (masks, "action_mask")):
+            kept[step::SPAN] = observed[seen][step::SPAN]
+    return observations, masks
+
+
+def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
+    """An agent's decisions on observations of games played at random, as `act_rows` takes them."""
+    observations, masks = anywhere(variant, rows)
     player = players.make(agent, variant.rules, seed=0)
 
     def run() -> tuple[int, float]:
