@@ -162,7 +162,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
                     rows.restart(ended.astype(np.int64))
         infos |= self._infos(self._all)
         ends = (rows.rewards, rows.terminated, rows.truncated)
-        rewards, terminated, truncated = (a.copy() for a in ends) if self.copy else ends
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
         return self._observations(), rewards, terminated, truncated, infos
 
     def action_masks(self) -> Array:
@@ -184,10 +184,14 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too
             self._rows.close()
 
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
+
     def _observations(self) -> Observation:
         rows = self._rows
         arrays = {"observation": rows.observations, "action_mask": rows.masks}
-        return {name: a.copy() for name, a in arrays.items()} if self.copy else arrays
+        return {name: self._handed(array) for name, array in arrays.items()}
 
     def _infos(self, chosen: Array) -> dict[str, Any]:
         """What every step tells of the chosen rows, bool (n,); zeros for the others."""
@@ -195,8 +199,8 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         masks, seats = rows.masks, rows.solos["seat"].astype(int)
         if not chosen.all():
             masks, seats = masks * chosen[:, np.newaxis], seats * chosen
-        elif self.copy:
-            masks = masks.copy()
+        else:
+            masks = self._handed(masks)
         return {
             "action_mask": masks,
             "_action_mask": chosen.copy(),

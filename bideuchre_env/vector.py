@@ -237,7 +237,7 @@ class BidEuchreVec:
         self._team.step(self.num_envs, self._job)
         observations, info = self._given()
         ends = (self._rewards, self._terminated, self._truncated)
-        rewards, terminated, truncated = (a.copy() for a in ends) if self.copy else ends
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
         return observations, rewards, terminated, truncated, info
 
     def sample(self) -> Array:
@@ -250,9 +250,8 @@ class BidEuchreVec:
         self._sampling = (low, count + 1)
         if not hasattr(self, "_sampled"):
             self._sampled = np.zeros(self.num_envs, np.int64)
-        sampled = self._sampled.copy() if self.copy else self._sampled
-        sample_rows(self._keys, self._tables, low, np.uint64(count), sampled)
-        return sampled
+        sample_rows(self._keys, self._tables, low, np.uint64(count), self._sampled)
+        return self._handed(self._sampled)
 
     def observe(self, seats: Any) -> Array:
         """What a seat sees of every row: int8 (n, D), for one seat or for seats (n,)."""
@@ -326,14 +325,15 @@ class BidEuchreVec:
     def _given(self) -> tuple[Observation, dict[str, Any]]:
         """What `reset` and `step` hand out, copied if that was asked for."""
         ended = self._terminated | self._truncated
-        arrays = {"observation": self._observations, "action_mask": self._masks}
-        info: dict[str, Any] = {"seat": self._seats, "_episode": ended}
+        info: dict[str, Any] = {"seat": self._handed(self._seats), "_episode": ended}
         if ended.any():
             info["episode"] = self._episodes()
-        if self.copy:
-            arrays = {name: array.copy() for name, array in arrays.items()}
-            info["seat"] = self._seats.copy()
-        return arrays, info
+        seen, legal = self._handed(self._observations), self._handed(self._masks)
+        return {"observation": seen, "action_mask": legal}, info
+
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
 
     def _episodes(self) -> dict[str, Array]:
         """What the last finished episode of each row came to; new arrays."""
