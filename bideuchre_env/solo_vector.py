@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._jit import Array
 from bideuchre_env.deal import split_seed
+from bideuchre_env.episode import VIEWS, check_choice
 from bideuchre_env.errors import (
     BidEuchreError,
     IllegalActionError,
@@ -21,7 +22,7 @@ from bideuchre_env.errors import (
 from bideuchre_env.observation import Layout
 from bideuchre_env.rules import Rules
 from bideuchre_env.solo import drawn_seed, row_space, table_of
-from bideuchre_env.solo_batch import SoloBatch, check_choice
+from bideuchre_env.solo_batch import SoloBatch
 from bideuchre_env.state import Outcome
 from bideuchre_env.vector_input import parse_count, whole_numbers
 
@@ -63,7 +64,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         render_mode: str | None = None,
         view: str | int = "all",
     ) -> None:
-        check_choice("view", view, ("all", "actor", 0, 1, 2, 3))
+        check_choice("view", view, VIEWS)
         check_choice("render_mode", render_mode, (None, "ansi"))
         if not isinstance(copy, bool):
             raise OptionError(f"copy={shown(copy)}: True or False")

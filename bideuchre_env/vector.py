@@ -23,7 +23,7 @@ from bideuchre_env.batch import (
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score
-from bideuchre_env.episode import EPISODES, REWARDS
+from bideuchre_env.episode import check_episode
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.record import illegal
@@ -74,15 +74,11 @@ class BidEuchreVec:
         threads: int = 1,
         copy: bool = False,
     ) -> None:
-        if reward is None:
-            reward = "win" if episode == "game" else "points"
-        for option, given, words in (("episode", episode, EPISODES), ("reward", reward, REWARDS)):
-            if given not in words:
-                raise OptionError(f"{option}={shown(given)}: one of {', '.join(map(repr, words))}")
         if not isinstance(copy, bool):
             raise OptionError(f"copy={shown(copy)}: True or False")
         self.num_envs = n = parse_count(num_envs)
-        self.rules, self.name, self.episode, self.reward = rules, name, episode, reward
+        self.rules, self.name = rules, name
+        self.episode, self.reward = check_episode(episode, reward)
         self.copy, self._team = copy, StepTeam(threads)
         layout, width = layout_of(rules), actions.of(rules).n
         self._states = new_states(n)
