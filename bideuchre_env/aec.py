@@ -22,7 +22,7 @@ from bideuchre_env.books import Books
 from bideuchre_env.cards import AGENT_NAMES
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score, parse_seat
-from bideuchre_env.episode import EPISODES, GOES_ON, REWARDS, TRUNCATED_THERE
+from bideuchre_env.episode import GOES_ON, TRUNCATED_THERE, VIEWS, check_choice, check_episode
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.one_row import (
@@ -39,7 +39,6 @@ from bideuchre_env.rules import Rules
 from bideuchre_env.state import DEAL, new_states, rows_of
 from bideuchre_env.tables import compile_tables
 
-VIEWS = ("all", "actor", 0, 1, 2, 3)
 _INT64 = np.int64
 
 
@@ -63,12 +62,9 @@ class BidEuchreEnv(Books):
         view: str | int = "all",
     ) -> None:
         super().__init__()
-        if reward is None:
-            reward = "win" if episode == "game" else "points"
-        _check_choice("episode", episode, EPISODES)
-        _check_choice("reward", reward, REWARDS)
-        _check_choice("view", view, VIEWS)
-        _check_choice("render_mode", render_mode, (None, "human", "ansi"))
+        episode, reward = check_episode(episode, reward)
+        check_choice("view", view, VIEWS)
+        check_choice("render_mode", render_mode, (None, "human", "ansi"))
         self.metadata = {
             "name": name,
             "render_modes": ["human", "ansi"],
@@ -360,8 +356,3 @@ def _seat_of(agent: Any) -> int:
         return AGENT_NAMES.index(agent)
     except ValueError:
         raise OptionError(f"agent {agent!r}: one of {', '.join(AGENT_NAMES)}") from None
-
-
-def _check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
-    if type(given) not in (str, int, type(None)) or given not in words:
-        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")

@@ -10,13 +10,13 @@ import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env._jit import Array
+from bideuchre_env.episode import VIEWS, check_choice
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError, shown
 from bideuchre_env.observation import Layout
 from bideuchre_env.rules import Rules
-from bideuchre_env.solo_batch import SoloBatch, check_choice
+from bideuchre_env.solo_batch import SoloBatch
 from bideuchre_env.state import Outcome
 
-VIEWS = ("all", "actor", 0, 1, 2, 3)
 RENDER_MODES = ("human", "ansi")
 
 

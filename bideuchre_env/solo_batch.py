@@ -17,7 +17,7 @@ from bideuchre_env.batch import encode_rows, restart_rows, seed_rows
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score, parse_seat
-from bideuchre_env.episode import EPISODES, REWARDS
+from bideuchre_env.episode import check_episode
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError, shown
 from bideuchre_env.observation import layout_of
 from bideuchre_env.record import illegal
@@ -44,12 +44,6 @@ from bideuchre_env.tables import compile_tables
 from bideuchre_env.team import Team
 
 
-def check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
-    """Raise `OptionError` unless an option is one of these words."""
-    if type(given) not in (str, int, type(None)) or given not in words:
-        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")
-
-
 class SoloBatch:
     """`n` games with a learner at each; the faces hand actions in and take what these arrays hold.
 
@@ -70,12 +64,8 @@ class SoloBatch:
         illegal_reward: float = -1.0,
         threads: int = 1,
     ) -> None:
-        if reward is None:
-            reward = "win" if episode == "game" else "points"
-        check_choice("episode", episode, EPISODES)
-        check_choice("reward", reward, REWARDS)
         self.rules, self.n = rules, n
-        self.episode, self.reward = episode, reward
+        self.episode, self.reward = episode, reward = check_episode(episode, reward)
         self.players = [Player("opponents", opponents, rules)]
         if partner is not None:
             self.players.append(Player("partner", partner, rules))

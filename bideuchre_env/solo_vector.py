@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._jit import Array
 from bideuchre_env.deal import split_seed
+from bideuchre_env.episode import VIEWS, check_choice
 from bideuchre_env.errors import (
     BidEuchreError,
     IllegalActionError,
@@ -21,7 +22,7 @@ from bideuchre_env.errors import (
 from bideuchre_env.observation import Layout
 from bideuchre_env.rules import Rules
 from bideuchre_env.solo import drawn_seed, row_space, table_of
-from bideuchre_env.solo_batch import SoloBatch, check_choice
+from bideuchre_env.solo_batch import SoloBatch
 from bideuchre_env.state import Outcome
 from bideuchre_env.vector_input import parse_count, whole_numbers
 
@@ -63,7 +64,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         render_mode: str | None = None,
         view: str | int = "all",
     ) -> None:
-        check_choice("view", view, ("all", "actor", 0, 1, 2, 3))
+        check_choice("view", view, VIEWS)
         check_choice("render_mode", render_mode, (None, "ansi"))
         if not isinstance(copy, bool):
             raise OptionError(f"copy={shown(copy)}: True or False")
@@ -162,7 +163,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
                     rows.restart(ended.astype(np.int64))
         infos |= self._infos(self._all)
         ends = (rows.rewards, rows.terminated, rows.truncated)
-        rewards, terminated, truncated = (a.copy() for a in ends) if self.copy else ends
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
         return self._observations(), rewards, terminated, truncated, infos
 
     def action_masks(self) -> Array:
@@ -184,10 +185,14 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too
             self._rows.close()
 
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
+
     def _observations(self) -> Observation:
         rows = self._rows
         arrays = {"observation": rows.observations, "action_mask": rows.masks}
-        return {name: a.copy() for name, a in arrays.items()} if self.copy else arrays
+        return {name: self._handed(array) for name, array in arrays.items()}
 
     def _infos(self, chosen: Array) -> dict[str, Any]:
         """What every step tells of the chosen rows, bool (n,); zeros for the others."""
@@ -195,8 +200,8 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         masks, seats = rows.masks, rows.solos["seat"].astype(int)
         if not chosen.all():
             masks, seats = masks * chosen[:, np.newaxis], seats * chosen
-        elif self.copy:
-            masks = masks.copy()
+        else:
+            masks = self._handed(masks)
         return {
             "action_mask": masks,
             "_action_mask": chosen.copy(),

@@ -117,6 +117,7 @@ class _Helper:
     def wake(self) -> None:
         """See to it that the thread looks for work; once too often does no harm."""
         if self.asleep:
+            self.asleep = False  # one ring is enough, however long it takes to wake
             self.bell.put(None)
 
 
@@ -143,17 +144,33 @@ class StepTeam:
         self._cells = np.zeros(N_CELLS, np.int64)
 
     def step(self, n: int, job: tuple[Any, ...]) -> None:
-        """Step `n` rows; `job` is what `share_steps` takes from the states on, alike every time."""
+        """Step `n` rows; `job` is what `share_steps` takes from the states on, alike every time.
+
+        An interrupt, Ctrl-C say, is raised when the step is done: no thread is left at the rows.
+        """
         parts = min(self.threads * PARTS_EACH, n // LEAST_PART)
         if self.threads == 1 or parts < 2:
             parts = 1
         if self._owner != os.getpid():  # a fork has none of its parent's threads
             self._begin(parts, job)
-        open_parts(self._cells)
-        for helper in self._helpers:
-            helper.wake()
-        while not share_steps(self._cells, True, SPINS, parts, *job):
-            time.sleep(0)  # a helper's core is busy with something else
+        opened, done = False, False
+        interrupt: BaseException | None = None
+        while not done:
+            try:
+                if not opened:
+                    opened = True
+                    open_parts(self._cells)
+                for helper in self._helpers:
+                    helper.wake()
+                done = share_steps(self._cells, True, SPINS, parts, *job)
+                if not done:
+                    time.sleep(0)  # a helper's core is busy with something else
+            except BaseException as error:
+                if interrupt is not None and not isinstance(error, KeyboardInterrupt):
+                    raise  # no interrupt, for it comes again
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
     def _begin(self, parts: int, job: tuple[Any, ...]) -> None:
         self._owner, self._cells = os.getpid(), np.full(N_CELLS, parts, np.int64)

@@ -6,11 +6,13 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import Any
 
 from bideuchre_env.errors import OptionError, shown
 
 Work = Callable[[int, int], Any]
+Job = tuple[Work, Iterator[tuple[int, int]]]
 LEAST_PART = 256  # rows that are worth a call of their own
 PARTS_EACH = 4
 
@@ -27,37 +29,48 @@ class _Helper:
     """A thread that waits, works on the parts of a job, and says that it is done."""
 
     def __init__(self) -> None:
-        self.go, self.done = threading.Lock(), threading.Lock()
-        self.go.acquire()
-        self.done.acquire()
-        self.work: Work | None = None
-        self.parts: Iterator[tuple[int, int]] = iter(())
+        self.jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self.bell: SimpleQueue[None] = SimpleQueue()
+        self.begun, self.finished = 0, 0
         self.error: BaseException | None = None
         threading.Thread(target=self._run, name="bideuchre", daemon=True).start()
 
     def _run(self) -> None:
-        while True:
-            self.go.acquire()
-            if self.work is None:
-                return
+        while (job := self.jobs.get()) is not None:
+            work, parts = job
             try:
-                for start, stop in self.parts:
-                    self.work(start, stop)
+                for start, stop in parts:
+                    work(start, stop)
             except BaseException as error:  # it is raised where the work was shared out
                 self.error = error
-            self.done.release()
+            del job, work, parts  # at rest it keeps nobody's environment alive
+            self.finished += 1
+            self.bell.put(None)
 
-    def begin(self, work: Work | None, parts: Iterator[tuple[int, int]]) -> None:
-        """Set the thread to work; None lets it go."""
-        self.work, self.parts, self.error = work, parts, None
-        self.go.release()
+    def begin(self, work: Work, parts: Iterator[tuple[int, int]]) -> None:
+        """Set the thread to work."""
+        self.begun += 1
+        self.jobs.put((work, parts))
+
+
+def _rest(helpers: list[_Helper]) -> None:
+    """Wait until all threads are at rest; an interrupt meanwhile is raised after that."""
+    interrupt: BaseException | None = None
+    for helper in helpers:
+        while helper.finished < helper.begun:
+            try:
+                helper.bell.get()
+            except BaseException as error:
+                interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 def _let_go(helpers: list[_Helper], owner: int) -> None:
     """End the threads, in the process that started them."""
     if os.getpid() == owner:
         for helper in helpers:
-            helper.begin(None, iter(()))
+            helper.jobs.put(None)
     helpers.clear()
 
 
@@ -87,17 +100,21 @@ class Team:
         bounds = [*range(0, n, size), n]
         parts = iter([(bounds[i], bounds[i + 1]) for i in range(len(bounds) - 1)])
         helpers = self._started(wanted)
-        for helper in helpers:
-            helper.begin(work, parts)
+        _rest(helpers)  # after an interrupt that came at a bad moment
         try:
+            for helper in helpers:
+                helper.begin(work, parts)
             for start, stop in parts:
                 work(start, stop)
         finally:
-            for helper in helpers:
-                helper.done.acquire()
+            for _ in parts:
+                pass  # after an exception nobody is to begin another part
+            _rest(helpers)
+        errors = [helper.error for helper in helpers if helper.error is not None]
         for helper in helpers:
-            if helper.error is not None:
-                raise helper.error
+            helper.error = None
+        if errors:
+            raise errors[0]
 
     def _started(self, wanted: int) -> list[_Helper]:
         if self._owner != os.getpid():  # a fork has none of its parent's threads

@@ -23,7 +23,7 @@ from bideuchre_env.batch import (
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score
-from bideuchre_env.episode import EPISODES, REWARDS
+from bideuchre_env.episode import check_episode
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.record import illegal
@@ -74,15 +74,11 @@ class BidEuchreVec:
         threads: int = 1,
         copy: bool = False,
     ) -> None:
-        if reward is None:
-            reward = "win" if episode == "game" else "points"
-        for option, given, words in (("episode", episode, EPISODES), ("reward", reward, REWARDS)):
-            if given not in words:
-                raise OptionError(f"{option}={shown(given)}: one of {', '.join(map(repr, words))}")
         if not isinstance(copy, bool):
             raise OptionError(f"copy={shown(copy)}: True or False")
         self.num_envs = n = parse_count(num_envs)
-        self.rules, self.name, self.episode, self.reward = rules, name, episode, reward
+        self.rules, self.name = rules, name
+        self.episode, self.reward = check_episode(episode, reward)
         self.copy, self._team = copy, StepTeam(threads)
         layout, width = layout_of(rules), actions.of(rules).n
         self._states = new_states(n)
@@ -237,7 +233,7 @@ class BidEuchreVec:
         self._team.step(self.num_envs, self._job)
         observations, info = self._given()
         ends = (self._rewards, self._terminated, self._truncated)
-        rewards, terminated, truncated = (a.copy() for a in ends) if self.copy else ends
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
         return observations, rewards, terminated, truncated, info
 
     def sample(self) -> Array:
@@ -250,9 +246,8 @@ class BidEuchreVec:
         self._sampling = (low, count + 1)
         if not hasattr(self, "_sampled"):
             self._sampled = np.zeros(self.num_envs, np.int64)
-        sampled = self._sampled.copy() if self.copy else self._sampled
-        sample_rows(self._keys, self._tables, low, np.uint64(count), sampled)
-        return sampled
+        sample_rows(self._keys, self._tables, low, np.uint64(count), self._sampled)
+        return self._handed(self._sampled)
 
     def observe(self, seats: Any) -> Array:
         """What a seat sees of every row: int8 (n, D), for one seat or for seats (n,)."""
@@ -326,14 +321,15 @@ class BidEuchreVec:
     def _given(self) -> tuple[Observation, dict[str, Any]]:
         """What `reset` and `step` hand out, copied if that was asked for."""
         ended = self._terminated | self._truncated
-        arrays = {"observation": self._observations, "action_mask": self._masks}
-        info: dict[str, Any] = {"seat": self._seats, "_episode": ended}
+        info: dict[str, Any] = {"seat": self._handed(self._seats), "_episode": ended}
         if ended.any():
             info["episode"] = self._episodes()
-        if self.copy:
-            arrays = {name: array.copy() for name, array in arrays.items()}
-            info["seat"] = self._seats.copy()
-        return arrays, info
+        seen, legal = self._handed(self._observations), self._handed(self._masks)
+        return {"observation": seen, "action_mask": legal}, info
+
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
 
     def _episodes(self) -> dict[str, Array]:
         """What the last finished episode of each row came to; new arrays."""

@@ -78,6 +78,7 @@ def test_options_are_checked():
     for options, word in (
         ({"episode": "match"}, "episode='match': one of 'game', 'hand'"),
         ({"reward": 1}, "reward=1"),
+        ({"episode": np.array(["game", "hand"])}, "episode=array"),
         ({"threads": 0}, "threads=0"),
         ({"threads": True}, "threads=True"),
         ({"copy": "yes"}, "copy='yes'"),
