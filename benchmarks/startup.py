@@ -64,7 +64,8 @@ for agent in env.agent_iter():
 record = env.record
 bideuchre_env.GameRecord.loads(record.dumps())
 env.reset(options={"deal": record.hands[0]["deal"]})
-for a, b in itertools.combinations_with_replacement(agents.names(), 2):
+quick = [name for name in agents.names() if name not in ("pimc", "inference")]
+for a, b in itertools.combinations_with_replacement(quick, 2):
     selfplay.play(game, a, b, games=2)
     selfplay.play(game, a, b, hands=2)
 for threads in (1, 2):
@@ -75,6 +76,14 @@ for threads in (1, 2):
     vec.observe(0)
     vec.state()
     vec.set_state(vec.get_state())
+for opponents in ("random", "rule"):
+    rows, row = game.solo_vec(64, opponents=opponents), game.solo(opponents=opponents)
+    seen, told = rows.reset(seed=1)[0], row.reset(seed=1)[0]
+    for _ in range(100):
+        seen = rows.step(seen["action_mask"].argmax(axis=1))[0]
+        told, _, over, cut, _ = row.step(int(told["action_mask"].argmax()))
+        if over or cut:
+            told = row.reset()[0]
 for policy, observe in itertools.product(("random", "rule"), (False, True)):
     rollout.rollout(game, policy=policy, hands=64, seed=1, observe=observe)
 """

@@ -25,6 +25,16 @@ UNIT = "decisions/s"
 ROWS = (256, 1_024, 4_096, 16_384, 65_536)
 USUAL = 4_096
 GAME = bideuchre_env.cincinnati_v0
+TARGETS = {  # decisions a second, on one core
+    ("aec", "raw_env(), episodes of a game"): 200e3,
+    ("aec", "raw_env(), episodes of a hand"): 200e3,
+    ("aec", "env(), episodes of a game"): 150e3,
+    ("aec", "env(), episodes of a hand"): 150e3,
+    ("vec", "4,096 rows, step alone"): 8e6,
+    ("rollouts", "random, cincinnati_v0"): 40e6,
+    ("rollouts", "random, observing, cincinnati_v0"): 12e6,
+    ("agents", "rule, act_rows on 4,096 rows"): 2e6,
+}
 WAYS = {"actions drawn": True, "step alone": False}
 
 Tasks = dict[str, Task]
@@ -148,7 +158,10 @@ def main(args: argparse.Namespace) -> int:
         measure.told(title)
         with nullcontext() if name == "threads" else timing.pinned(core):
             rates = timing.rounds(make(args), args.repeats, args.seconds)
-        found += [timing.figure(title, key, UNIT, values) for key, values in rates.items()]
+        found += [
+            timing.figure(title, key, UNIT, values, target=TARGETS.get((name, key)))
+            for key, values in rates.items()
+        ]
     report = measure.Report(
         "throughput",
         "Throughput",

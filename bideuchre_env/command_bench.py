@@ -120,7 +120,7 @@ def _single(game: Variant) -> dict[str, Task]:
 
     return {
         "raw_env()": speed.aec(game, wrapped=False),
-        "env(), in PettingZoo's wrappers": speed.aec(game, wrapped=True),
+        "env()": speed.aec(game, wrapped=True),
         f"vec({ROWS}), actions drawn": speed.vec(game, ROWS),
         f"vec({ROWS}), step alone": speed.vec(game, ROWS, sampled=False),
         "rollouts": speed.rollouts(game),

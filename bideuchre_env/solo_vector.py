@@ -24,6 +24,7 @@ from bideuchre_env.rules import Rules
 from bideuchre_env.solo import drawn_seed, row_space, table_of
 from bideuchre_env.solo_batch import SoloBatch
 from bideuchre_env.state import Outcome
+from bideuchre_env.team import OneAtATime
 from bideuchre_env.vector_input import parse_count, whole_numbers
 
 Observation = dict[str, Array]
@@ -77,6 +78,7 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         }
         self.rules, self.copy = rules, copy
         self.render_mode, self.view = render_mode, view
+        self._alone = OneAtATime()
         self._rows = SoloBatch(
             rules,
             n,
@@ -141,6 +143,10 @@ class SoloVectorEnv(VectorEnv[Observation, Any, Array]):
         Raises `IllegalActionError`, and no row has moved, before the first reset, for anything but
         an action of the game, and in mode "Disabled" while an ended row has not been reset.
         """
+        with self._alone:
+            return self._step(actions)
+
+    def _step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         rows = self._rows
         self._require_games(IllegalActionError)
         done = rows.done

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Any
 
-from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.errors import IllegalActionError, OptionError, shown
 
 Work = Callable[[int, int], Any]
 Job = tuple[Work, Iterator[tuple[int, int]]]
@@ -23,6 +23,29 @@ def check_threads(threads: Any) -> int:
     if not whole or not 1 <= threads <= 1024:
         raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
     return int(threads)
+
+
+class OneAtATime:
+    """Keeps a second thread out while one is in: `with` it raises `IllegalActionError` for that.
+
+    Kernels run without the interpreter's lock, so what one thread has checked another could change
+    before it is carried out. A copy, pickled or not, is free.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise IllegalActionError(
+                "another thread is stepping this environment: threads need environments of their own"
+            )
+
+    def __exit__(self, *ignored: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[OneAtATime], tuple[()]]:
+        return OneAtATime, ()
 
 
 class _Helper:

@@ -31,6 +31,7 @@ from bideuchre_env.rules import Rules
 from bideuchre_env.state import DEAL, Outcome, new_states
 from bideuchre_env.step_team import StepTeam
 from bideuchre_env.tables import compile_tables
+from bideuchre_env.team import OneAtATime
 from bideuchre_env.validity import checked_states
 from bideuchre_env.vector_input import (
     by_row,
@@ -79,7 +80,7 @@ class BidEuchreVec:
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
         self.episode, self.reward = check_episode(episode, reward)
-        self.copy, self._team = copy, StepTeam(threads)
+        self.copy, self._team, self._alone = copy, StepTeam(threads), OneAtATime()
         layout, width = layout_of(rules), actions.of(rules).n
         self._states = new_states(n)
         self._keys, self._choices = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -229,8 +230,9 @@ class BidEuchreVec:
 
         Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
         """
-        self._choices[:] = self._checked(actions)
-        self._team.step(self.num_envs, self._job)
+        with self._alone:
+            self._choices[:] = self._checked(actions)
+            self._team.step(self.num_envs, self._job)
         observations, info = self._given()
         ends = (self._rewards, self._terminated, self._truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)

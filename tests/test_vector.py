@@ -1,13 +1,8 @@
 """The vector environment's face: what it takes, what it refuses, what it hands out."""
 
 import copy
-import gc
-import os
 import pickle
-import threading
-import time
 from itertools import pairwise
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -343,53 +338,3 @@ def test_custom_rules_have_rows_too():
         *_, info = vec.step(vec.sample())
         ended += info["_episode"].sum()
     assert ended > 8
-
-
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_fork_steps_on_by_itself():
-    """A process forked from one whose threads have run starts threads of its own."""
-    if not hasattr(os, "fork"):
-        pytest.skip("this system does not fork")
-    vec = bideuchre_env.cincinnati_v0.vec(600, threads=3)
-    vec.reset(seed=1)
-    for _ in range(5):
-        vec.step(vec.sample())
-    twin = copy.deepcopy(vec)
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            for _ in range(20):
-                vec.step(vec.sample())
-            os.write(writer, str(crc32(vec.get_state().tobytes())).encode())
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
-    for _ in range(20):
-        twin.step(twin.sample())
-    assert int(os.read(reader, 20)) == crc32(twin.get_state().tobytes())
-
-
-def test_threads_end_with_their_environment():
-    """Closing, or dropping the last reference, lets the threads go; stepping starts them again."""
-    before = threading.active_count()
-    vec = bideuchre_env.cincinnati_v0.vec(2000, threads=4)
-    vec.reset(seed=1)
-    vec.step(vec.sample())
-    assert threading.active_count() == before + 3
-    vec.close()
-    settle(before)
-    vec.step(vec.sample())
-    assert threading.active_count() == before + 3
-    del vec
-    gc.collect()
-    settle(before)
-
-
-def settle(count):
-    """Wait until this many threads are left; a thread looks for work a little while longer."""
-    for _ in range(600):
-        if threading.active_count() <= count:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{threading.active_count()} threads, and {count} were there before")
