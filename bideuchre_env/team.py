@@ -38,7 +38,7 @@ class OneAtATime:
     def __enter__(self) -> None:
         if not self._lock.acquire(blocking=False):
             raise IllegalActionError(
-                "another thread is stepping this environment: threads need environments of their own"
+                "another thread is stepping this environment: give each an environment of its own"
             )
 
     def __exit__(self, *ignored: object) -> None:
