@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from bideuchre_env._jit import Array
+from bideuchre_env._jit import Array, kernel
 from bideuchre_env.errors import OptionError
 from bideuchre_env.observation import layout_of
 from bideuchre_env.rules import Rules
@@ -57,17 +57,31 @@ class RowAgent:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         check_array("observations", observations, (-1, self.layout.size))
         check_array("action_masks", action_masks, (len(observations), self.n_actions))
-        illegal = ~action_masks.any(axis=1)
-        if illegal.any():
+        observations = np.ascontiguousarray(observations)
+        action_masks = np.ascontiguousarray(action_masks)
+        empty = int(first_empty(action_masks))
+        if empty >= 0:
             raise OptionError(
-                f"row {int(illegal.argmax())} of the masks is all zeros: no action is legal there, "
-                "so there is nothing to choose (the seat is not to act, or the game is over)"
+                f"row {empty} of the masks is all zeros: no action is legal there, so there is "
+                "nothing to choose (the seat is not to act, or the game is over)"
             )
-        return self.choose(np.ascontiguousarray(observations), np.ascontiguousarray(action_masks))
+        return self.choose(observations, action_masks)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
         raise NotImplementedError
+
+
+@kernel
+def first_empty(masks: Array) -> int:
+    """The first row of masks, int8 (n, A), that allows nothing, or -1."""
+    for i in range(len(masks)):
+        action = 0
+        while action < masks.shape[1] and masks[i, action] == 0:
+            action += 1
+        if action == masks.shape[1]:
+            return i
+    return -1
 
 
 def check_array(name: str, given: object, shape: tuple[int, ...]) -> None:

@@ -31,8 +31,10 @@ _LAZY = {
     "Layout": "bideuchre_env.observation",
     "Outcome": "bideuchre_env.state",
     "Phase": "bideuchre_env.state",
+    "SoloEnv": "bideuchre_env.solo",
+    "SoloVectorEnv": "bideuchre_env.solo_vector",
 }
-_SUBMODULES = ("agents", "record", "records_io", "rollout", "selfplay")
+_SUBMODULES = ("agents", "record", "records_io", "rollout", "selfplay", "solver")
 
 __all__ = [
     "Bid",
@@ -43,6 +45,8 @@ __all__ = [
     "Outcome",
     "Phase",
     "Rules",
+    "SoloEnv",
+    "SoloVectorEnv",
     "Variant",
     "barrie_v0",
     "cincinnati_v0",

@@ -1,23 +1,13 @@
-"""The only place that imports numba: how a kernel is compiled, cached, or run as plain Python.
+"""The only place that imports numba: how a kernel is compiled, or run as plain Python.
 
-numba keeps compiled code by the source file of each function, so it does not see an edit to a
-kernel that another kernel calls, not even after an upgrade of the package. The cache folder
-therefore carries a hash of every source file that compiled code depends on (and of the settings
-that change it): an edit anywhere gives a new folder. Other targets would be added here.
+What is compiled is kept between runs (`_cache.py`). Other targets would be added here.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import re
-import shutil
+import logging
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
@@ -26,8 +16,11 @@ import numpy.typing as npt
 from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
 from numba.core import config as _numba_config
+from numba.core import event as _numba_event
 from numba.core import types
 from numba.extending import intrinsic
+
+from bideuchre_env._cache import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row: TypeAlias = Any  # one record of a structured array, inside a kernel
@@ -35,106 +28,13 @@ Word: TypeAlias = Any  # a uint64, inside a kernel
 Array: TypeAlias = npt.NDArray[Any]
 
 config: Any = _numba_config  # its settings are set at run time, unseen by type checkers
+_event: Any = _numba_event
 llvm: Any = _codegen
 llvm_tools: Any = _cgutils
 JIT = not config.DISABLE_JIT
-_PACKAGE = Path(__file__).resolve().parent
-_STALE_SECONDS = 14 * 24 * 3600
-
-
-def kernel_sources(package: Path = _PACKAGE) -> list[Path]:
-    """The files compiled code depends on: those with kernels, and all that they import."""
-    linked = package / "agents"  # a link in a checkout, where the system has links
-    agents = linked if linked.is_dir() else package.parent / "agents"
-    files = {path.name: path for path in sorted(package.glob("*.py"))}
-    files |= {f"agents/{path.name}": path for path in sorted(agents.glob("*.py"))}
-    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    wanted = {
-        name for name, text in texts.items() if re.search(r"^@(inline_)?kernel\b", text, re.M)
-    }
-    frontier = set(wanted) | {"_jit.py"}
-    while frontier:
-        wanted |= frontier
-        imported = {found for name in frontier for found in _imports(texts[name])}
-        frontier = (imported & texts.keys()) - wanted
-    return [files[name] for name in sorted(wanted)]
-
-
-def _imports(text: str) -> set[str]:
-    """The files of the package that a source may import when it is imported itself."""
-    found = set()
-    for module, names in re.findall(
-        r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
-    ):
-        folder = module.replace(".", "/")
-        found.add(f"{folder}.py")
-        found |= {f"{folder}/{name}.py".lstrip("/") for name in re.findall(r"\w+", names)}
-    return found
-
-
-def _fingerprint() -> str:
-    digest = hashlib.sha256()
-    settings = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
-    digest.update(repr(settings).encode())
-    for path in kernel_sources():
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _user_cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
-
-
-def _cache_bases() -> Iterator[Path]:
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        yield Path(chosen)
-        return
-    yield _PACKAGE / "__pycache__"
-    with contextlib.suppress(RuntimeError):  # a user without a home
-        yield _user_cache()
-    with contextlib.suppress(OSError):  # a machine without a folder for temporary files
-        yield from _own_temporary_folder()
-
-
-def _own_temporary_folder() -> Iterator[Path]:
-    """A folder for temporary files that nobody else can have put anything into."""
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022):
-        yield folder
-
-
-def _cache_folder() -> str:
-    """The first place that can be written: beside the package, the user's cache, temporary."""
-    name = f"kernels-{_fingerprint()}"
-    for base in _cache_bases():
-        folder = base / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-            os.utime(folder)
-        except OSError:
-            continue
-        _drop_stale(base, name)
-        return str(folder)
-    return ""
-
-
-def _drop_stale(base: Path, keep: str) -> None:
-    for old in base.glob("kernels-*"):
-        try:
-            if old.name != keep and time.time() - old.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(old, ignore_errors=True)
-        except OSError:
-            continue
-
-
-CACHE_FOLDER = _cache_folder() if JIT else ""
+_SETTINGS = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
+CACHE_FOLDER = cache_folder(_SETTINGS) if JIT else ""
+_log = logging.getLogger("bideuchre_env")
 
 
 def _compile(function: F, **options: Any) -> F:
@@ -146,7 +46,43 @@ def _compile(function: F, **options: Any) -> F:
         )(function)
     finally:
         config.CACHE_DIR = before
+    _take_no_literals(compiled)
     return compiled
+
+
+class _Announcer(_event.Listener):  # type: ignore[misc]
+    """Says, once in a process, that kernels are being compiled, so that nobody thinks it hangs."""
+
+    def on_start(self, event: Any) -> None:
+        """A function is about to be compiled; it may be somebody else's."""
+        if str(event.data["dispatcher"].py_func.__module__).startswith("bideuchre_env."):
+            _event.unregister("numba:compile", self)
+            _log.warning(
+                "bideuchre_env: compiling its kernels, about half a minute in all; they are %s",
+                "kept for next time" if CACHE_FOLDER else "not kept: no folder can be written",
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said."""
+
+
+if JIT:
+    _event.register("numba:compile", _Announcer())
+
+
+def _take_no_literals(compiled: Any) -> None:
+    """Let callers with a constant in the call share what is compiled for any number.
+
+    numba would compile a kernel once more for each constant that stands in a call of it; LLVM
+    makes use of the constant in any case, where it builds the kernel in.
+    """
+    template = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        plain: Any = types.unliteral
+        return template(tuple(map(plain, args)), {name: plain(kws[name]) for name in kws})
+
+    compiled.get_call_template = get_call_template
 
 
 def kernel(function: F) -> F:
@@ -160,6 +96,18 @@ def kernel(function: F) -> F:
 def inline_kernel(function: F) -> F:
     """A kernel that is built into each of its callers: for the short and the often called."""
     return _compile(function, forceinline=True) if JIT else kernel(function)
+
+
+def direct(function: F, *like: Any) -> F:
+    """The machine code of a kernel for arguments of the types of `like`, which it takes unchecked.
+
+    A call saves the time in which numba makes sure of six such types, 0.4 us. It is for arrays of
+    the caller's own, alike in dtype, layout and writability every time.
+    """
+    if not JIT:
+        return function
+    code: F = cast(Any, function).compile(tuple(map(numba.typeof, like)))
+    return code
 
 
 def records(dtype: np.dtype[Any], n: int) -> Array:
@@ -179,6 +127,11 @@ def _lowest_bit(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
+def _highest_bit(bits: int) -> int:
+    """The index of the highest set bit of a positive int64."""
+    return int(bits).bit_length() - 1
+
+
 def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
     """One machine instruction on an int64 for kernels, or its plain Python twin without JIT."""
 
@@ -196,6 +149,13 @@ popcount = _instruction(_popcount, lambda context, builder, bits: builder.ctpop(
 lowest_bit = _instruction(
     _lowest_bit,
     lambda context, builder, bits: builder.cttz(bits, context.get_constant(types.boolean, 1)),
+)
+highest_bit = _instruction(
+    _highest_bit,
+    lambda context, builder, bits: builder.sub(
+        context.get_constant(types.int64, 63),
+        builder.ctlz(bits, context.get_constant(types.boolean, 1)),
+    ),
 )
 
 
@@ -307,3 +267,57 @@ row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
 line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
 load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
 store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)
+
+
+def _plain_read(cells: Array, i: int) -> int:
+    """The number in `cells[i]`, int64, which another thread may have just written."""
+    return int(cells[i])
+
+
+def _plain_write(cells: Array, i: int, value: int) -> None:
+    """Write `cells[i]`, int64, for other threads to see after all that was written before."""
+    cells[i] = value
+
+
+def _plain_add(cells: Array, i: int, value: int) -> int:
+    """Add to `cells[i]`, int64, in one step that no thread can come between; what it was before."""
+    before = int(cells[i])
+    cells[i] = before + value
+    return before
+
+
+_CELLS = types.Array(types.int64, 1, "C")
+
+
+def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+def _shared_read(typing_context: Any, cells: Any, i: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_cell(context, builder, signature, args), "seq_cst", 8)
+
+    return (types.int64(_CELLS, types.int64), build) if cells == _CELLS else None
+
+
+def _shared_write(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[2], _cell(context, builder, signature, args), "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return (types.void(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
+
+
+def _shared_add(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = _cell(context, builder, signature, args)
+        return builder.atomic_rmw("add", cell, args[2], "seq_cst")
+
+    return (types.int64(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
+
+
+# What threads tell each other inside kernels, each access in the order it is written in.
+read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
+write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
+add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add

@@ -1,12 +1,12 @@
 """The PettingZoo AEC environment of any `Rules`: a batch of one row, and PettingZoo's books.
 
-`raw_env` raises `IllegalActionError` for an action that is not legal; `env` wraps it as PettingZoo
-does, so that an illegal action ends the game instead.
+`raw_env` raises `IllegalActionError` for an action that is not legal; `env` (`guarded.py`) ends the
+game instead, as PettingZoo's wrappers do. The step that calls on a seat also writes what it sees
+and may do, so that `last()` only copies.
 """
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -14,38 +14,35 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
 from bideuchre_env import actions
 from bideuchre_env._jit import Array
-from bideuchre_env.batch import (
-    deal_given_row,
-    deal_row,
-    global_row,
-    mask_row,
-    observe_row,
-    seed_rows,
-    start_rows,
-    step_row,
-)
+from bideuchre_env.batch import seed_rows
+from bideuchre_env.books import Books
 from bideuchre_env.cards import AGENT_NAMES
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score, parse_seat
+from bideuchre_env.episode import GOES_ON, TRUNCATED_THERE, VIEWS, check_choice, check_episode
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError, shown
 from bideuchre_env.observation import Layout, layout_of
+from bideuchre_env.one_row import (
+    NOT_LEGAL,
+    deal_given_row,
+    direct_kernels,
+    global_row,
+    look_row,
+    start_row,
+)
 from bideuchre_env.record import GameRecord, illegal
 from bideuchre_env.resample import new_scratch, resample_row
 from bideuchre_env.rules import Rules
-from bideuchre_env.state import DEAL, OVER, Outcome, new_states
+from bideuchre_env.state import DEAL, new_states, rows_of
 from bideuchre_env.tables import compile_tables
 
-EPISODES = ("game", "hand")
-REWARDS = ("win", "points")
-VIEWS = ("all", "actor", 0, 1, 2, 3)
+_INT64 = np.int64
 
 
-class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
+class BidEuchreEnv(Books):
     """One table of Bid Euchre: four agents `player_0` to `player_3`, partners opposite.
 
     An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}`; the mask is all zeros
@@ -65,12 +62,9 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         view: str | int = "all",
     ) -> None:
         super().__init__()
-        if reward is None:
-            reward = "win" if episode == "game" else "points"
-        _check_choice("episode", episode, EPISODES)
-        _check_choice("reward", reward, REWARDS)
-        _check_choice("view", view, VIEWS)
-        _check_choice("render_mode", render_mode, (None, "human", "ansi"))
+        episode, reward = check_episode(episode, reward)
+        check_choice("view", view, VIEWS)
+        check_choice("render_mode", render_mode, (None, "human", "ansi"))
         self.metadata = {
             "name": name,
             "render_modes": ["human", "ansi"],
@@ -93,7 +87,9 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         self._has_stream = False
         self._seed: int | None = None
         self._start = (0, 0)
-        self._finished: list[Array] = []
+        self._finished: list[bytes] = []  # the last state row of every finished hand
+        # What the actor sees and may do; callers get copies.
+        self._seen = np.zeros(layout.size, np.int8)
         self._mask = np.zeros(self._actions.n, np.int8)
 
     def _derive(self) -> None:
@@ -101,6 +97,7 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         self._actions = actions.of(self.rules)
         self._tables = compile_tables(self.rules)
         self._offsets = self.observation_layout.offsets
+        self._play, self._deal, self._observe, self._reward, self._ending = direct_kernels()
 
     @property
     def observation_layout(self) -> Layout:
@@ -140,30 +137,26 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         self._seed = None if seed is None or hands is not None else int(seed)
         self._start = score
         self._finished = []
-        start_rows(self._states, self._tables, np.array([dealer], np.int64))
-        self._states["score"][0] = score
+        start_row(self._states, dealer, *score)
+        self._open_books()
         if hands is None:
-            deal_row(self._states, self._tables)
+            self._deal_and_call()
         else:
             deal_given_row(self._states, self._tables, hands)
-        self.agents = list(AGENT_NAMES)
-        self.rewards = dict.fromkeys(AGENT_NAMES, 0.0)
-        self._cumulative_rewards = dict.fromkeys(AGENT_NAMES, 0.0)
-        self.terminations = dict.fromkeys(AGENT_NAMES, False)
-        self.truncations = dict.fromkeys(AGENT_NAMES, False)
-        self._skip_agent_selection = None
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENT_NAMES}
-        self._call_on(int(self._states[0]["turn"]))
+            self._look_and_call()
+
+    def _deal_and_call(self) -> None:
+        """Deal the next hand and call on its first seat."""
+        self._call_on(self._deal(self._states, self._tables, self._offsets, self._seen, self._mask))
+
+    def _look_and_call(self) -> None:
+        """Call on the seat to act by the state row, which has changed."""
+        self._call_on(look_row(self._states, self._tables, self._offsets, self._seen, self._mask))
 
     def _call_on(self, seat: int) -> None:
-        """Make a seat the one to act, its mask in its observation and info and in no other's."""
-        mask = np.empty(self._actions.n, np.int8)
-        mask_row(self._states, self._tables, mask)
-        self._mask = mask
-        for agent in self.agents:
-            self.infos[agent] = {}
-        self.agent_selection = AGENT_NAMES[seat]
-        self.infos[self.agent_selection] = {"action_mask": mask.copy()}  # `_mask` guards kernels
+        """Make a seat, whose view is written, the one to act, and tell it its mask."""
+        self.agent_selection = self._actor = agent = AGENT_NAMES[seat]
+        self.infos[agent] = {"action_mask": self._mask.copy()}
 
     def _require_game(self) -> None:
         """Raise `OptionError` before the first reset, when there is nothing to look at."""
@@ -175,23 +168,35 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
     ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last action, termination, truncation and info of the agent
         to act."""
-        self._require_game()
-        return super().last(observe)  # type: ignore[no-any-return]
+        if self._actor is None:
+            self._require_game()
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def observe(self, agent: str) -> dict[str, Array]:
         """What an agent sees now; for any agent at any time, new arrays every time."""
+        acts = agent is not None and agent is self._actor
+        if acts and not (self.terminations[agent] or self.truncations[agent]):
+            return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
         self._require_game()
         seat = _seat_of(agent)
-        observation = np.empty(self.observation_layout.size, np.int8)
-        observe_row(self._states, self._tables, self._offsets, seat, observation)
-        acts = agent == self.agent_selection and not self._over
-        mask = self._mask.copy() if acts else np.zeros(self._actions.n, np.int8)
+        observation = self._seen.copy()
+        self._observe(self._states, self._tables, self._offsets, seat, observation)
+        acts = AGENT_NAMES[seat] == self._actor and not self._over
+        mask = self._mask.copy() if acts else np.zeros(len(self._mask), np.int8)
         return {"observation": observation, "action_mask": mask}
 
     @property
     def _over(self) -> bool:
-        """Whether the episode is over: nobody is left, or everybody left is done."""
-        return not self.agents or any(self.terminations.values()) or any(self.truncations.values())
+        """Whether nobody may act any more: the episode has ended, or was ended from outside."""
+        agent = self._actor
+        return agent is None or self.terminations[agent] or self.truncations[agent]
 
     def state(self) -> Array:
         """Everything, int8 of shape (state_size,): four seats' private blocks, then the public."""
@@ -206,24 +211,28 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         Raises `IllegalActionError`, and changes nothing, unless `action` is a whole number that
         the mask allows (None for an agent whose game is over).
         """
-        if not self.__dict__.get("agents"):
-            raise IllegalActionError("no game is going on: reset() deals one")
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
+        agent = self._actor
+        if agent is None or self.terminations[agent] or self.truncations[agent]:
+            if not self.__dict__.get("agents"):
+                raise IllegalActionError("no game is going on: reset() deals one")
             self._was_dead_step(action)
             return
-        choice = self._checked(action)
+        kind = type(action)
+        if kind is not _INT64 and not (kind is int and 0 <= action < len(self._mask)):
+            action = self.whole_action(action)
+        turn = self._play(self._states, self._tables, self._offsets, action, self._seen, self._mask)
+        if turn == NOT_LEGAL:
+            self._refuse(action)
+        if self._paid:
+            self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
-        self._clear_rewards()
-        step_row(self._states, self._tables, choice)
-        if self._states[0]["phase"] >= DEAL:
+        infos = self.infos
+        infos[agent] = {}
+        if turn >= 0:  # `_call_on`, in place
+            self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
+            infos[agent] = {"action_mask": self._mask.copy()}
+        else:
             self._end_hand()
-        if not self._over:
-            self._call_on(int(self._states[0]["turn"]))
-        self._accumulate_rewards()
-        if self._over:
-            self.infos = {agent: {} for agent in self.agents}
-            self._deads_step_first()
         if self.render_mode == "human":
             self.render()
 
@@ -245,44 +254,31 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
             )
         return choice
 
-    def _checked(self, action: Any) -> int:
-        choice = self.whole_action(action)
-        if not self._mask[choice]:
-            given = self._actions.names[choice]
-            raise IllegalActionError(illegal(self._states[0], self.rules, given))
-        return choice
+    def _refuse(self, action: Any) -> None:
+        name = self._actions.names[self.whole_action(action)]
+        raise IllegalActionError(illegal(self._states[0], self.rules, name))
 
     def _end_hand(self) -> None:
         """Keep the hand's last row for the record, pay out, and end the episode or deal again."""
-        row = self._states[0]
-        self._finished.append(self._states.copy())
-        over = bool(row["phase"] == OVER)
-        self._pay(over)
-        truncated = over and row["outcome"] == Outcome.TRUNCATED and self.episode == "game"
-        if truncated:
-            self.truncations = dict.fromkeys(self.agents, True)
-        elif over or self.episode == "hand":
-            self.terminations = dict.fromkeys(self.agents, True)
+        states = self._states
+        self._finished.append(states.tobytes())
+        earned = self._reward(states, self.reward == "points")
+        if earned:
+            self._pay(earned)
+        end = self._ending(states, self.episode == "hand")
+        if end != GOES_ON:
+            self._close_books(truncated=end == TRUNCATED_THERE)
         else:
-            deal_row(self._states, self._tables)
-
-    def _pay(self, over: bool) -> None:
-        row = self._states[0]
-        side_0 = float(row["points"][0] - row["points"][1])
-        if self.reward == "win":
-            won = over and row["outcome"] == Outcome.WON
-            side_0 = float(1 - 2 * int(row["winner"])) if won else 0.0
-        for seat, agent in enumerate(AGENT_NAMES):
-            self.rewards[agent] = -side_0 if seat & 1 else side_0
+            self._deal_and_call()
 
     @property
     def record(self) -> GameRecord:
         """The game so far, every finished hand and the one in progress."""
-        rows = [row[0] for row in self._finished]
+        rows = list(self._finished)
         if self._states[0]["phase"] < DEAL and hasattr(self, "agents"):
-            rows.append(self._states[0])
+            rows.append(self._states.tobytes())
         return GameRecord.from_rows(
-            np.array(rows, dtype=self._states.dtype),
+            rows_of(rows),
             self.rules,
             str(self.metadata["name"]),
             seed=self._seed,
@@ -292,19 +288,15 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
     def clone(self) -> BidEuchreEnv:
         """An independent copy of this game as it stands, for search: it shares the spaces, and
         renders only when asked to."""
-        twin = copy.copy(self)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
         if twin.render_mode == "human":
             twin.render_mode = "ansi"
-        twin._states = self._states.copy()
-        twin._finished = list(self._finished)
+        twin._states = rows_of([self._states.tobytes()])
+        twin._seen, twin._mask = self._seen.copy(), self._mask.copy()
+        twin._finished = self._finished.copy()
         if hasattr(self, "agents"):
-            twin.agents = list(self.agents)
-            for name in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
-                setattr(twin, name, dict(getattr(self, name)))
-            twin.infos = {
-                agent: {name: mask.copy() for name, mask in info.items()}
-                for agent, info in self.infos.items()
-            }
+            twin._copy_books(self)
         return twin
 
     def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
@@ -326,7 +318,7 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         rooms = np.zeros(3, np.int64)
         resample_row(twin._states, twin._tables, place, new_scratch(), rooms, low, high)
         twin._seed = None
-        twin._call_on(int(twin._states[0]["turn"]))  # it may hold other cards now
+        twin._look_and_call()  # it may hold other cards now
         return twin
 
     def render(self) -> str | None:
@@ -350,7 +342,8 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         """Nothing is held open."""
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_actions", "_tables", "_offsets")
+        derived = {"_actions", "_tables", "_offsets", "_play", "_deal", "_observe"}
+        derived |= {"_reward", "_ending"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
@@ -358,34 +351,8 @@ class BidEuchreEnv(AECEnv[str, dict[str, Array], Any]):
         self._derive()
 
 
-class BoundsWrapper(wrappers.BaseWrapper):
-    """PettingZoo's bounds check in this game's words: an `OutOfBoundsError`, an assertion too."""
-
-    def step(self, action: Any) -> None:
-        """Check that the action is one of the game's, or None for an agent that is done."""
-        agent = self.agent_selection
-        done = self.terminations[agent] or self.truncations[agent]
-        if not (done and action is None):
-            self.unwrapped.whole_action(action)
-        super().step(action)
-
-    def __str__(self) -> str:
-        return str(self.env)
-
-
-def wrapped(env: BidEuchreEnv) -> AECEnv[str, dict[str, Array], Any]:
-    """The environment inside PettingZoo's standard wrappers."""
-    ending = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
-    return wrappers.OrderEnforcingWrapper(BoundsWrapper(ending))
-
-
 def _seat_of(agent: Any) -> int:
     try:
         return AGENT_NAMES.index(agent)
     except ValueError:
         raise OptionError(f"agent {agent!r}: one of {', '.join(AGENT_NAMES)}") from None
-
-
-def _check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
-    if type(given) not in (str, int, type(None)) or given not in words:
-        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")

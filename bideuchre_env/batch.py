@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, line_of, row_of
+from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, row_of
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deal import (
     GOLDEN,
@@ -18,7 +18,7 @@ from bideuchre_env.deal import (
 from bideuchre_env.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.observation import encode, encode_state
 from bideuchre_env.state import DEAL
-from bideuchre_env.step import allows, apply, is_legal, legal, legal_bits, pick_legal, write_mask
+from bideuchre_env.step import allows, apply, legal, legal_bits, pick_legal, write_mask
 
 # What a row's actions are checked against, as one number: the legal bits, and the phase above.
 KEY_SHIFT = 48
@@ -95,15 +95,13 @@ def first_illegal(keys: Array, tables: Array, actions: Array) -> int:
 
 
 @kernel
-def sample_rows(
-    keys: Array, tables: Array, low: Word, count: Word, start: int, stop: int, actions: Array
-) -> None:
-    """Fill `actions[start:stop]`, int64, with uniform legal ones, by each row's key.
+def sample_rows(keys: Array, tables: Array, low: Word, count: Word, actions: Array) -> None:
+    """Fill `actions` (n,), int64, with uniform legal ones, by each row's key.
 
-    The choice of row i is a function of the two words and i, so threads and order are no matter.
+    The choice of row i is a function of the two words and i.
     """
     t = tables[0]
-    for i in range(start, stop):
+    for i in range(len(keys)):
         key = int(keys[i])
         word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
         actions[i] = pick_legal(t, key >> KEY_SHIFT, key & KEY_BITS, word)
@@ -139,19 +137,17 @@ def present_rows(
     states: Array,
     tables: Array,
     offsets: Array,
-    start: int,
-    stop: int,
     observations: Array,
     masks: Array,
     seats: Array,
     keys: Array,
 ) -> None:
-    """Write what the seat to act of rows `start` to `stop` - 1 sees and may do.
+    """Write what the seat to act of every row sees and may do.
 
     `observations` (n, D), `masks` (n, A) and `seats` (n,) are int8 for the caller; `keys` (n,),
     int64, are what actions are checked against.
     """
-    for i in range(start, stop):
+    for i in range(len(states)):
         s, t = states[i], tables[0]
         seats[i] = s.turn
         keys[i] = present(s, t, offsets[0], row_of(observations, i), row_of(masks, i))
@@ -247,57 +243,3 @@ def global_rows(states: Array, tables: Array, offsets: Array, out: Array) -> Non
     """Write the global state of every row to `out`, int8 (n, state_size)."""
     for i in range(len(states)):
         encode_state(states[i], tables[0], offsets[0], row_of(out, i))
-
-
-@kernel
-def observe_row(
-    states: Array, tables: Array, offsets: Array, seat: int, observation: Array
-) -> None:
-    """What a seat sees of the game in row 0, to `observation`, int8 (D,)."""
-    encode(states[0], tables[0], offsets[0], seat, line_of(observation))
-
-
-@kernel
-def global_row(states: Array, tables: Array, offsets: Array, out: Array) -> None:
-    """The global state of the game in row 0, to `out`, int8 (state_size,)."""
-    encode_state(states[0], tables[0], offsets[0], line_of(out))
-
-
-@kernel
-def mask_row(states: Array, tables: Array, mask: Array) -> None:
-    """The mask of the seat to act in row 0, to `mask`, int8 (A,)."""
-    legal(states[0], tables[0], line_of(mask))
-
-
-@kernel
-def step_row(states: Array, tables: Array, action: int) -> None:
-    """Carry out a legal action in row 0; a hand that ends is left undealt."""
-    apply(states[0], tables[0], action)
-
-
-@kernel
-def deal_row(states: Array, tables: Array) -> None:
-    """Deal the next hand in row 0."""
-    deal_hand(states[0], tables[0])
-
-
-@kernel
-def deal_given_row(states: Array, tables: Array, hands: Array) -> None:
-    """Deal these four hands, int64 (4,), as the next hand of row 0."""
-    s = states[0]
-    next_dealer(s, tables[0])
-    s.hands[:] = hands
-    begin_hand(s)
-
-
-@kernel
-def replay_row(states: Array, tables: Array, actions: Array) -> int:
-    """Carry out actions, int64 (m,), in row 0 up to the first illegal one: its position, or -1.
-
-    An action after the end of the hand is illegal.
-    """
-    for i in range(len(actions)):
-        if not is_legal(states[0], tables[0], int(actions[i])):
-            return i
-        apply(states[0], tables[0], int(actions[i]))
-    return -1

@@ -10,7 +10,9 @@ from typing import NoReturn
 
 from bideuchre_env import (
     __version__,
+    command_bench,
     command_hand,
+    command_match,
     command_records,
     command_selfplay,
     command_variants,
@@ -18,7 +20,14 @@ from bideuchre_env import (
 from bideuchre_env.errors import BidEuchreError
 
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-COMMANDS = (command_selfplay, command_variants, command_records, command_hand)
+COMMANDS = (
+    command_selfplay,
+    command_match,
+    command_variants,
+    command_records,
+    command_hand,
+    command_bench,
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of every command; each command sets `run`, which takes the parsed arguments."""
     parser = Parser(
         prog="bideuchre",
-        description="The Bid Euchre family of card games: self-play, records, rule sheets, hands.",
+        description="The Bid Euchre family of card games: self-play, matches, game records, rules.",
     )
     parser.add_argument("--version", action="version", version=f"bideuchre_env {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bideuchre_env.selfplay import Result
 
 DEFAULT_GAMES = 2000
-COMPILING = "The first run compiles the game: about half a minute, once."
 REDRAW_SECONDS = 0.1
 INTERRUPTED = 130
 
@@ -41,16 +40,7 @@ def add(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change an option of its rules, as target=40; may be repeated",
-    )
+    add_game(parser)
     parser.add_argument(
         "--agents",
         nargs=2,
@@ -69,15 +59,29 @@ def add(commands: Any) -> None:
         help=f"play N whole games in pairs dealt alike (default: {DEFAULT_GAMES})",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
-    )
-    parser.add_argument(
         "--out", metavar="FILE", help="where to write game records (default: a new file in runs/)"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--no-records", action="store_true", help="write no game records")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
+
+
+def add_game(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which game is dealt, and from which seed."""
+    parser.add_argument(
+        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change an option of its rules, as target=40; may be repeated",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -91,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError(f"{name} {number}: 1 or more")
     if arguments.out is not None and arguments.no_records:
         raise OptionError("--out and --no-records exclude each other")
-    _check_agents(arguments.agents)
+    check_agents(arguments.agents)
     from bideuchre_env import selfplay
 
     unit = "games" if hands is None else "boards"
@@ -126,7 +130,8 @@ def variant_of(name: str, options: list[str]) -> Variant:
     return make(name, **values)
 
 
-def _check_agents(names: list[str]) -> None:
+def check_agents(names: list[str]) -> None:
+    """Raise `OptionError` for a name that is no agent's."""
     from bideuchre_env.agents import names as known
 
     for name in names:
@@ -143,15 +148,6 @@ def _out(arguments: argparse.Namespace) -> str:
     return str(free_path("runs", stem))
 
 
-def _compiling() -> bool:
-    """Whether nothing is compiled yet for this version of the code."""
-    from pathlib import Path
-
-    from bideuchre_env._jit import CACHE_FOLDER
-
-    return bool(CACHE_FOLDER) and not any(Path(CACHE_FOLDER).rglob("*open_boards*.nbi"))
-
-
 def _print(result: Result, as_json: bool) -> None:
     print(json.dumps(result.to_dict()) if as_json else str(result))
 
@@ -160,7 +156,7 @@ def _print(result: Result, as_json: bool) -> None:
 def progress_bar(title: str, unit: str) -> Iterator[Progress]:
     """A bar with rate and time left on stderr, if that is a terminal; else next to nothing."""
     if not sys.stderr.isatty():
-        yield _first_run
+        yield _untold
         return
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, TextColumn
@@ -194,9 +190,8 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def _first_run(done: int, total: int, decisions: int) -> None:
-    if decisions == 0 and _compiling():
-        print(COMPILING, file=sys.stderr, flush=True)
+def _untold(done: int, total: int, decisions: int) -> None:
+    """Where nobody looks, progress is not told."""
 
 
 def _updater(bar: Any, task: Any) -> Progress:
@@ -206,8 +201,6 @@ def _updater(bar: Any, task: Any) -> Progress:
         nonlocal started, drawn
         now = time.perf_counter()
         if decisions == 0:
-            if _compiling():
-                bar.console.print(COMPILING, highlight=False)
             return
         started = started or now
         if now - drawn < REDRAW_SECONDS and done < total:

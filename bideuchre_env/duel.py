@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env._jit import Array, Row, Word, kernel
 from bideuchre_env.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.scoring import made
-from bideuchre_env.state import DEAL, DRAWN, OVER, TRUNCATED, WON
+from bideuchre_env.state import DEAL, DRAWN, OVER, WON
 from bideuchre_env.step import is_legal
 
 BID, MADE, SET, LONE_BID, LONE_MADE = range(5)
@@ -25,6 +25,18 @@ TALLY = np.dtype(
     ],
     align=True,
 )
+NO_GAME, A_WON, B_WON, GAME_DRAWN, GAME_TRUNCATED = range(5)
+
+BOARD = np.dtype(
+    [
+        ("board", np.int64),  # its number
+        ("points", np.int64, (2,)),  # [table]: agent 0's minus agent 1's
+        ("hands", np.int32, (2,)),  # [table]: passed-out ones included
+        ("ends", np.int32, (2,)),  # [table]: NO_GAME for a single hand, or how the game ended
+        ("contracts", np.int32, (2, 5)),  # [agent], both tables together
+    ],
+    align=True,
+)
 TOTALS = np.dtype(
     [
         ("units", np.int64),  # boards, or pairs of games
@@ -33,6 +45,10 @@ TOTALS = np.dtype(
         ("points_points", np.float64),  # sums of squares and products over units
         ("points_hands", np.float64),
         ("hands_hands", np.float64),
+        ("table_points_points", np.float64),  # the same over tables, two to a unit
+        ("table_points_hands", np.float64),
+        ("table_hands_hands", np.float64),
+        ("ties", np.int64),  # units with the same result at both tables
         ("contracts", np.int64, (2, 5)),
         ("won", np.int64, (2,)),  # games, by agent
         ("drawn", np.int64),
@@ -137,38 +153,66 @@ def finished_pairs(states: Array, tallies: Array, pairs: Array) -> int:
 
 
 @kernel
-def settle_pairs(states: Array, tallies: Array, pairs: Array, single: bool, totals: Array) -> None:
-    """Move the tallies of finished pairs of slots to the totals (one row)."""
-    total = totals[0]
+def settle_pairs(
+    states: Array, tallies: Array, pairs: Array, boards: Array, single: bool, rows: Array
+) -> None:
+    """Move the tallies of finished pairs of slots to `rows`, of `BOARD`: pair j is `boards[j]`."""
     for j in range(len(pairs)):
-        points, hands = 0, 0
+        row = rows[j]
+        row.board = boards[j]
+        row.contracts[:] = 0
         for table in range(2):
             slot = 2 * int(pairs[j]) + table
             tally = tallies[slot]
-            points += int(tally.points)
-            hands += int(tally.hands)
+            row.points[table] = tally.points
+            row.hands[table] = tally.hands
+            row.ends[table] = NO_GAME if single else game_end(states[slot], table)
             for agent in range(2):
                 for i in range(5):
-                    total.contracts[agent, i] += tally.contracts[agent, i]
+                    row.contracts[agent, i] += tally.contracts[agent, i]
                     tally.contracts[agent, i] = 0
             tally.points = 0
             tally.hands = 0
-            if not single:
-                count_game(states[slot], table, total)
+
+
+@kernel
+def game_end(s: Row, swapped: int) -> int:
+    """How a finished game ended for agent 0, who has side `swapped`."""
+    if int(s.outcome) == WON:
+        return A_WON if int(s.winner) == swapped else B_WON
+    return GAME_DRAWN if int(s.outcome) == DRAWN else GAME_TRUNCATED
+
+
+@kernel
+def add_boards(rows: Array, totals: Array) -> None:
+    """Add these boards to the totals (one row)."""
+    total = totals[0]
+    for j in range(len(rows)):
+        row = rows[j]
+        points, hands = 0, 0
+        for table in range(2):
+            p, h = int(row.points[table]), int(row.hands[table])
+            points += p
+            hands += h
+            total.table_points_points += float(p) * p
+            total.table_points_hands += float(p) * h
+            total.table_hands_hands += float(h) * h
+            end = int(row.ends[table])
+            if end == A_WON:
+                total.won[0] += 1
+            elif end == B_WON:
+                total.won[1] += 1
+            elif end == GAME_DRAWN:
+                total.drawn += 1
+            elif end == GAME_TRUNCATED:
+                total.truncated += 1
+        for agent in range(2):
+            for i in range(5):
+                total.contracts[agent, i] += row.contracts[agent, i]
         total.units += 1
         total.points += points
         total.hands += hands
         total.points_points += float(points) * points
         total.points_hands += float(points) * hands
         total.hands_hands += float(hands) * hands
-
-
-@kernel
-def count_game(s: Row, swapped: int, total: Row) -> None:
-    """Enter the outcome of a finished game in the totals."""
-    if int(s.outcome) == WON:
-        total.won[int(s.winner) ^ swapped] += 1
-    elif int(s.outcome) == DRAWN:
-        total.drawn += 1
-    elif int(s.outcome) == TRUNCATED:
-        total.truncated += 1
+        total.ties += 1 if points == 0 else 0

@@ -1,13 +1,35 @@
-"""What the end of a hand means to a learner: its reward, and whether the episode is over."""
+"""What an episode is and pays a learner: the words for it, its rewards, and whether it is over."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from bideuchre_env._jit import Row, inline_kernel
+from bideuchre_env.errors import OptionError, shown
 from bideuchre_env.state import OVER, TRUNCATED, WON
 
 EPISODES = ("game", "hand")
 REWARDS = ("win", "points")
+VIEWS = ("all", "actor", 0, 1, 2, 3)
 GOES_ON, TERMINATED, TRUNCATED_THERE = range(3)
+
+
+def check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
+    """Raise `OptionError` unless an option is one of these words."""
+    if type(given) not in (str, int, type(None)) or given not in words:
+        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")
+
+
+def check_episode(episode: Any, reward: Any) -> tuple[str, str]:
+    """What an episode is and how it is rewarded; without a reward, games by wins, hands by points.
+
+    Raises `OptionError` for a word that is none of `EPISODES` or `REWARDS`.
+    """
+    check_choice("episode", episode, EPISODES)
+    if reward is None:
+        reward = "win" if episode == "game" else "points"
+    check_choice("reward", reward, REWARDS)
+    return episode, reward
 
 
 @inline_kernel

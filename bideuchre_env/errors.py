@@ -30,8 +30,16 @@ class DealError(BidEuchreError):
     """A deal that is not the deck dealt out equally, or a dealer that is not a seat."""
 
 
+class PositionError(BidEuchreError):
+    """A position the solver cannot begin from: no cards are being played, or it is not sound."""
+
+
 class RecordError(BidEuchreError):
     """A game record that cannot be read, replayed, or that contradicts its own replay."""
+
+
+class WorkerError(BidEuchreError):
+    """A process that played boards for a match has ended before its time."""
 
 
 class NotationError(BidEuchreError):

@@ -56,24 +56,33 @@ class Moments:
     points_hands: float = 0.0
     hands_hands: float = 0.0
 
-    def interval(self) -> Interval | None:
+    def interval(self, doubt: float = 0.0) -> Interval | None:
         """Points per hand, total over total, with its linearised error; None without a hand.
 
         Where every unit has the same number of hands this is the plain mean and its t interval.
+        `doubt` widens it as two boards more would that lay so many points per hand off the mean,
+        one to either side; what that adds falls as one over the boards.
         """
         if self.hands == 0:
             return None
         ratio = self.points / self.hands
         if self.units < 2:
             return Interval(ratio, None, None)
+        # a board is two hands; a pair of games has more, whose luck averages out
+        doubted = self.residual() + 4 * doubt**2 * self.hands / self.units
+        error = math.sqrt(doubted * self.units / (self.units - 1)) / self.hands
+        half = t_quantile(self.units - 1) * error
+        return Interval(ratio, ratio - half, ratio + half)
+
+    def residual(self) -> float:
+        """The sum over units of (points - hands * points per hand) squared."""
+        if self.hands == 0:
+            return 0.0
+        ratio = self.points / self.hands
         residual = self.points_points - 2 * ratio * self.points_hands
         residual += ratio * ratio * self.hands_hands
         # below the rounding of the sums a spread is none
-        if residual <= 1e-12 * self.points_points:
-            residual = 0.0
-        error = math.sqrt(residual * self.units / (self.units - 1)) / self.hands
-        half = t_quantile(self.units - 1) * error
-        return Interval(ratio, ratio - half, ratio + half)
+        return residual if residual > 1e-12 * self.points_points else 0.0
 
 
 def wilson(successes: int, trials: int) -> Interval | None:

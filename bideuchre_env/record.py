@@ -15,10 +15,11 @@ import numpy as np
 
 from bideuchre_env import actions
 from bideuchre_env._jit import Array
-from bideuchre_env.batch import deal_given_row, mask_row, replay_row, start_rows
+from bideuchre_env.batch import start_rows
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deals import parse_deal, parse_score
 from bideuchre_env.errors import MAX_NAME, BidEuchreError, RecordError, is_plain_name, shown
+from bideuchre_env.one_row import deal_given_row, mask_row, replay_row
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Outcome, Phase, new_states
 from bideuchre_env.tables import compile_tables

@@ -14,10 +14,23 @@ if TYPE_CHECKING:
 
     from bideuchre_env._jit import Array
     from bideuchre_env.aec import BidEuchreEnv
+    from bideuchre_env.solo import SoloEnv
+    from bideuchre_env.solo_vector import SoloVectorEnv
     from bideuchre_env.vector import BidEuchreVec
 
 ENV_OPTIONS = ("episode", "reward", "render_mode", "view")
 VEC_OPTIONS = ("episode", "reward", "threads", "copy")
+SOLO_OPTIONS = (
+    "opponents",
+    "partner",
+    "seat",
+    "episode",
+    "reward",
+    "illegal_reward",
+    "render_mode",
+    "view",
+)
+SOLO_VEC_OPTIONS = (*SOLO_OPTIONS, "autoreset_mode", "threads", "copy")
 
 
 class Variant:
@@ -32,10 +45,10 @@ class Variant:
         self.rules = rules
 
     def env(self, **options: Any) -> AECEnv[str, dict[str, Array], Any]:
-        """The AEC environment in PettingZoo's wrappers: an illegal action ends the game."""
-        from bideuchre_env.aec import wrapped
+        """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
+        from bideuchre_env.guarded import GuardedEnv
 
-        return wrapped(self.raw_env(**options))
+        return GuardedEnv(self.raw_env(**options))
 
     __call__ = env
 
@@ -55,6 +68,33 @@ class Variant:
 
         rules, rest = self._split(options, VEC_OPTIONS)
         return BidEuchreVec(rules, self.name, num_envs, **rest)
+
+    def solo(self, **options: Any) -> SoloEnv:
+        """The Gymnasium environment of one learner, the other seats played inside it.
+
+        `options` are those of the rules and `opponents`, `partner`, `seat`, `episode`, `reward`,
+        `illegal_reward`, `render_mode` and `view` (see `SoloEnv`).
+        """
+        from bideuchre_env.solo import SoloEnv
+
+        rules, rest = self._split(options, SOLO_OPTIONS)
+        return SoloEnv(rules, self.name, **rest)
+
+    def solo_vec(self, num_envs: int, **options: Any) -> SoloVectorEnv:
+        """The Gymnasium vector environment of one learner at each of `num_envs` tables.
+
+        `options` are those of `solo` and `autoreset_mode`, `threads` and `copy` (see
+        `SoloVectorEnv`).
+        """
+        from bideuchre_env.solo_vector import SoloVectorEnv
+
+        rules, rest = self._split(options, SOLO_VEC_OPTIONS)
+        return SoloVectorEnv(rules, self.name, num_envs, **rest)
+
+    @property
+    def gymnasium_id(self) -> str | None:
+        """The id of the declared variant in Gymnasium's registry; None for a game of your own."""
+        return gymnasium_id(self.name) if self.name in variants else None
 
     def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
         """The same game for tools that take only Parallel environments; seats act in turn."""
@@ -104,10 +144,10 @@ def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Varia
     else:
         raise OptionError(f"{game!r} is no variant: one of {', '.join(variants)}, or a Rules")
     for option in options:
-        if option in (*ENV_OPTIONS, *VEC_OPTIONS):
+        if option in (*ENV_OPTIONS, *VEC_OPTIONS, *SOLO_VEC_OPTIONS):
             raise OptionError(
-                f"{option!r} is no rule of the game: give it to .env(), .raw_env() or .vec(), not "
-                "to make()"
+                f"{option!r} is no rule of the game: give it to .env(), .raw_env(), .vec(), "
+                ".solo() or .solo_vec(), not to make()"
             )
     return variant.replace(**options) if options else variant
 
@@ -118,8 +158,24 @@ def aec_id(name: str) -> str:
     return f"bideuchre/{stem.replace('_', '-')}-v{version}"
 
 
+def gymnasium_id(name: str) -> str:
+    """The id of a variant in Gymnasium's registry: `bideuchre/Cincinnati-v0`."""
+    stem, _, version = name.rpartition("_v")
+    return f"bideuchre/{stem.title().replace('_', '')}-v{version}"
+
+
+def make_solo(variant: str, **options: Any) -> SoloEnv:
+    """The `SoloEnv` of a declared variant by name: Gymnasium's entry point."""
+    return variants[variant].solo(**options)
+
+
+def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
+    """The `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point."""
+    return variants[variant].solo_vec(num_envs, **options)
+
+
 class _EntryPoint:
-    """What a registry calls to make an environment; pickles by its variant's name."""
+    """What PettingZoo's registry calls to make an environment; pickles by its variant's name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -129,11 +185,17 @@ class _EntryPoint:
 
 
 def register() -> None:
-    """Enter every variant in PettingZoo's registry, where this PettingZoo has one."""
+    """Enter every variant in Gymnasium's registry, and in PettingZoo's, where it has one."""
+    import gymnasium
     import pettingzoo
 
-    if not hasattr(pettingzoo, "register"):
-        return
     for name in variants:
-        if aec_id(name) not in pettingzoo.aec_registry:
+        if gymnasium_id(name) not in gymnasium.registry:
+            gymnasium.register(
+                gymnasium_id(name),
+                entry_point=f"{__name__}:{make_solo.__name__}",
+                vector_entry_point=f"{__name__}:{make_solo_vec.__name__}",
+                kwargs={"variant": name},
+            )
+        if hasattr(pettingzoo, "register") and aec_id(name) not in pettingzoo.aec_registry:
             pettingzoo.register("aec", aec_id(name), entry_point=_EntryPoint(name))

@@ -135,7 +135,7 @@ def _play(
                 records(VIEW, 1), records(SCRATCH, 1), observations, masks, counts,
             )  # fmt: skip
 
-    team.share(m, work)
+    team.share(m, work, 1)
     return counts
 
 

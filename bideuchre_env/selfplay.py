@@ -8,7 +8,7 @@ game (`games=N`: N games, rounded up to pairs, each pair dealt alike).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,21 @@ import numpy as np
 from bideuchre_env import agents as players
 from bideuchre_env.agents.base import Agent
 from bideuchre_env.deal import SEED_LIMIT
-from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
-from bideuchre_env.intervals import Interval, Moments, wilson
+from bideuchre_env.errors import OptionError
+from bideuchre_env.intervals import Interval, wilson
 from bideuchre_env.record import GameRecord
 from bideuchre_env.record_book import RecordBook
 from bideuchre_env.records_io import PathLike, RecordWriter
 from bideuchre_env.registration import Variant, make
 from bideuchre_env.rules import Rules
+from bideuchre_env.scores import Scores, interval_dict
+from bideuchre_env.solo_players import checked_agent
+from bideuchre_env.state import new_states
 from bideuchre_env.table_room import Room
 
 BOARD_SEEDS = 10**9
 SEED_END = SEED_LIMIT // BOARD_SEEDS
 MOST_AT_ONCE = 1024
-MOMENTS = tuple(field.name for field in fields(Moments))
-CONTRACT_WORDS = ("bid", "made", "set", "lone_bid", "lone_made")
 
 Progress = Callable[[int, int, int], None]
 
@@ -75,7 +76,6 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the notation, and a few fields more."""
-        none = {"mean": None, "low": None, "high": None}
         return {
             "variant": self.variant,
             "options": self.options,
@@ -83,14 +83,14 @@ class Result:
             "mode": self.mode,
             "boards": self.boards,
             "hands": self.hands,
-            "points_per_hand": self.points_per_hand.to_dict() if self.points_per_hand else none,
+            "points_per_hand": interval_dict(self.points_per_hand),
             "games": {
                 "a_won": self.a_won,
                 "b_won": self.b_won,
                 "drawn": self.drawn,
                 "truncated": self.truncated,
             },
-            "win_rate": self.win_rate.to_dict() if self.win_rate else none,
+            "win_rate": interval_dict(self.win_rate),
             "contracts": self.contracts,
             "decisions": self.decisions,
             "seconds": round(self.seconds, 3),
@@ -141,10 +141,11 @@ def play(
     check_seed(seed, boards)
     if at_once is None:
         at_once = max(32, min(boards // 8, MOST_AT_ONCE))
-    if not _whole(at_once) or at_once < 1:
+    if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
     sides = (seat_agent(a, game.rules, seed, 0), seat_agent(b, game.rules, seed, 1))
-    room = Room(game.rules, sides, boards, first_seed(seed), mode == "hands", min(at_once, boards))
+    at_once = min(at_once, boards)
+    room = Room(game.rules, sides, range(boards), first_seed(seed), mode == "hands", at_once)
     if out is None:
         interrupted = room.run(_per_game(progress, mode))
     else:
@@ -170,26 +171,21 @@ def _result(
     out: PathLike | None,
     interrupted: bool,
 ) -> Result:
-    total = room.totals[0]
+    scores = Scores.of_totals(room.totals)
     names = (sides[0].name, sides[1].name)
-    header = GameRecord.from_rows(room.states[:0], game.rules, game.name)
-    moments = Moments(**{name: total[name].item() for name in MOMENTS})
     return Result(
         variant=game.name,
-        options=header.options,
+        options=options_of(game),
         agents=names,
         mode=mode,
-        boards=moments.units,
-        hands=int(moments.hands),
-        points_per_hand=moments.interval(),
-        a_won=int(total["won"][0]),
-        b_won=int(total["won"][1]),
-        drawn=int(total["drawn"]),
-        truncated=int(total["truncated"]),
-        contracts={
-            key: dict(zip(CONTRACT_WORDS, total["contracts"][place].tolist(), strict=True))
-            for place, key in enumerate(agent_keys(names))
-        },
+        boards=scores.boards,
+        hands=scores.hands,
+        points_per_hand=scores.points_per_hand,
+        a_won=scores.a_won,
+        b_won=scores.b_won,
+        drawn=scores.drawn,
+        truncated=scores.truncated,
+        contracts=dict(zip(agent_keys(names), scores.contracts, strict=True)),
         decisions=room.decisions,
         decisions_per_second=room.rate,
         seconds=room.seconds,
@@ -199,30 +195,30 @@ def _result(
     )
 
 
+def options_of(game: Variant) -> dict[str, Any]:
+    """The rules of a game that are not its variant's own, as a record states them."""
+    return GameRecord.from_rows(new_states(0), game.rules, game.name).options
+
+
 def first_seed(seed: int) -> int:
     """The stream of board 0 of a run with this seed; board i has this plus i."""
     return seed * BOARD_SEEDS
 
 
 def seat_agent(given: str | Agent, rules: Rules, seed: int, place: int) -> Agent:
-    """An agent by name, seeded for A (`place` 0) or B (1) of a run; or the agent given."""
+    """An agent by name, with a seed of its own for each place of a run; or the agent given.
+
+    `place` is 0 for A and 1 for B in self-play; in a match it is the first board of a block.
+    """
     if isinstance(given, str):
         own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
         return players.make(given, rules, seed=own)
-    if not callable(getattr(given, "act_rows", None)):
-        raise OptionError(f"agent {shown(given)}: a name, or an object with act_rows and a name")
-    if not is_plain_name(getattr(given, "name", None)):
-        raise OptionError(
-            f"agent {shown(given)}: its name is no string of 1 to {MAX_NAME} printable characters"
-        )
-    if getattr(given, "rules", rules) != rules:
-        raise OptionError(f"agent {given.name!r} was made for other rules than this game's")
-    return given
+    return checked_agent(given, rules)
 
 
 def check_seed(seed: Any, boards: int = 1) -> None:
     """Raise `OptionError` unless a run of so many boards can have this seed."""
-    if not _whole(seed) or not 0 <= seed < SEED_END:
+    if not is_whole(seed) or not 0 <= seed < SEED_END:
         raise OptionError(f"seed={seed!r}: a whole number from 0 to {SEED_END - 1}")
     if boards > BOARD_SEEDS:
         raise OptionError(f"{boards} boards: a seed deals at most {BOARD_SEEDS}")
@@ -237,12 +233,13 @@ def _length(hands: Any, games: Any) -> tuple[str, int]:
     if (hands is None) == (games is None):
         raise OptionError("give hands=N (boards of one hand) or games=N (whole games)")
     mode, number = ("hands", hands) if games is None else ("games", games)
-    if not _whole(number) or number < 1:
+    if not is_whole(number) or number < 1:
         raise OptionError(f"{mode}={number!r}: a whole number, 1 or more")
     return mode, int(number) if mode == "hands" else (int(number) + 1) // 2
 
 
-def _whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Whether this is a Python int, and no bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -6,11 +6,12 @@ Rows copy, compare, save and pickle as numpy does. Seats are absolute (0 to 3), 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
 
-from bideuchre_env._jit import Array, records
+from bideuchre_env._jit import JIT, Array, records
 from bideuchre_env.cards import MAX_TRICKS, N_SEATS
 from bideuchre_env.rules import MAX_EXCHANGE
 
@@ -88,3 +89,12 @@ STATE = np.dtype(
 def new_states(n: int) -> Array:
     """`n` zeroed rows of `STATE`, shape (n,); `deal.start_game` makes a game of one."""
     return records(STATE, n)
+
+
+def rows_of(kept: Sequence[bytes]) -> Array:
+    """Rows of `STATE`, shape (n,), from what `tobytes` gave of each.
+
+    numpy copies structured rows field by field; as bytes they are copied ten times as fast.
+    """
+    rows = np.frombuffer(bytearray().join(kept), STATE)
+    return rows if JIT else rows.view(np.recarray)

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import Any, Protocol
 
@@ -37,19 +37,23 @@ class Book(Protocol):
         ...
 
 
-class Room:
-    """Plays boards 0 to `boards` - 1, `at_once` of them at a time, each at two tables.
+Watch = Callable[[Array], None]
 
-    A pair of slots whose tables are both over takes the next board. `totals` holds what the
-    finished boards came to, `decisions` is what the agents did; `seconds` and `rate` (decisions a
-    second) are measured from the second step on, as the first one compiles.
+
+class Room:
+    """Plays the boards of a range, `at_once` of them at a time, each at two tables.
+
+    A pair of slots whose tables are both over takes the next board. `totals` (of `duel.TOTALS`)
+    holds what the finished boards came to; `decided` and `thought` are each agent's decisions and
+    its seconds within `act_rows`. `seconds` and `rate` (decisions a second) are measured from the
+    second step on, as the first one compiles.
     """
 
     def __init__(
         self,
         rules: Rules,
         agents: tuple[Agent, Agent],
-        boards: int,
+        boards: range,
         seed: int,
         single: bool,
         at_once: int,
@@ -67,13 +71,16 @@ class Room:
         self.totals = records(duel.TOTALS, 1)
         self.board_of = np.zeros(at_once, np.int64)
         self.opened = 0
-        self.decisions = 0
+        self.decided = [0, 0]
+        self.thought = [0.0, 0.0]
         self.seconds = 0.0
         self.rate = 0.0
         self._slots = np.zeros((2, n), np.int64)
         self._counts = np.zeros(2, np.int64)
         self._ended = np.zeros(n, np.int64)
         self._pairs = np.zeros(at_once, np.int64)
+        self._rows = records(duel.BOARD, at_once)
+        self._watch: Watch | None = None
         self._observations = np.zeros((n, layout.size), np.int8)
         self._masks = np.zeros((n, actions.of(rules).n), np.int8)
 
@@ -82,29 +89,43 @@ class Room:
         """Boards finished at both tables."""
         return int(self.totals[0]["units"])
 
+    @property
+    def decisions(self) -> int:
+        """What both agents have decided."""
+        return sum(self.decided)
+
     def run(
-        self, progress: Callable[[int, int, int], None] | None = None, book: Book | None = None
+        self,
+        progress: Callable[[int, int, int], None] | None = None,
+        book: Book | None = None,
+        watch: Watch | None = None,
+        stopped: threading.Event | None = None,
     ) -> bool:
-        """Play until every board is finished, or Ctrl-C; True when it was interrupted."""
+        """Play until every board is finished, or Ctrl-C; True when it was interrupted.
+
+        `watch` is shown the finished boards, rows of `duel.BOARD` that are its own, as they come.
+        Who minds Ctrl-C itself (`ctrl_c`) gives `stopped`: once it is set, no step is begun.
+        """
+        self._watch = watch
         if progress is not None:
-            progress(0, self.boards, 0)
+            progress(0, len(self.boards), 0)
         self._open(np.arange(len(self.board_of)))
         self._settle(book, 0)  # compiles what the first step would not reach
         self._step(book)
         started, first = time.perf_counter(), self.decisions
-        with _ctrl_c() as stopped:
-            while self.done < self.boards and not stopped.is_set():
+        with ctrl_c() if stopped is None else nullcontext(stopped) as stop:
+            while self.done < len(self.boards) and not stop.is_set():
                 self._step(book)
                 if progress is not None:
-                    progress(self.done, self.boards, self.decisions - first)
+                    progress(self.done, len(self.boards), self.decisions - first)
         self.seconds = time.perf_counter() - started
         self.rate = (self.decisions - first) / self.seconds if self.seconds > 0 else 0.0
-        return self.done < self.boards
+        return self.done < len(self.boards)
 
     def _open(self, pairs: Array) -> None:
         """Seat the next boards at free pairs of slots, as far as there are any."""
-        pairs = pairs[: self.boards - self.opened]
-        boards = np.arange(self.opened, self.opened + len(pairs))
+        pairs = pairs[: len(self.boards) - self.opened]
+        boards = self.boards.start + np.arange(self.opened, self.opened + len(pairs))
         self.board_of[pairs] = boards
         duel.open_boards(self.states, self.tables, pairs, boards, self.low, self.high, self.single)
         self.opened += len(pairs)
@@ -118,7 +139,6 @@ class Room:
             if len(slots):
                 self._decide(agent, slots)
                 ended = duel.ended_hands(self.states, slots, self._ended, ended)
-                self.decisions += len(slots)
         if ended:
             self._settle(book, ended)
 
@@ -126,7 +146,11 @@ class Room:
         n = len(slots)
         observations, masks = self._observations[:n], self._masks[:n]
         encode_rows(self.states, self.tables, self.offsets, slots, observations, masks)
-        choices = self._checked(agent, slots, self.agents[agent].act_rows(observations, masks))
+        began = time.perf_counter()
+        given = self.agents[agent].act_rows(observations, masks)
+        self.thought[agent] += time.perf_counter() - began
+        self.decided[agent] += n
+        choices = self._checked(agent, slots, given)
         apply_rows(self.states, self.tables, slots, choices)
 
     def _checked(self, agent: int, slots: Array, given: Any) -> Array:
@@ -162,15 +186,19 @@ class Room:
         else:
             deal_rows(self.states, self.tables)
         found = duel.finished_pairs(self.states, self.tallies, self._pairs)
-        pairs = self._pairs[:found]
-        duel.settle_pairs(self.states, self.tallies, pairs, self.single, self.totals)
+        pairs, rows = self._pairs[:found], self._rows[:found]
+        boards = self.board_of[pairs]
+        duel.settle_pairs(self.states, self.tallies, pairs, boards, self.single, rows)
+        duel.add_boards(rows, self.totals)
         if book is not None:
-            book.pairs_finished(self.states, pairs, self.board_of[pairs])
+            book.pairs_finished(self.states, pairs, boards)
+        if self._watch is not None and found:
+            self._watch(rows.copy())
         self._open(pairs)
 
 
 @contextmanager
-def _ctrl_c() -> Iterator[threading.Event]:
+def ctrl_c() -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets; the second one raises as usual.
 
     Only where Python's own handler is in place, in the main thread; elsewhere it is never set.

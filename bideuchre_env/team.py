@@ -1,13 +1,100 @@
-"""Threads that share the rows of one piece of work: kernels run without the interpreter's lock."""
+"""Threads that share a piece of work: kernels run without the interpreter's lock."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import Any
 
-from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.errors import IllegalActionError, OptionError, shown
+
+Work = Callable[[int, int], Any]
+Job = tuple[Work, Iterator[tuple[int, int]]]
+LEAST_PART = 256  # rows that are worth a call of their own
+PARTS_EACH = 4
+
+
+def check_threads(threads: Any) -> int:
+    """A number of threads; `OptionError` unless it is a whole number from 1 to 1024."""
+    whole = isinstance(threads, int) and not isinstance(threads, bool)
+    if not whole or not 1 <= threads <= 1024:
+        raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
+    return int(threads)
+
+
+class OneAtATime:
+    """Keeps a second thread out while one is in: `with` it raises `IllegalActionError` for that.
+
+    Kernels run without the interpreter's lock, so what one thread has checked another could change
+    before it is carried out. A copy, pickled or not, is free.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise IllegalActionError(
+                "another thread is stepping this environment: give each an environment of its own"
+            )
+
+    def __exit__(self, *ignored: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[OneAtATime], tuple[()]]:
+        return OneAtATime, ()
+
+
+class _Helper:
+    """A thread that waits, works on the parts of a job, and says that it is done."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self.bell: SimpleQueue[None] = SimpleQueue()
+        self.begun, self.finished = 0, 0
+        self.error: BaseException | None = None
+        threading.Thread(target=self._run, name="bideuchre", daemon=True).start()
+
+    def _run(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            work, parts = job
+            try:
+                for start, stop in parts:
+                    work(start, stop)
+            except BaseException as error:  # it is raised where the work was shared out
+                self.error = error
+            del job, work, parts  # at rest it keeps nobody's environment alive
+            self.finished += 1
+            self.bell.put(None)
+
+    def begin(self, work: Work, parts: Iterator[tuple[int, int]]) -> None:
+        """Set the thread to work."""
+        self.begun += 1
+        self.jobs.put((work, parts))
+
+
+def _rest(helpers: list[_Helper]) -> None:
+    """Wait until all threads are at rest; an interrupt meanwhile is raised after that."""
+    interrupt: BaseException | None = None
+    for helper in helpers:
+        while helper.finished < helper.begun:
+            try:
+                helper.bell.get()
+            except BaseException as error:
+                interrupt = error
+    if interrupt is not None:
+        raise interrupt
+
+
+def _let_go(helpers: list[_Helper], owner: int) -> None:
+    """End the threads, in the process that started them."""
+    if os.getpid() == owner:
+        for helper in helpers:
+            helper.jobs.put(None)
+    helpers.clear()
 
 
 class Team:
@@ -17,44 +104,54 @@ class Team:
     """
 
     def __init__(self, threads: int) -> None:
-        whole = isinstance(threads, int) and not isinstance(threads, bool)
-        if not whole or not 1 <= threads <= 1024:
-            raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
-        self.threads = threads
-        self._pool: ThreadPoolExecutor | None = None
+        self.threads = check_threads(threads)
+        self._helpers: list[_Helper] = []
         self._owner = 0
+        self._end: Callable[[], Any] | None = None
 
-    def share(self, n: int, work: Callable[[int, int], Any]) -> None:
-        """Call `work(start, stop)` on equal parts of `range(n)` at once; returns when all are done.
+    def share(self, n: int, work: Work, least: int = LEAST_PART) -> None:
+        """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
 
-        The first exception of a part is raised when every part has ended.
+        No part is smaller than `least`, but for the last. The first exception is raised when every
+        thread has come to rest.
         """
-        parts = max(1, min(self.threads, n))
-        if parts == 1:
+        size = max(least, -(-n // (self.threads * PARTS_EACH)))
+        wanted = min(self.threads, -(-n // size)) - 1
+        if wanted < 1:
             work(0, n)
             return
-        bounds = [n * part // parts for part in range(parts + 1)]
-        pool = self._started()
-        others = [pool.submit(work, bounds[i], bounds[i + 1]) for i in range(1, parts)]
+        bounds = [*range(0, n, size), n]
+        parts = iter([(bounds[i], bounds[i + 1]) for i in range(len(bounds) - 1)])
+        helpers = self._started(wanted)
+        _rest(helpers)  # after an interrupt that came at a bad moment
         try:
-            work(0, bounds[1])
+            for helper in helpers:
+                helper.begin(work, parts)
+            for start, stop in parts:
+                work(start, stop)
         finally:
-            errors = [other.exception() for other in others]
-        for error in errors:
-            if error is not None:
-                raise error
+            for _ in parts:
+                pass  # after an exception nobody is to begin another part
+            _rest(helpers)
+        errors = [helper.error for helper in helpers if helper.error is not None]
+        for helper in helpers:
+            helper.error = None
+        if errors:
+            raise errors[0]
 
-    def _started(self) -> ThreadPoolExecutor:
-        if self._pool is None or self._owner != os.getpid():
-            self._pool = ThreadPoolExecutor(self.threads - 1, "bideuchre")
-            self._owner = os.getpid()
-        return self._pool
+    def _started(self, wanted: int) -> list[_Helper]:
+        if self._owner != os.getpid():  # a fork has none of its parent's threads
+            self._helpers, self._owner = [], os.getpid()
+            self._end = weakref.finalize(self, _let_go, self._helpers, self._owner)
+        while len(self._helpers) < wanted:
+            self._helpers.append(_Helper())
+        return self._helpers[:wanted]
 
     def close(self) -> None:
         """Let the threads go; they are started again when needed."""
-        if self._pool is not None and self._owner == os.getpid():
-            self._pool.shutdown(wait=False)
-        self._pool = None
+        if self._end is not None:
+            self._end()
+            self._end, self._owner = None, 0
 
     def __getstate__(self) -> dict[str, int]:
         return {"threads": self.threads}

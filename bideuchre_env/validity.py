@@ -9,7 +9,17 @@ import numpy as np
 from bideuchre_env._jit import Array, Row, inline_kernel, kernel
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.errors import OptionError, shown
-from bideuchre_env.state import AUCTION, DEAL, NAMING, OVER, PASSING, PLAY, STATE, new_states
+from bideuchre_env.state import (
+    AUCTION,
+    DEAL,
+    GIVING,
+    NAMING,
+    OVER,
+    PASSING,
+    PLAY,
+    STATE,
+    new_states,
+)
 
 # What `row_fault` finds, by number; 0 is a sound row.
 FAULTS = (
@@ -35,6 +45,7 @@ FAULTS = (
     "outcome or winner",
     "score, points, hands_dealt or hands_played",
     "hands: not the cards of this deck that are left",
+    "rng: all zeros, which no shuffle would ever leave",
 )
 (
     _FINE,
@@ -59,6 +70,7 @@ FAULTS = (
     _OUTCOME,
     _NUMBERS,
     _CARDS,
+    _RNG,
 ) = range(len(FAULTS))
 MOST_POINTS = 10**16
 MOST_HANDS = 2**31
@@ -114,8 +126,10 @@ def row_fault(s: Row, t: Row) -> int:
 def small_fault(s: Row, t: Row) -> int:
     """What is wrong with the single numbers of a row, by range and against each other."""
     phase, level = int(s.phase), int(s.level)
-    if outside(phase, AUCTION, OVER):
+    if outside(phase, AUCTION, OVER) or (phase == NAMING and int(t.strains_per_bid) > 1):
         return _PHASE
+    if s.rng[0] == np.uint64(0) and s.rng[1] == np.uint64(0):
+        return _RNG
     if outside(int(s.turn), 0, 3):
         return _TURN
     if outside(int(s.dealer), 0, 3):
@@ -124,10 +138,13 @@ def small_fault(s: Row, t: Row) -> int:
         return _LEVEL
     if outside(int(s.declarer), -1, 3) or (level < 0) != (int(s.declarer) < 0):
         return _DECLARER
-    if outside(int(s.strain), -1, 4) or (NAMING < phase < DEAL and int(s.strain) < 0):
+    named = level >= 0 and (int(t.strains_per_bid) > 1 or phase > NAMING)
+    if outside(int(s.strain), -1, 4) or named != (int(s.strain) >= 0):
         return _STRAIN
     if outside(int(s.calls_made), 0, 4) or (phase == AUCTION) != (int(s.calls_made) < 4):
         return _CALLS_MADE
+    if phase < PLAY and int(s.turn) != due_to_act(s):
+        return _TURN
     lone = level >= 0 and int(s.calls_made) == 4 and int(t.alone[level]) != 0
     if int(s.sitting_out) != ((int(s.declarer) + 2) & 3 if lone else -1):
         return _SITTING_OUT
@@ -136,6 +153,8 @@ def small_fault(s: Row, t: Row) -> int:
         return _PICKS
     tricks = int(t.tricks)
     if outside(int(s.trick), 0, tricks) or (phase < DEAL and int(s.trick) == tricks):
+        return _TRICK
+    if phase < PLAY and int(s.trick) > 0:
         return _TRICK
     if outside(int(s.led), -1, 3) or outside(int(s.winning), -1, 3):
         return _LED
@@ -155,19 +174,35 @@ def small_fault(s: Row, t: Row) -> int:
     return _FINE
 
 
+@inline_kernel
+def due_to_act(s: Row) -> int:
+    """The seat to act before the play, by the other single numbers of a row."""
+    phase = int(s.phase)
+    if phase == AUCTION:
+        return (int(s.dealer) + 1 + int(s.calls_made)) & 3
+    return (int(s.declarer) + (2 if phase == PASSING else 0)) & 3
+
+
 @kernel
 def table_fault(s: Row, t: Row) -> int:
     """What is wrong with the arrays of a row, whose single numbers are sound."""
     kinds, trick = int(t.kinds), int(s.trick)
     for seat in range(N_SEATS):
-        if outside(int(s.calls[seat]), -1, int(t.n_levels)):
+        called = ((seat - int(s.dealer) - 1) & 3) < int(s.calls_made)
+        if outside(int(s.calls[seat]), -1, int(t.n_levels)) or called != (int(s.calls[seat]) >= 0):
             return _CALLS
-        if outside(int(s.call_strains[seat]), -1, 4):
+        strained = int(s.calls[seat]) > 0 and int(t.strains_per_bid) > 1
+        strain = int(s.call_strains[seat])
+        if outside(strain, -1, 4) or strained != (strain >= 0):
             return _CALL_STRAINS
         if outside(int(s.voids[seat]), 0, 15):
             return _VOIDS
     for i in range(len(s.given)):
         if outside(int(s.given[i]), -1, kinds - 1) or outside(int(s.passed[i]), -1, kinds - 1):
+            return _GIVEN
+        if (int(s.given[i]) >= 0) != (i < put_aside(s, t, GIVING)):
+            return _GIVEN
+        if (int(s.passed[i]) >= 0) != (i < put_aside(s, t, PASSING)):
             return _GIVEN
     for n in range(MAX_TRICKS):
         led = n < trick or (n == trick and int(s.phase) == PLAY)
@@ -181,6 +216,15 @@ def table_fault(s: Row, t: Row) -> int:
             if outside(int(s.plays[seat * MAX_TRICKS + n]), least, most):
                 return _PLAYS
     return play_fault(s, t)
+
+
+@inline_kernel
+def put_aside(s: Row, t: Row, half: int) -> int:
+    """How many cards of one half of the exchange, GIVING or PASSING, have left their hand."""
+    phase = int(s.phase)
+    if phase < half or int(s.level) < 0:
+        return 0
+    return int(s.picks) if phase == half else int(t.exchange[int(s.level)])
 
 
 @kernel
@@ -235,18 +279,31 @@ def whole_deck(s: Row, t: Row) -> bool:
     for kind in range(kinds):
         if cards_of_kind(s, kind) != copies:
             return False
-    if int(s.phase) != PLAY:
+    if int(s.phase) >= DEAL:
         return True
-    # every player still needs a card for each trick to come
     for seat in range(N_SEATS):
-        if seat != int(s.sitting_out):
-            hand, held = int(s.hands[seat]), 0
-            for kind in range(kinds):
-                held += (hand >> kind & 1) + (hand >> (kind + COPY_SHIFT) & 1)
-            played = int(s.plays[seat * MAX_TRICKS + int(s.trick)]) >= 0
-            if held != int(t.tricks) - int(s.trick) - (1 if played else 0):
-                return False
+        # one who sits out keeps what is left of the cards, whose number is right then
+        if seat == int(s.sitting_out) and int(s.phase) == PLAY:
+            continue
+        hand, held = int(s.hands[seat]), 0
+        for kind in range(kinds):
+            held += (hand >> kind & 1) + (hand >> (kind + COPY_SHIFT) & 1)
+        if held != cards_to_hold(s, t, seat):
+            return False
     return True
+
+
+@kernel
+def cards_to_hold(s: Row, t: Row, seat: int) -> int:
+    """How many cards a seat holds before the end of the hand, unless it sits the play out."""
+    if int(s.phase) == PLAY:  # a card for each trick to come
+        played = int(s.plays[seat * MAX_TRICKS + int(s.trick)]) >= 0
+        return int(t.tricks) - int(s.trick) - (1 if played else 0)
+    if seat == int(s.declarer):
+        return int(t.tricks) - put_aside(s, t, GIVING)
+    if seat == int(s.sitting_out):
+        return int(t.tricks) - put_aside(s, t, PASSING)
+    return int(t.tricks)
 
 
 @kernel

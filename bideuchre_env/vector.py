@@ -19,19 +19,19 @@ from bideuchre_env.batch import (
     restart_rows,
     sample_rows,
     seed_rows,
-    step_rows,
 )
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deal import split_seed
 from bideuchre_env.deals import parse_deal, parse_dealer, parse_score
-from bideuchre_env.episode import EPISODES, REWARDS
+from bideuchre_env.episode import check_episode
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError, shown
 from bideuchre_env.observation import Layout, layout_of
 from bideuchre_env.record import illegal
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import DEAL, Outcome, new_states
+from bideuchre_env.step_team import StepTeam
 from bideuchre_env.tables import compile_tables
-from bideuchre_env.team import Team
+from bideuchre_env.team import OneAtATime
 from bideuchre_env.validity import checked_states
 from bideuchre_env.vector_input import (
     by_row,
@@ -75,21 +75,15 @@ class BidEuchreVec:
         threads: int = 1,
         copy: bool = False,
     ) -> None:
-        if reward is None:
-            reward = "win" if episode == "game" else "points"
-        for option, given, words in (("episode", episode, EPISODES), ("reward", reward, REWARDS)):
-            if given not in words:
-                raise OptionError(f"{option}={shown(given)}: one of {', '.join(map(repr, words))}")
         if not isinstance(copy, bool):
             raise OptionError(f"copy={shown(copy)}: True or False")
         self.num_envs = n = parse_count(num_envs)
-        self.rules, self.name, self.episode, self.reward = rules, name, episode, reward
-        self.copy, self._team = copy, Team(threads)
-        self._derive()
-        layout, width = self.observation_layout, self._actions.n
+        self.rules, self.name = rules, name
+        self.episode, self.reward = check_episode(episode, reward)
+        self.copy, self._team, self._alone = copy, StepTeam(threads), OneAtATime()
+        layout, width = layout_of(rules), actions.of(rules).n
         self._states = new_states(n)
-        self._chosen = np.zeros(n, np.int64)
-        self._keys = np.zeros(n, np.int64)
+        self._keys, self._choices = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self._tallies, self._ended = records(TALLY, n), records(TALLY, n)
         self._observations = np.zeros((n, layout.size), np.int8)
         self._masks = np.zeros((n, width), np.int8)
@@ -98,12 +92,30 @@ class BidEuchreVec:
         self._terminated, self._truncated = np.zeros(n, bool), np.zeros(n, bool)
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
+        self._derive()
 
     def _derive(self) -> None:
-        """What follows from the rules and is not part of any game's state."""
+        """What follows from the rules, and the arrays as kernels take them."""
         self._actions = actions.of(self.rules)
         self._tables = compile_tables(self.rules)
         self._offsets = layout_of(self.rules).offsets
+        self._job = (
+            self._states,
+            self._tables,
+            self._offsets,
+            self.episode == "hand",
+            self.reward == "points",
+            self._choices,
+            self._observations,
+            self._masks,
+            self._seats,
+            self._keys,
+            self._rewards,
+            self._terminated,
+            self._truncated,
+            self._tallies,
+            self._ended,
+        )
 
     @property
     def observation_layout(self) -> Layout:
@@ -218,33 +230,12 @@ class BidEuchreVec:
 
         Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
         """
-        choices = self._checked(actions)
-
-        def work(start: int, stop: int) -> None:
-            step_rows(
-                self._states,
-                self._tables,
-                self._offsets,
-                self.episode == "hand",
-                self.reward == "points",
-                start,
-                stop,
-                choices,
-                self._observations,
-                self._masks,
-                self._seats,
-                self._keys,
-                self._rewards,
-                self._terminated,
-                self._truncated,
-                self._tallies,
-                self._ended,
-            )
-
-        self._team.share(self.num_envs, work)
+        with self._alone:
+            self._choices[:] = self._checked(actions)
+            self._team.step(self.num_envs, self._job)
         observations, info = self._given()
         ends = (self._rewards, self._terminated, self._truncated)
-        rewards, terminated, truncated = (a.copy() for a in ends) if self.copy else ends
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
         return observations, rewards, terminated, truncated, info
 
     def sample(self) -> Array:
@@ -257,14 +248,8 @@ class BidEuchreVec:
         self._sampling = (low, count + 1)
         if not hasattr(self, "_sampled"):
             self._sampled = np.zeros(self.num_envs, np.int64)
-        sampled = self._sampled.copy() if self.copy else self._sampled
-        turn = np.uint64(count)
-
-        def work(start: int, stop: int) -> None:
-            sample_rows(self._keys, self._tables, low, turn, start, stop, sampled)
-
-        self._team.share(self.num_envs, work)
-        return sampled
+        sample_rows(self._keys, self._tables, low, np.uint64(count), self._sampled)
+        return self._handed(self._sampled)
 
     def observe(self, seats: Any) -> Array:
         """What a seat sees of every row: int8 (n, D), for one seat or for seats (n,)."""
@@ -325,32 +310,28 @@ class BidEuchreVec:
         self._present()
 
     def _present(self) -> None:
-        def work(start: int, stop: int) -> None:
-            present_rows(
-                self._states,
-                self._tables,
-                self._offsets,
-                start,
-                stop,
-                self._observations,
-                self._masks,
-                self._seats,
-                self._keys,
-            )
-
-        self._team.share(self.num_envs, work)
+        present_rows(
+            self._states,
+            self._tables,
+            self._offsets,
+            self._observations,
+            self._masks,
+            self._seats,
+            self._keys,
+        )
 
     def _given(self) -> tuple[Observation, dict[str, Any]]:
         """What `reset` and `step` hand out, copied if that was asked for."""
         ended = self._terminated | self._truncated
-        arrays = {"observation": self._observations, "action_mask": self._masks}
-        info: dict[str, Any] = {"seat": self._seats, "_episode": ended}
+        info: dict[str, Any] = {"seat": self._handed(self._seats), "_episode": ended}
         if ended.any():
             info["episode"] = self._episodes()
-        if self.copy:
-            arrays = {name: array.copy() for name, array in arrays.items()}
-            info["seat"] = self._seats.copy()
-        return arrays, info
+        seen, legal = self._handed(self._observations), self._handed(self._masks)
+        return {"observation": seen, "action_mask": legal}, info
+
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
 
     def _episodes(self) -> dict[str, Array]:
         """What the last finished episode of each row came to; new arrays."""
@@ -386,7 +367,7 @@ class BidEuchreVec:
         return illegal(self._states[row], self.rules, choice, f"row {row}: ")
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_actions", "_tables", "_offsets")
+        derived = ("_actions", "_tables", "_offsets", "_job")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

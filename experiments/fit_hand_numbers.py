@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env import batch
-from bideuchre_env._jit import Array, Row, kernel, records
+from bideuchre_env._jit import Array, Row, kernel, records, row_of
 from bideuchre_env.agents import bidding, hand_numbers
 from bideuchre_env.agents.bidding import DECLARER, DEFENDER, HELPER, N_SIGNS, N_STRAINS
 from bideuchre_env.agents.hand_value import N_FEATURES, describe
@@ -365,7 +365,7 @@ def count_rows(dealt: Array, tables: Array, contracts: Array, v: Row, x: Array) 
 def sign_rows(seen: Array, tables: Array, offsets: Array, strains: Array, v: Row, x: Array) -> None:
     """Write what the calls in each observation say about a strain."""
     for i in range(len(seen)):
-        read_view(seen[i], tables[0], offsets[0], v)
+        read_view(row_of(seen, i), tables[0], offsets[0], v)
         bidding.read_signs(v, tables[0], int(strains[i]), x[i])
 
 

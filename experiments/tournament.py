@@ -4,16 +4,17 @@
     python experiments/tournament.py --variants barrie_v0 club_v0 --agents random rule --boards 500
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
-cancels. It writes a folder with `results.csv` (a line a pair), `results.md` (a table a variant)
-and `results.png` (the same, drawn; needs `pip install -e ".[plot]"`). The tables
-are rewritten after every pair, so Ctrl-C loses only the pair that is being played; the picture is
-drawn last.
+cancels; `--games` adds whole games. It writes a folder with `results.csv` (a line a pair),
+`results.json` (all figures), `results.md` (a table and ratings a variant) and `results.png` (the
+same, drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so
+Ctrl-C loses only the pair that is being played; the picture is drawn last.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import sys
 import textwrap
 from dataclasses import dataclass, field, fields
@@ -22,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import bideuchre_env
-from bideuchre_env import selfplay
+from bideuchre_env import match, selfplay
 from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.intervals import Interval
+from bideuchre_env.ratings import Meeting, ratings
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Args:
         default=bideuchre_env.agents.names(), metadata={"help": "who plays, weakest first"}
     )
     boards: int = field(default=20_000, metadata={"help": "boards a pair plays on each variant"})
+    games: int = field(default=0, metadata={"help": "whole games a pair plays besides, in pairs"})
+    workers: int = field(default=1, metadata={"help": "processes that play; same results"})
     seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
     out: Path = field(
         default=Path("runs/tournament"), metadata={"help": "the folder to write, made if need be"}
@@ -48,8 +53,10 @@ COLUMNS = (
     *("variant", "a", "b", "boards", "hands", "points_per_hand", "low", "high"),
     *("a_bid", "a_made", "a_set", "a_lone_bid", "a_lone_made"),
     *("b_bid", "b_made", "b_set", "b_lone_bid", "b_lone_made"),
-    *("seed", "decisions_per_second"),
+    *("board_sd", "tie_boards", "variance_reduction", "games", "a_won", "b_won", "win_rate"),
+    *("win_low", "win_high", "a_ms_per_decision", "b_ms_per_decision", "seed"),
 )
+Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
 
 
 def parse_args(arguments: list[str] | None = None) -> Args:
@@ -74,12 +81,13 @@ def main(args: Args) -> int:
     check(args)
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
-    results: list[selfplay.Result] = []
+    results: list[match.Match] = []
+    rated: Ratings = {}
     interrupted = False
     for variant in args.variants:
         for weaker, stronger in combinations(args.agents, 2):
             try:
-                result = selfplay.play(variant, stronger, weaker, hands=args.boards, seed=args.seed)
+                result = play(args, variant, stronger, weaker)
             except KeyboardInterrupt:
                 interrupted = True
                 break
@@ -88,11 +96,27 @@ def main(args: Args) -> int:
                 break
             results.append(result)
             print(line(result), flush=True)
-            write_csv(args.out / "results.csv", results)
-            write_markdown(args.out / "results.md", results, args)
+            write(args, results, rated)
+        if any(result.variant == variant for result in results):
+            rated[variant] = rate(results, variant)
+            print(rating_line(variant, rated[variant]), flush=True)
         if interrupted:
             break
-    return finish(args, results, interrupted)
+    write(args, results, rated)
+    return finish(args, results, rated, interrupted)
+
+
+def play(args: Args, variant: str, stronger: str, weaker: str) -> match.Match:
+    """One pair on one variant."""
+    return match.play(
+        variant,
+        stronger,
+        weaker,
+        boards=args.boards,
+        games=args.games,
+        seed=args.seed,
+        workers=args.workers,
+    )
 
 
 def check(args: Args) -> None:
@@ -102,21 +126,26 @@ def check(args: Args) -> None:
         raise OptionError(f"--boards {args.boards}: 2 or more, for an interval")
     if len(set(args.agents)) != len(args.agents) or len(args.agents) < 2:
         raise OptionError(f"--agents {' '.join(args.agents)}: two or more different agents")
+    for name in ("games", "workers"):
+        least = 0 if name == "games" else 1
+        if getattr(args, name) < least:
+            raise OptionError(f"--{name} {getattr(args, name)}: {least} or more")
     for variant in args.variants:
         for agent in args.agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
-    if (args.out / "results.csv").exists() and not args.force:
-        raise OptionError(f"{args.out / 'results.csv'} exists: another --out, or --force")
+    for name in ("results.csv", "results.json", "results.md"):
+        if (args.out / name).exists() and not args.force:
+            raise OptionError(f"{args.out / name} exists: another --out, or --force")
 
 
-def finish(args: Args, results: list[selfplay.Result], interrupted: bool) -> int:
+def finish(args: Args, results: list[match.Match], rated: Ratings, interrupted: bool) -> int:
     """Draw the picture, say what was written, and give the exit code."""
     if interrupted:
         print(f"interrupted: {len(results)} finished pairs are kept", file=sys.stderr)
     if results:
-        written = ["results.md", "results.csv"]
+        written = ["results.md", "results.csv", "results.json"]
         try:
-            draw(args.out / "results.png", results, args)
+            draw(args.out / "results.png", results, rated, args)
             written.append("results.png")
         except ImportError:
             print('no picture: it needs matplotlib, pip install -e ".[plot]"', file=sys.stderr)
@@ -124,10 +153,20 @@ def finish(args: Args, results: list[selfplay.Result], interrupted: bool) -> int
     return 130 if interrupted else 0
 
 
-def line(result: selfplay.Result) -> str:
+def rate(results: list[match.Match], variant: str) -> dict[str, Interval]:
+    """Ratings of everyone on a variant; whoever was named first has 0."""
+    meetings = [
+        Meeting(*r.agents, r.board_rows["board"], r.board_rows["points"].sum(axis=1))
+        for r in results
+        if r.variant == variant
+    ]
+    return ratings(meetings, anchor=meetings[0].b)
+
+
+def line(result: match.Match) -> str:
     """A finished pair in a line."""
     a, b = result.agents
-    points = result.points_per_hand
+    points = result.boards.points_per_hand
     assert points is not None
     return (
         f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points a hand, "
@@ -135,57 +174,113 @@ def line(result: selfplay.Result) -> str:
     )
 
 
-def write_csv(path: Path, results: list[selfplay.Result]) -> None:
-    """A line a pair."""
-    partial = path.with_suffix(".csv.partial")
+def rating_line(variant: str, rated: dict[str, Interval]) -> str:
+    """A variant's ratings in a line."""
+    cells = (f"{name} {rating_of(rating)}" for name, rating in rated.items())
+    return f"{variant:<15} ratings: {', '.join(cells)}"
+
+
+def rating_of(rating: Interval) -> str:
+    """A rating with its interval, which is wider upwards where nearly all boards were won."""
+    if rating.low == rating.high:
+        return f"{rating.mean:.0f}"
+    return f"{rating.mean:.0f} ({rating.low:.0f} to {rating.high:.0f})"
+
+
+def write(args: Args, results: list[match.Match], rated: Ratings) -> None:
+    """The tables of what is finished; the old ones stay until the new ones are whole."""
+    if not results:
+        return
+    replace(args.out / "results.md", markdown(results, rated, args))
+    replace(args.out / "results.json", as_json(results, rated, args))
+    partial = args.out / "results.csv.partial"
     with partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for r in results:
-            p = r.points_per_hand
-            assert p is not None
-            counts = [n for side in r.contracts.values() for n in side.values()]
-            points = (p.mean, p.low, p.high)
-            rate = round(r.decisions_per_second)
-            writer.writerow(
-                (r.variant, *r.agents, r.boards, r.hands, *points, *counts, r.seed, rate)
-            )
+        csv.writer(file).writerows([COLUMNS, *map(csv_row, results)])
+    partial.replace(args.out / "results.csv")
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file in one go."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
     partial.replace(path)
 
 
-def write_markdown(path: Path, results: list[selfplay.Result], args: Args) -> None:
+def csv_row(result: match.Match) -> tuple[Any, ...]:
+    """A pair's line of the table."""
+    boards, games = result.boards, result.games
+    points, share = boards.points_per_hand, games.win_rate
+    assert points is not None
+    counts = [n for side in boards.contracts for n in side.values()]
+    won = (share.mean, share.low, share.high) if share else ("", "", "")
+    return (
+        *(result.variant, *result.agents, boards.boards, boards.hands),
+        *(points.mean, points.low, points.high, *counts),
+        *(boards.board_sd, boards.ties, boards.variance_reduction),
+        *(games.games, games.a_won, games.b_won, *won, *result.ms_per_decision, result.seed),
+    )
+
+
+def as_json(results: list[match.Match], rated: Ratings, args: Args) -> str:
+    """Everything, as one object."""
+    told = {
+        "boards": args.boards,
+        "games": args.games,
+        "seed": args.seed,
+        "matches": [result.to_dict() for result in results],
+        "ratings": {
+            variant: {name: rating.to_dict() for name, rating in by_name.items()}
+            for variant, by_name in rated.items()
+        },
+    }
+    return json.dumps(told, indent=1) + "\n"
+
+
+def markdown(results: list[match.Match], rated: Ratings, args: Args) -> str:
     """A table a variant: the row's points per hand against the column, with half the interval."""
     lines = [
         "# Tournament",
         "",
         "Points per hand of the row's partnership minus the column's, with its 95 % interval, "
         f"over {args.boards:,} duplicate boards (every deal played twice, sides swapped), seed "
-        f"{args.seed}.",
+        f"{args.seed}. The rating is Bradley-Terry's on who wins a board (400 points: ten boards "
+        "won for each lost), with its 95 % interval; each pair is given one board more, half won "
+        "and half lost. A decision's time is the mean over the agent's matches.",
     ]
     for variant in args.variants:
         scores = matrix(results, variant)
         if not scores:
             continue
-        lines += ["", f"## {variant}", "", f"| | {' | '.join(args.agents)} |"]
-        lines += ["|---" * (len(args.agents) + 1) + "|"]
+        lines += ["", f"## {variant}", "", f"| | {' | '.join(args.agents)} | rating | a decision |"]
+        lines += ["|---" * (len(args.agents) + 3) + "|"]
         for row in args.agents:
             cells = [
                 "{:+.2f} ± {:.2f}".format(*scores[row, column]) if (row, column) in scores else ""
                 for column in args.agents
             ]
+            rating = rated.get(variant, {}).get(row)
+            cells += [rating_of(rating) if rating else "", took(results, variant, row)]
             lines.append(f"| **{row}** | {' | '.join(cells)} |")
-    partial = path.with_suffix(".md.partial")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(path)
+    return "\n".join(lines) + "\n"
 
 
-def matrix(
-    results: list[selfplay.Result], variant: str
-) -> dict[tuple[str, str], tuple[float, float]]:
+def took(results: list[match.Match], variant: str, agent: str) -> str:
+    """What an agent took over a decision on a variant, in milliseconds."""
+    own = [
+        (result.decided[k], result.thought[k])
+        for result in results
+        for k in range(2)
+        if result.variant == variant and result.agents[k] == agent
+    ]
+    decided = sum(n for n, _ in own)
+    return f"{1000 * sum(spent for _, spent in own) / decided:.2g} ms" if decided else ""
+
+
+def matrix(results: list[match.Match], variant: str) -> dict[tuple[str, str], tuple[float, float]]:
     """(row, column) to the row's points per hand and half the width of the interval."""
     scores = {}
     for result in results:
-        points = result.points_per_hand
+        points = result.boards.points_per_hand
         if result.variant == variant and points is not None:
             a, b = result.agents
             scores[a, b] = (points.mean, points.half)
@@ -193,7 +288,7 @@ def matrix(
     return scores
 
 
-def draw(path: Path, results: list[selfplay.Result], args: Args) -> None:
+def draw(path: Path, results: list[match.Match], rated: Ratings, args: Args) -> None:
     """The tables as a picture: a panel a variant, blue where the row is ahead, red where behind."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -213,12 +308,13 @@ def draw(path: Path, results: list[selfplay.Result], args: Args) -> None:
         axis.axis("off")
     for axis, variant in zip(axes.flat, played, strict=False):
         image = panel(axis, matrix(results, variant), args.agents, variant, scale)
+        axis.set_yticks(range(n), [labelled(a, rated.get(variant, {})) for a in args.agents])
     bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.02)
     bar.set_label("points per hand, row minus column")
     bar.outline.set_visible(False)
     title = f"Every agent against every agent: {args.boards:,} duplicate boards a pair, ± 95 %"
     letters = int(9 * figure.get_figwidth())
-    figure.suptitle(textwrap.fill(f"{title} interval", letters))
+    figure.suptitle(textwrap.fill(f"{title} interval; ratings at the left", letters))
     figure.savefig(path, dpi=150)
 
 
@@ -248,6 +344,11 @@ def panel(
     axis.tick_params(which="both", length=0)
     axis.spines[:].set_visible(False)
     return image
+
+
+def labelled(agent: str, rated: dict[str, Interval]) -> str:
+    """An agent's name over its rating, where it has one."""
+    return f"{agent}\n{rated[agent].mean:.0f}" if agent in rated else agent
 
 
 def _signed(mean: float) -> str:

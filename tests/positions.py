@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env import actions, agents, batch
+from bideuchre_env import actions, agents, batch, one_row
 from bideuchre_env.cards import CARD_NAMES, hand_bits, parse_card
 from bideuchre_env.deal import split_seed
 from bideuchre_env.observation import layout_of
@@ -51,7 +51,7 @@ class Position:
                 action = self.names.index(word)
                 _, mask = self.look()
                 assert mask[action], f"{word} is not legal: {self.legal()}"
-                batch.step_row(self.states, self.tables, action)
+                one_row.step_row(self.states, self.tables, action)
         return self
 
     def look(self) -> tuple[np.ndarray, np.ndarray]:

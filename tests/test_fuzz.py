@@ -21,6 +21,7 @@ GUARD = 64
 GUARDED = {
     "_states": "rng",
     "_keys": None,
+    "_choices": None,
     "_tallies": "reward",
     "_ended": "reward",
     "_observations": None,
@@ -53,6 +54,7 @@ def guarded(vec):
             inner = inner.view(np.recarray)
         setattr(vec, name, inner)
         walls += [block[:GUARD], block[GUARD + size :]]
+    vec._derive()  # kernels are to take these
     return walls
 
 
@@ -127,7 +129,8 @@ def fuzz(seed):
                 done += 1
             else:
                 refused += 1
-                assert before == [getattr(vec, name).tobytes() for name in GUARDED]
+                after = [getattr(vec, name).tobytes() for name in GUARDED]
+                assert before == after
         assert all((wall == CANARY).all() for wall in walls)
     return given, refused, done
 

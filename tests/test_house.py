@@ -20,23 +20,29 @@ TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", *FOLDERS}
 LAYERS = """
 errors
 cards rules rule_sheet variants
-_jit spread
+_cache _jit spread
 actions tables state
 deal auction exchange play scoring episode step
 observation decode validity
-batch duel resample
+batch one_row duel resample
 deals transcript record
 show records_io intervals report
-aec
-team vector_input vector
-registration __init__
+books aec guarded
+team step_team vector_input vector
+solver.board solver.memory solver.bounds solver.order solver.search solver.values
+solver.workers solver.positions solver.faces solver.deal_table solver.best_calls solver.analysis
+solver.__init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
 agents.hand_weights agents.rule agents.simple agents.hand_table agents.layouts agents.endgame
 agents.win_table agents.calls agents.call_weights agents.expert agents.__init__
-rollout record_book table_room selfplay
-command_records command_selfplay command_variants command_hand cli
+solo_rows solo_players solo_batch solo solo_vector
+registration __init__
+rollout record_book table_room scores selfplay sequential ratings match_report
+match_rooms match_worker match_crew match match_files
+timing speed
+command_records command_selfplay command_match command_bench command_variants command_hand cli
 """
 ORDER = LAYERS.split()
 
@@ -51,7 +57,9 @@ LIGHT = ("errors", "cards", "rules", "rule_sheet", "variants", "registration", "
 def modules():
     """Every module of the package on disk: name to file."""
     found = {path.stem: path for path in sorted(PACKAGE.glob("*.py"))}
-    return found | {f"agents.{path.stem}": path for path in sorted((ROOT / "agents").glob("*.py"))}
+    for room, folder in (("agents", ROOT / "agents"), ("solver", PACKAGE / "solver")):
+        found |= {f"{room}.{path.stem}": path for path in sorted(folder.glob("*.py"))}
+    return found
 
 
 def imports(path, known):
@@ -147,11 +155,16 @@ def test_the_packages_declared_are_those_on_disk():
     """`packages` and `package-dir` in pyproject name every folder of packaged code."""
     tomllib = pytest.importorskip("tomllib", reason="in the standard library from 3.11")
     declared = tomllib.loads(read("pyproject.toml"))["tool"]["setuptools"]
-    assert declared["packages"] == ["bideuchre_env", "bideuchre_env.agents"]
+    assert declared["packages"] == [
+        "bideuchre_env",
+        "bideuchre_env.agents",
+        "bideuchre_env.solver",
+    ]
     assert declared["package-dir"] == {"bideuchre_env.agents": "agents"}
     found = [*PACKAGE.rglob("__init__.py"), *(ROOT / "agents").rglob("__init__.py")]
     inner = {path.parent for path in found}
-    assert {path.resolve() for path in inner} == {PACKAGE.resolve(), (ROOT / "agents").resolve()}
+    packaged = {PACKAGE, ROOT / "agents", PACKAGE / "solver"}
+    assert {path.resolve() for path in inner} == {path.resolve() for path in packaged}
     assert (PACKAGE / "py.typed").exists()
 
 

@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from bideuchre_env import GameRecord, _jit, make
+from bideuchre_env import GameRecord, _cache, _jit, make
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(_jit.__file__).parent
@@ -99,7 +99,7 @@ def test_the_settings_do_what_they_are_for():
     overstep = """
 import numpy as np
 from bideuchre_env import _jit, club_v0
-from bideuchre_env.batch import mask_row
+from bideuchre_env.one_row import mask_row
 from bideuchre_env.state import new_states
 from bideuchre_env.tables import compile_tables
 print(_jit.JIT, bool(_jit.config.BOUNDSCHECK))
@@ -150,14 +150,17 @@ def imported(path):
 
 def test_the_cache_knows_every_file_that_kernels_depend_on():
     """Every module with a kernel, and all that those import from the package, and so on."""
-    known = {file.resolve() for file in _jit.kernel_sources()}
+    known = {file.resolve() for file in _cache.kernel_sources()}
     modules = [*PACKAGE.glob("*.py"), *(PACKAGE / "agents").glob("*.py")]
     with_kernels = {
         path.resolve()
         for path in modules
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
-        and any(isinstance(d, ast.Name) and d.id == "kernel" for d in node.decorator_list)
+        and any(
+            isinstance(d, ast.Name) and d.id in ("kernel", "inline_kernel")
+            for d in node.decorator_list
+        )
     }
     assert len(with_kernels) > 10
     assert with_kernels <= known
@@ -267,3 +270,22 @@ def test_the_plain_twins_of_instructions():
 
 if __name__ == "__main__":
     print(exercise(int(sys.argv[1])))
+
+
+def test_compiling_is_announced_once(tmp_path):
+    """With an empty cache a line on stderr says that kernels are compiled; with a warm one none."""
+    code = "import bideuchre_env as b; e = b.cincinnati_v0.raw_env(); e.reset(seed=1); e.step(0)"
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=kept | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    ]
+    assert told[0].count("\n") == 1
+    assert told[0].startswith("bideuchre_env: compiling its kernels")
+    assert told[1] == ""

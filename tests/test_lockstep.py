@@ -18,7 +18,7 @@ from bideuchre_env.cards import hand_names
 from bideuchre_env.errors import RulesError
 from bideuchre_env.observation import CLIP
 from bideuchre_env.rules import CHOICES, Rules
-from bideuchre_env.state import Phase
+from bideuchre_env.state import Phase, rows_of
 
 HANDS = 2_500
 SLOW_HANDS = 100_000
@@ -135,7 +135,7 @@ class Pair:
         """What the last action did, where it ended a trick or a hand."""
         if self.slow.needs_deal or self.slow.phase == "over":
             last = self.slow.last_hand
-            row = self.env._finished[-1][0]
+            row = rows_of(self.env._finished[-1:])[0]
             hand = bideuchre_env.record.hand_of(row, self.rules)
             assert {key: hand[key] for key in last} == last
             assert hand["score"] == list(self.slow.score)

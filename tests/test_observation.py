@@ -11,9 +11,9 @@ from strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
 from bideuchre_env import Bid, Rules, errors, make
-from bideuchre_env.batch import observe_row
 from bideuchre_env.cards import hand_kinds
 from bideuchre_env.observation import CLIP, layout_of
+from bideuchre_env.one_row import observe_row
 from bideuchre_env.tables import compile_tables
 
 CHOICES = st.integers(0, 2**32)

@@ -24,7 +24,7 @@ from reference import ReferenceGame, deck, winner_of
 from strategies import in_two_sizes, rules, seeds
 
 from bideuchre_env import GameRecord, Rules, make
-from bideuchre_env.batch import deal_row, mask_row, step_row
+from bideuchre_env.one_row import deal_row, mask_row, step_row
 from bideuchre_env.state import STATE, Phase, new_states
 from bideuchre_env.tables import compile_tables
 
@@ -294,7 +294,7 @@ def test_a_record_is_read_back_at_every_ply(game, seed, choices):
 @in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
 def test_the_mask_kernel_and_the_question_kernel_agree(game, seed, choices):
     """`is_legal`, which guards replays, allows exactly what the mask does, at every ply."""
-    from bideuchre_env.batch import replay_row
+    from bideuchre_env.one_row import replay_row
 
     tables, env = compile_tables(game), start(game, seed)
     for _ in plies(env, Chooser(choices), 80):

@@ -15,10 +15,10 @@ from games import Chooser, act, finish, legal_names, plies, rows_bytes, same, sn
 from reference import deck, suit_of
 
 from bideuchre_env import Bid, Rules
-from bideuchre_env.batch import observe_row
 from bideuchre_env.cards import CARD_NAMES, hand_names
 from bideuchre_env.deal import split_seed
 from bideuchre_env.observation import layout_of
+from bideuchre_env.one_row import observe_row
 from bideuchre_env.resample import new_scratch, resample_row
 from bideuchre_env.tables import compile_tables
 

@@ -14,6 +14,7 @@ from bideuchre_env.agents.simple import RandomAgent
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.intervals import Moments, t_quantile, wilson
 from bideuchre_env.rules import Bid, Rules
+from bideuchre_env.scores import CONTRACT_WORDS
 
 VARIANTS = tuple(bideuchre_env.variants)
 
@@ -65,7 +66,7 @@ def test_every_figure_is_what_the_records_say(variant, mode, tmp_path):
     assert len(records) == 2 * boards
     assert result.boards == boards
     points, hands = [0] * boards, [0] * boards
-    contracts = {name: dict.fromkeys(selfplay.CONTRACT_WORDS, 0) for name in result.contracts}
+    contracts = {name: dict.fromkeys(CONTRACT_WORDS, 0) for name in result.contracts}
     games = {"a": 0, "b": 0, "drawn": 0, "truncated": 0}
     for number, record in enumerate(records):
         board, table = divmod(number, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -48,6 +49,11 @@ def test_every_pair_on_every_variant_is_in_every_table(tournament, args, capsys)
         assert f"{mean:+.2f} ± " in table
         assert f"{-mean:+.2f} ± " in table
         assert f"{mean:+7.2f} points a hand" in printed
+        assert row["games"] == "0"
+        assert row["win_rate"] == ""
+    assert sorted(path.name for path in args.out.iterdir()) == [
+        *("results.csv", "results.json", "results.md", "results.png")
+    ]
     assert (args.out / "results.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -56,7 +62,46 @@ def test_without_matplotlib_it_says_so_and_writes_the_tables(tournament, args, m
         monkeypatch.setitem(sys.modules, name, None)
     assert tournament.main(args) == 0
     assert "matplotlib" in capsys.readouterr().err
-    assert sorted(path.name for path in args.out.iterdir()) == ["results.csv", "results.md"]
+    assert sorted(path.name for path in args.out.iterdir()) == [
+        *("results.csv", "results.json", "results.md")
+    ]
+
+
+def test_ratings_and_times_stand_in_every_result(tournament, args, capsys):
+    """The first agent named has 0, the better agents more, each with its interval."""
+    assert tournament.main(args) == 0
+    printed = capsys.readouterr().out
+    told = json.loads((args.out / "results.json").read_text(encoding="utf-8"))
+    table = (args.out / "results.md").read_text(encoding="utf-8")
+    assert set(told["ratings"]) == set(args.variants)
+    for rated in told["ratings"].values():
+        assert list(rated) == ["rule", "cautious", "random"]
+        assert rated["random"] == {"mean": 0, "low": 0, "high": 0}
+        for name in ("rule", "cautious"):
+            rating = rated[name]
+            assert 0 < rating["low"] < rating["mean"] < rating["high"]
+            cell = "{mean:.0f} ({low:.0f} to {high:.0f})".format(**rating)
+            assert cell in table
+            assert f"{name} {cell}" in printed
+    assert table.count(" ms |") == 6
+    assert [match["boards"]["boards"] for match in told["matches"]] == [40] * 6
+    assert all(match["games"] is None for match in told["matches"])
+
+
+def test_games_are_played_besides_and_workers_change_nothing(tournament, tmp_path, capsys):
+    files = []
+    for workers in ("1", "2"):
+        out = tmp_path / workers
+        options = ["--variants", "cincinnati_v0", "--agents", "cautious", "rule", "--boards", "30"]
+        options += ["--games", "6", "--workers", workers, "--out", str(out)]
+        assert tournament.main(tournament.parse_args(options)) == 0
+        [row] = csv.DictReader((out / "results.csv").open(encoding="utf-8"))
+        assert row["games"] == "6"
+        assert int(row["a_won"]) + int(row["b_won"]) <= 6
+        assert 0 <= float(row["win_low"]) <= float(row["win_rate"]) <= float(row["win_high"]) <= 1
+        files.append({k: v for k, v in row.items() if "ms" not in k})
+    assert files[0] == files[1]
+    capsys.readouterr()
 
 
 def test_ctrl_c_keeps_the_finished_pairs(tournament, args, monkeypatch, capsys):
@@ -68,8 +113,8 @@ def test_ctrl_c_keeps_the_finished_pairs(tournament, args, monkeypatch, capsys):
         played.append(tournament_play(*given, **options))
         return played[-1]
 
-    tournament_play = tournament.selfplay.play
-    monkeypatch.setattr(tournament.selfplay, "play", play)
+    tournament_play = tournament.match.play
+    monkeypatch.setattr(tournament.match, "play", play)
     assert tournament.main(args) == 130
     assert "2 finished pairs are kept" in capsys.readouterr().err
     assert len((args.out / "results.csv").read_text().splitlines()) == 3
@@ -84,6 +129,8 @@ def test_ctrl_c_keeps_the_finished_pairs(tournament, args, monkeypatch, capsys):
         (["--variants", "poker"], "poker"),
         (["--boards", "1"], "boards"),
         (["--seed", "-1"], "seed"),
+        (["--games", "-1"], "--games -1"),
+        (["--workers", "0"], "--workers 0"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_is_played(tournament, options, told, tmp_path):

@@ -1,4 +1,4 @@
-"""The vector environment: row i with seed s is the AEC environment with seed s + i, bit for bit."""
+"""The vector environment's face: what it takes, what it refuses, what it hands out."""
 
 import copy
 import pickle
@@ -6,156 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from games import VARIANTS
-from reference import ReferenceGame
+from many_tables import choose
 
 import bideuchre_env
 from bideuchre_env.cards import hand_names
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
-from bideuchre_env.state import STATE, Outcome
+from bideuchre_env.state import STATE
 
-SIZES = (1, 7, 4096)
 PARTS = ("observation", "action_mask")
-
-
-def draws(rows, step):
-    """Uniform numbers below 1 by row and step, whatever the number of rows."""
-    with np.errstate(over="ignore"):
-        x = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        x += np.uint64(step + 1) * np.uint64(0xD1342543DE82EF95)
-        for shift in (32, 29, 32):
-            x = (x ^ (x >> np.uint64(shift))) * np.uint64(0xD6E8FEB86659FD93)
-    return (x >> np.uint64(11)) / 2.0**53
-
-
-def choose(masks, step):
-    """Legal actions: half of the calls a pass, half of the bids among the lowest few."""
-    u, v = draws(len(masks), 2 * step), draws(len(masks), 2 * step + 1)
-    counts = masks.sum(axis=1)
-    bids = (masks[:, 0] == 1) & (counts > 1)
-    most = np.where(bids & (v < 0.3), np.minimum(counts, 6), counts)
-    k = (u * most).astype(np.int64)
-    k[bids & (v >= 0.5)] = 0
-    return (masks.cumsum(axis=1, dtype=np.int64) > k[:, np.newaxis]).argmax(axis=1)
-
-
-def transcript(vec, steps, seed, rows):
-    """All that a vector environment tells of its first rows, step by step."""
-    told = []
-    obs, info = vec.reset(seed=seed)
-    for step in range(steps):
-        seen = [obs["observation"], obs["action_mask"], info["seat"]]
-        actions = choose(obs["action_mask"], step)
-        told.append([part[:rows].copy() for part in (*seen, actions)])
-        obs, rewards, terminated, truncated, info = vec.step(actions)
-        ends = (rewards, terminated, truncated, info["_episode"])
-        told[-1] += [part[:rows].copy() for part in ends]
-        episode = info.get("episode")
-        for row in np.flatnonzero(info["_episode"][:rows]):
-            told[-1].append({name: value[row].tolist() for name, value in episode.items()})
-    return told
-
-
-def same(a, b, rows):
-    """Whether two transcripts agree on their first rows."""
-    for step, other in zip(a, b, strict=True):
-        for part, twin in zip(step[:8], other[:8], strict=True):
-            np.testing.assert_array_equal(part[:rows], twin[:rows])
-    return True
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("episode", ["game", "hand"])
-def test_rows_are_aec_environments(variant, episode):
-    """Seven rows beside seven AEC environments: everything either tells is the same."""
-    options = {"episode": episode, "max_hands": 4, "reward": "points"}
-    factory = bideuchre_env.variants[variant]
-    vec = factory.vec(7, **options)
-    envs = [factory.raw_env(**options) for _ in range(7)]
-    obs, info = vec.reset(seed=2**64 - 3)
-    for i, env in enumerate(envs):
-        env.reset(seed=2**64 - 3 + i)
-    lengths, finished = [0] * 7, 0
-    paid = np.zeros((7, 4))
-    for step in range(450):
-        for i, env in enumerate(envs):
-            seen = env.observe(env.agent_selection)
-            for part in PARTS:
-                np.testing.assert_array_equal(obs[part][i], seen[part])
-            assert env.agent_selection == f"player_{info['seat'][i]}"
-        actions = choose(obs["action_mask"], step)
-        obs, rewards, terminated, truncated, info = vec.step(actions)
-        for i, env in enumerate(envs):
-            env.step(int(actions[i]))
-            lengths[i] += 1
-            given = [env.rewards[agent] for agent in env.possible_agents]
-            assert rewards[i].tolist() == given
-            paid[i] += given
-            assert terminated[i] == any(env.terminations.values())
-            assert truncated[i] == any(env.truncations.values())
-            assert info["_episode"][i] == (terminated[i] or truncated[i])
-            if info["_episode"][i]:
-                record, told = env.record, info["episode"]
-                assert told["r"][i].tolist() == paid[i].tolist()
-                assert told["l"][i] == lengths[i]
-                assert told["hands"][i] == len(record.hands)
-                assert told["score"][i].tolist() == list(record.hands[-1]["score"])
-                winner = -1 if record.winner is None else record.winner
-                assert told["winner"][i] == winner
-                assert Outcome(told["outcome"][i]).name.lower() == (
-                    record.outcome or Outcome.UNFINISHED.name.lower()
-                )
-                lengths[i], finished = 0, finished + 1
-                paid[i] = 0
-                env.reset()
-    assert finished >= (60 if episode == "hand" else 14)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_sizes_and_threads_make_no_difference(variant):
-    """1, 7 and 4,096 rows, one thread and two and three: the same transcripts."""
-    factory = bideuchre_env.variants[variant]
-    big = transcript(factory.vec(4096, episode="hand"), 130, 11, 7)
-    assert any(len(step) > 8 for step in big)  # episodes have ended in rows 0 to 6
-    for n, threads in ((1, 1), (7, 1), (7, 2), (4096, 2), (4096, 3)):
-        other = transcript(factory.vec(n, threads=threads, episode="hand"), 130, 11, 7)
-        assert same(big, other, min(n, 7))
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_rows_follow_the_rules(variant):
-    """The last of 4,096 rows, beside the reference: turns, legal actions, tricks, points, ends."""
-    factory = bideuchre_env.variants[variant].replace(max_hands=4)
-    vec = factory.vec(4096, threads=2, reward="points")
-    obs, info = vec.reset(seed=5)
-    row, games = 4095, 0
-    names, slow = vec.action_names, None
-    for step in range(420):
-        state = vec.get_state()[row]
-        if slow is None:
-            slow = ReferenceGame(factory.rules.to_dict(), int(state["dealer"]), (0, 0))
-        if slow.needs_deal:
-            assert slow.dealer == state["dealer"]
-            slow.deal([hand_names(hand) for hand in state["hands"]])
-        assert info["seat"][row] == slow.to_act
-        legal = {names[i] for i in np.flatnonzero(obs["action_mask"][row])}
-        assert legal == slow.legal()
-        actions = choose(obs["action_mask"], step)
-        slow.play(names[actions[row]])
-        obs, rewards, terminated, truncated, info = vec.step(actions)
-        over = slow.phase == "over"
-        assert (terminated[row] or truncated[row]) == over
-        if over or slow.needs_deal:
-            ours, theirs = slow.last_hand["points"]
-            difference = ours - theirs
-            assert rewards[row].tolist() == [difference, -difference] * 2
-        else:
-            assert not rewards[row].any()
-        if over:
-            assert truncated[row] == (slow.outcome == "truncated")
-            assert info["episode"]["score"][row].tolist() == list(slow.score)
-            slow, games = None, games + 1
-    assert games >= 1
 
 
 def test_a_refused_step_moves_nothing():
@@ -215,6 +73,7 @@ def test_options_are_checked():
     for options, word in (
         ({"episode": "match"}, "episode='match': one of 'game', 'hand'"),
         ({"reward": 1}, "reward=1"),
+        ({"episode": np.array(["game", "hand"])}, "episode=array"),
         ({"threads": 0}, "threads=0"),
         ({"threads": True}, "threads=True"),
         ({"copy": "yes"}, "copy='yes'"),

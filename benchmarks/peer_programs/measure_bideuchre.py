@@ -1,0 +1,27 @@
+"""This package's own figures, for the same rounds as the peers'."""
+
+from __future__ import annotations
+
+from common import Program
+
+import bideuchre_env
+from bideuchre_env import speed
+
+ROWS = 4_096
+
+
+def main() -> None:
+    """Measure the environment in every way that a peer is measured."""
+    program = Program()
+    game = bideuchre_env.cincinnati_v0
+    for name, wrapped in (("AEC raw_env()", False), ("AEC env()", True)):
+        program.add(name, "", lambda wrapped=wrapped: speed.aec(game, wrapped=wrapped))
+    for name, sampled in (("vec, actions drawn", True), ("vec, step alone", False)):
+        program.add(name, "", lambda sampled=sampled: speed.vec(game, ROWS, sampled=sampled))
+    for name, observe in (("rollouts", False), ("rollouts, observing", True)):
+        program.add(name, "", lambda observe=observe: speed.rollouts(game, observe=observe))
+    program.serve("bideuchre_env")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""OpenSpiel's card games: stepped from Python, and played by its own C++ loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyspiel
+from common import Program, Task, timed, uniform
+from open_spiel.python import rl_environment
+from open_spiel.python.observation import make_observation
+
+GAMES = {
+    "euchre": "euchre",
+    "bridge": "bridge(use_double_dummy_result=false)",  # else the play is a table look-up
+    "spades": "spades",
+    "hearts": "hearts",
+}
+ROLLOUTS = 200
+LENGTH_GAMES = 400
+PYTHON, ROLLED, OBSERVED = "AEC raw_env()", "rollouts", "rollouts, observing"
+
+
+def main() -> None:
+    """Measure the four games nearest to Bid Euchre."""
+    program = Program()
+    for name, full in GAMES.items():
+        game = pyspiel.load_game(full)
+        program.add(f"{name}, C++ rollouts after the deal", ROLLED, lambda g=game: rollouts(g))
+        program.add(f"{name}, C++ evaluate_bots", ROLLED, lambda g=game: bots(g))
+        program.add(f"{name}, Python", PYTHON, lambda g=game: stepping(g, nothing))
+    game = pyspiel.load_game("euchre")
+    watch = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
+
+    def as_array(state: Any) -> None:
+        state.legal_actions_mask()
+        watch.set_from(state, state.current_player())
+
+    def as_list(state: Any) -> None:
+        state.legal_actions_mask()
+        np.asarray(state.information_state_tensor(), np.float32)
+
+    ways = {"mask": lambda state: state.legal_actions_mask()}
+    ways |= {"mask and tensor in an array": as_array, "mask and tensor as a list": as_list}
+    for way, look in ways.items():
+        program.add(f"euchre, Python, {way}", PYTHON, lambda look=look: stepping(game, look))
+    program.add("euchre, rl_environment", PYTHON, lambda: environment("euchre"))
+    program.serve("open_spiel", "numpy")
+
+
+def nothing(state: Any) -> None:
+    """Look at nothing."""
+
+
+def play(state: Any, look: Callable[[Any], Any] = nothing) -> int:
+    """Play at random to the end; how many decisions. Chance moves take time and do not count."""
+    decisions = 0
+    while not state.is_terminal():
+        legal = state.legal_actions()
+        if not state.is_chance_node():
+            look(state)
+            decisions += 1
+        state.apply_action(legal[int(uniform() * len(legal))])
+    return decisions
+
+
+def dealt(game: Any) -> Any:
+    """A game whose cards are dealt."""
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        legal = state.legal_actions()
+        state.apply_action(legal[int(uniform() * len(legal))])
+    return state
+
+
+def stepping(game: Any, look: Callable[[Any], Any]) -> Task:
+    """One game from Python, looked at before every decision."""
+    return timed(lambda: play(game.new_initial_state(), look))
+
+
+def mean_length(game: Any) -> float:
+    """Decisions of a random game, the mean of many: the C++ loops do not count them."""
+    return sum(play(game.new_initial_state()) for _ in range(LENGTH_GAMES)) / LENGTH_GAMES
+
+
+def rollouts(game: Any) -> Task:
+    """The rollouts of its tree search, which never leave C++.
+
+    Two simulations roll out from the given state and from one decision later; the tree itself
+    comes to nothing against so many rollouts.
+    """
+    length = mean_length(game)
+    evaluator = pyspiel.RandomRolloutEvaluator(n_rollouts=ROLLOUTS, seed=1)
+    bot = pyspiel.MCTSBot(game, evaluator, 1.0, 2, 10, False, 7, False)
+    decisions = round(ROLLOUTS * (2 * length - 1))
+
+    def run() -> tuple[int, float]:
+        state = dealt(game)
+
+        def search() -> int:
+            bot.step(state)
+            return decisions
+
+        return timed(search)()
+
+    return run
+
+
+def bots(game: Any) -> Task:
+    """Whole games of its C++ random bots in its C++ loop, deal included; one call a game."""
+    length = mean_length(game)
+    players = [pyspiel.make_uniform_random_bot(seat, seat) for seat in range(game.num_players())]
+    seed = 0
+
+    def run() -> int:
+        nonlocal seed
+        for _ in range(100):
+            seed += 1
+            pyspiel.evaluate_bots(game.new_initial_state(), players, seed)
+        return round(100 * length)
+
+    return timed(run)
+
+
+def environment(name: str) -> Task:
+    """One episode of the Python environment that its learning algorithms use."""
+    env = rl_environment.Environment(name)
+
+    def run() -> int:
+        decisions = 0
+        step = env.reset()
+        while not step.last():
+            seat = step.observations["current_player"]
+            legal = step.observations["legal_actions"][seat]
+            step = env.step([legal[int(uniform() * len(legal))]])
+            decisions += 1
+        return decisions
+
+    return timed(run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""Peers on the same core in the same minutes: OpenSpiel, RLCard, PettingZoo, pgx, PufferLib.
+
+    python benchmarks/peers.py
+    python benchmarks/peers.py --peers openspiel pgx --no-install
+
+Each peer has a virtual environment of its own, made on the first run. The measuring programs of
+`peer_programs/` run in them side by side and take turns round by round, this package's own among
+them, so the ratios are of one run. What cannot be installed or run is skipped, with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import measure
+
+from bideuchre_env import timing
+from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.timing import Figure
+
+PROGRAMS = measure.HERE / "peer_programs"
+VENVS = measure.HERE.parent / "runs" / "peers"
+OURS = "bideuchre_env"
+UNIT = "decisions/s"
+
+
+class Unavailable(Exception):
+    """A peer that cannot be measured, and why."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A peer: its title, what pip installs, and the program that measures it."""
+
+    title: str
+    requires: tuple[str, ...]
+    program: str
+
+
+PEERS = {
+    "openspiel": Peer("OpenSpiel", ("open_spiel",), "measure_openspiel.py"),
+    "rlcard": Peer("RLCard", ("rlcard",), "measure_rlcard.py"),
+    "pettingzoo": Peer(
+        "PettingZoo classic",
+        ("pettingzoo[classic]>=1.25", "shimmy", "open_spiel"),
+        "measure_pettingzoo.py",
+    ),
+    "pgx": Peer("pgx on JAX, CPU", ("pgx", "jax"), "measure_pgx.py"),
+}
+
+
+class Program:
+    """A measuring program that is up: what it measures, and what it has found so far.
+
+    Starting waits until it has run a slice of everything; `Unavailable` if it ends instead.
+    """
+
+    def __init__(self, title: str, python: Path, script: Path, seconds: float) -> None:
+        measure.told(f"starting {title}")
+        env = dict(os.environ)
+        if title != OURS:  # where this package is found is no path for a peer
+            env.pop("PYTHONPATH", None)
+        self.title = title
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [str(python), str(script), str(seconds)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            encoding="utf-8",
+            env=env,
+        )
+        self.rates: dict[str, list[float]] = {}
+        try:
+            hello = self._answer()
+        except Unavailable:
+            self.close()
+            raise
+        self.like: dict[str, str] = hello["like"]
+        self.packages: dict[str, str] = hello["packages"]
+        self.skipped = [f"{title}, {name}: {why}" for name, why in hello["skipped"].items()]
+
+    def round(self) -> None:
+        """Let it measure everything once; `Unavailable` if it ends instead."""
+        try:
+            self.process.stdin.write("round\n")  # type: ignore[union-attr]  # it is a pipe
+            self.process.stdin.flush()  # type: ignore[union-attr]
+        except BrokenPipeError:
+            pass  # it has ended, and may have said why
+        for name, found in self._answer().items():
+            self.rates.setdefault(name, []).append(found)
+
+    def _answer(self) -> dict[str, Any]:
+        line = self.process.stdout.readline()  # type: ignore[union-attr]
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        self.errors.seek(0)
+        raise Unavailable(f"its program ended: {reason(self.errors.read())}")
+
+    def close(self) -> None:
+        """End it."""
+        self.process.kill()
+        self.process.communicate()
+        self.errors.close()
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = measure.options(str(__doc__).partition("\n")[0])
+    parser.add_argument(
+        "--peers", nargs="+", default=list(PEERS), choices=list(PEERS), help="(default: all)"
+    )
+    parser.add_argument(
+        "--venvs",
+        type=Path,
+        default=VENVS,
+        metavar="FOLDER",
+        help="where the peers' environments are kept (default: runs/peers)",
+    )
+    parser.add_argument(
+        "--no-install", action="store_true", help="install nothing, use the environments there are"
+    )
+    return parser.parse_args(arguments)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Install, start, measure in rounds, publish."""
+    timing.check(args.repeats, args.seconds)
+    skipped: list[str] = []
+    ready: dict[str, Path] = {}
+    for name in args.peers:
+        try:
+            ready[name] = environment(name, args.venvs, args.no_install)
+        except Unavailable as error:
+            skipped.append(f"{PEERS[name].title}: {error}")
+    with timing.pinned(args.core) as core, ExitStack() as stack:
+        ours = Program(OURS, Path(sys.executable), PROGRAMS / "measure_bideuchre.py", args.seconds)
+        runs = [stack.enter_context(closing(ours))]
+        for name, python in ready.items():
+            peer = PEERS[name]
+            try:
+                run = Program(peer.title, python, PROGRAMS / peer.program, args.seconds)
+            except Unavailable as error:
+                skipped.append(f"{peer.title}: {error}")
+                continue
+            runs.append(stack.enter_context(closing(run)))
+            skipped += run.skipped
+        for _ in range(args.repeats):
+            runs = [run for run in runs if went_on(run, skipped)]
+    packages = {name: version for run in runs for name, version in run.packages.items()}
+    report = measure.Report(
+        "peers",
+        "Peers",
+        f"random legal play, {measure.pinning(core)}, medians of {args.repeats} rounds in which "
+        f"all take turns, {args.seconds} s each; ratios are medians over the rounds.",
+        figures(runs),
+        skipped,
+        {name: packages[name] for name in packages if name != OURS},
+    )
+    measure.publish(report, args)
+    return 0
+
+
+def went_on(run: Program, skipped: list[str]) -> bool:
+    """Whether a program has done one more round; one that has not is skipped, unless it is ours."""
+    try:
+        run.round()
+    except Unavailable as error:
+        if run.title == OURS:
+            raise
+        skipped.append(f"{run.title}: {error}")
+        return False
+    return True
+
+
+def environment(name: str, folder: Path, no_install: bool) -> Path:
+    """The Python of a peer's virtual environment, made if need be; or `Unavailable`."""
+    peer, place = PEERS[name], folder / name
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    complete = place / "complete"
+    if complete.exists():
+        return python
+    if no_install:
+        raise Unavailable(f"--no-install, and there is no {place}")
+    measure.told(f"installing {peer.title}")
+    shutil.rmtree(place, ignore_errors=True)
+    commands = (
+        [sys.executable, "-m", "venv", str(place)],
+        [str(python), "-m", "pip", "install", *peer.requires],
+    )
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            wanted = " ".join(peer.requires)
+            raise Unavailable(f"{wanted} cannot be installed: {reason(done.stderr)}")
+    complete.touch()
+    return python
+
+
+def reason(text: str) -> str:
+    """The line that says most in what a program printed before it failed."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception): ", line)]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return (named or errors or lines or ["no reason given"])[-1][:200]
+
+
+def figures(runs: list[Program]) -> list[Figure]:
+    """A figure for every task; a peer's is set against ours of the same rounds."""
+    ours = runs[0].rates
+    found = []
+    for run in runs:
+        for name, rates in run.rates.items():
+            like = run.like[name]
+            more: dict[str, Any] = {}
+            if like in ours:
+                ratios = [a / b for a, b in zip(ours[like], rates, strict=True)]
+                more = {"against": like, "ratio": statistics.median(ratios)}
+            found.append(timing.figure(run.title, name, UNIT, rates, **more))
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(parse_args()))
+    except (BidEuchreError, Unavailable) as error:
+        sys.exit(f"peers.py: error: {error}")

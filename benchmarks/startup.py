@@ -1,0 +1,259 @@
+"""Start-up: importing, the first step with a cold and a warm cache, compiling everything, memory.
+
+    python benchmarks/startup.py
+
+Every measurement is a fresh process with a cache folder of its own (`NUMBA_CACHE_DIR`): an empty
+one where it says cold, one that an earlier process has filled where it says warm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import measure
+
+from bideuchre_env import timing
+from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.timing import Figure
+
+IMPORT, STEP, MEMORY = "Import", "First step", "Memory"
+MB = 1e6
+ROWS = 65_536
+
+NOTHING = ""
+PACKAGE = "import bideuchre_env"
+FIRST_STEP = """
+import bideuchre_env
+env = bideuchre_env.cincinnati_v0.raw_env()
+env.reset(seed=1)
+observation, *_ = env.last()
+env.step(int(observation["action_mask"].nonzero()[0][0]))
+env.last()
+"""
+FIRST_VEC_STEP = """
+import bideuchre_env
+vec = bideuchre_env.cincinnati_v0.vec(ROWS)
+vec.reset(seed=1)
+for _ in range(20):
+    vec.step(vec.sample())
+"""
+EVERYTHING = """
+import itertools, numpy, bideuchre_env
+from bideuchre_env import agents, rollout, selfplay
+game = bideuchre_env.barrie_v0
+env = game.raw_env()
+env.reset(seed=1)
+for agent in env.agent_iter():
+    observation, _, terminated, truncated, _ = env.last()
+    if terminated or truncated:
+        break
+    env.state()
+    env.resample_hidden(0, numpy.random.default_rng(0))
+    env.step(int(observation["action_mask"].nonzero()[0][-1]))
+record = env.record
+bideuchre_env.GameRecord.loads(record.dumps())
+env.reset(options={"deal": record.hands[0]["deal"]})
+quick = [name for name in agents.names() if name not in ("pimc", "inference")]
+for a, b in itertools.combinations_with_replacement(quick, 2):
+    selfplay.play(game, a, b, games=2)
+    selfplay.play(game, a, b, hands=2)
+for threads in (1, 2):
+    vec = game.vec(64, threads=threads)
+    vec.reset(seed=1)
+    for _ in range(400):
+        vec.step(vec.sample())
+    vec.observe(0)
+    vec.state()
+    vec.set_state(vec.get_state())
+for opponents in ("random", "rule"):
+    rows, row = game.solo_vec(64, opponents=opponents), game.solo(opponents=opponents)
+    seen, told = rows.reset(seed=1)[0], row.reset(seed=1)[0]
+    for _ in range(100):
+        seen = rows.step(seen["action_mask"].argmax(axis=1))[0]
+        told, _, over, cut, _ = row.step(int(told["action_mask"].argmax()))
+        if over or cut:
+            told = row.reset()[0]
+for policy, observe in itertools.product(("random", "rule"), (False, True)):
+    rollout.rollout(game, policy=policy, hands=64, seed=1, observe=observe)
+"""
+FOOTER = """
+import json, os, sys, time
+def peak():
+    try:  # of this program alone; the other way counts what forked it
+        with open("/proc/self/status") as status:
+            return next(1024 * int(line.split()[1]) for line in status if "VmHWM" in line)
+    except OSError:
+        import resource
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else 1024 * most
+print(json.dumps({"cpu": time.process_time(), "peak": peak(), "numba": "numba" in sys.modules}))
+"""
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    return measure.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
+
+
+def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
+    """Run a program in a fresh Python: its process time and wall time (s), its peak memory."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    started = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", program.replace("ROWS", str(rows)) + FOOTER],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=env,
+    )
+    wall = time.perf_counter() - started
+    return {**json.loads(done.stdout.splitlines()[-1]), "wall": wall}
+
+
+def cold(program: str) -> dict[str, Any]:
+    """The same with an empty cache; `kernels` are those it holds afterwards."""
+    with new_cache() as cache:
+        found = fresh(program, cache)
+        names = (KERNEL_FILE.match(path.name) for path in cache.rglob("*.nbi"))
+        return {**found, "kernels": {name.group(1) for name in names if name}}
+
+
+@contextmanager
+def new_cache() -> Iterator[Path]:
+    """An empty folder, gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
+
+
+def import_times(cache: Path) -> dict[str, float]:
+    """What `python -X importtime` says of the package and its dependencies, in seconds."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", PACKAGE],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=env,
+    )
+    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +([\w.]+)", done.stderr)
+    wanted = ("bideuchre_env", "pettingzoo", "gymnasium", "numpy")
+    return {name: int(spent) / 1e6 for spent, name in lines if name in wanted}
+
+
+def imports(repeats: int, cache: Path) -> list[Figure]:
+    """Importing: the package, what of it is its dependencies, and a bare Python for comparison."""
+    found = [import_times(cache) for _ in range(repeats)]
+    rows = [
+        timing.figure(
+            IMPORT, "import bideuchre_env", "s", column(found, "bideuchre_env"), target=0.3
+        )
+    ]
+    for name, told in (
+        ("pettingzoo", "of which pettingzoo, gymnasium and numpy within"),
+        ("gymnasium", "of which gymnasium, numpy within"),
+        ("numpy", "of which numpy"),
+    ):
+        rows.append(timing.figure(IMPORT, told, "s", column(found, name)))
+    for program, told in (
+        (PACKAGE, "a process that imports it"),
+        (NOTHING, "a process that does nothing"),
+    ):
+        runs = [fresh(program, cache) for _ in range(repeats)]
+        rows.append(timing.figure(IMPORT, f"{told}, process time", "s", column(runs, "cpu")))
+    return rows
+
+
+def first_steps(repeats: int, cache: Path) -> list[Figure]:
+    """The first step of an environment, and of everything, by the state of the cache."""
+    warm = [fresh(FIRST_STEP, cache) for _ in range(repeats)]
+    chilly = [cold(FIRST_STEP) for _ in range(repeats)]
+    whole = [cold(EVERYTHING) for _ in range(repeats)]
+    again = [fresh(EVERYTHING, cache) for _ in range(repeats)]
+    everything = f"everything ({len(whole[0]['kernels'])} kernels)"
+    return [
+        timing.figure(STEP, "warm cache, process time", "s", column(warm, "cpu"), target=1.5),
+        timing.figure(STEP, "warm cache, wall time", "s", column(warm, "wall")),
+        timing.figure(STEP, "cold cache, process time", "s", column(chilly, "cpu")),
+        timing.figure(STEP, "cold cache, wall time", "s", column(chilly, "wall")),
+        timing.figure(STEP, f"{everything}, warm cache, wall time", "s", column(again, "wall")),
+        *(
+            timing.figure(STEP, f"{everything}, cold cache, {name}", "s", values, target=40.0)
+            for name, values in (
+                ("process time", column(whole, "cpu")),
+                ("wall time", column(whole, "wall")),
+            )
+        ),
+    ]
+
+
+def memory(repeats: int, cache: Path) -> list[Figure]:
+    """The bytes of a row, and the most memory a process has taken."""
+    from bideuchre_env.state import STATE
+
+    one = [fresh(FIRST_STEP, cache)["peak"] / MB for _ in range(repeats)]
+    few = [fresh(FIRST_VEC_STEP, cache, rows=1)["peak"] / MB for _ in range(repeats)]
+    many = [fresh(FIRST_VEC_STEP, cache)["peak"] / MB for _ in range(repeats)]
+    more = [b - a for a, b in zip(few, many, strict=True)]
+    return [
+        timing.figure(MEMORY, "state of a game", "bytes", [float(STATE.itemsize)], target=256),
+        timing.figure(MEMORY, "process with one environment, peak", "MB", one),
+        timing.figure(MEMORY, f"process with {ROWS:,} rows, peak", "MB", many, target=150),
+        timing.figure(MEMORY, f"of which {ROWS:,} rows more than one", "MB", more),
+    ]
+
+
+def column(found: list[dict[str, Any]], name: str) -> list[float]:
+    """One value of every run."""
+    return [run[name] for run in found]
+
+
+def kernels() -> set[str]:
+    """The names of all kernels of the package, as its sources have them."""
+    from bideuchre_env._jit import kernel_sources
+
+    texts = (path.read_text(encoding="utf-8") for path in kernel_sources())
+    return {name for text in texts for name in re.findall(r"^@kernel\ndef (\w+)", text, re.M)}
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure everything and publish."""
+    timing.check(args.repeats, 1.0)
+    steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
+    with timing.pinned(args.core) as core, new_cache() as cache:
+        measure.told("filling a cache")
+        for program in (EVERYTHING, FIRST_VEC_STEP):
+            fresh(program, cache)
+        found = []
+        for step in steps:
+            measure.told(step.__name__.replace("_", " "))
+            found += step(args.repeats, cache)
+    report = measure.Report(
+        "startup",
+        "Start-up and memory",
+        f"fresh processes on {measure.pinning(core)}, medians of {args.repeats} repeats; "
+        "a row of the state is what its dtype says.",
+        found,
+    )
+    measure.publish(report, args)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(parse_args()))
+    except BidEuchreError as error:
+        sys.exit(f"startup.py: error: {error}")

@@ -1,0 +1,32 @@
+"""Exact play with all four hands seen (double dummy), by any rules.
+
+solver.solve(env)                       # tricks the side to act still takes
+solver.solve_moves(env)                 # the same after each legal card
+solver.can_make(env)                    # will the contract be made?
+solver.table(deal, rules)               # tricks by declarer and strain, with partner and alone
+solver.best_exchange(deal, rules, declarer=0, strain="H", cards=2)
+solver.par(deal, dealer, rules)         # best calls by all
+solver.solve_batch(deals, rules, strain="H", declarer=0, threads=2)
+solver.analyse(record)                  # tricks given away by each card played
+"""
+
+from bideuchre_env.solver.analysis import PlayedCard, analyse
+from bideuchre_env.solver.best_calls import Par, par
+from bideuchre_env.solver.deal_table import DealTable, Exchange, best_exchange, table, tables_of
+from bideuchre_env.solver.faces import can_make, solve, solve_batch, solve_moves
+
+__all__ = [
+    "DealTable",
+    "Exchange",
+    "Par",
+    "PlayedCard",
+    "analyse",
+    "best_exchange",
+    "can_make",
+    "par",
+    "solve",
+    "solve_batch",
+    "solve_moves",
+    "table",
+    "tables_of",
+]

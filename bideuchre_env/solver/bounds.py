@@ -1,0 +1,216 @@
+"""Tricks that are certain without search: top cards to cash, trumps that cannot all be beaten.
+
+Each bound comes with the mask of the top cards it rests on, in `b.mask`.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env._jit import Row, highest_bit, kernel, lowest_bit, popcount
+from bideuchre_env.cards import N_SEATS
+from bideuchre_env.solver.board import FIELD_SHIFT, count_in, field_bits, from_card
+
+
+@kernel
+def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
+    """How many of the top cards of a suit a hand holds in a row, when it leads them itself.
+
+    Writes the lowest of them to `b.low`. A card that is tied wins if it is led.
+    """
+    bits = field_bits(field)
+    mine, others = own & bits, all_cards & ~own & bits
+    if others:
+        best = highest_bit(others)
+        mine &= -(2 << best)
+        if tie >> best & 1 and own >> (best - 1) & 1:
+            b.low = best - 1
+            return popcount(mine) + 1
+    if mine:
+        b.low = lowest_bit(mine)
+    return popcount(mine)
+
+
+@kernel
+def cash(b: Row, depth: int, seat: int) -> int:
+    """Tricks the leader's side is sure of, leading top cards; the mask they rest on to `b.mask`.
+
+    The leader cashes its suits, trumps first, then leads to partner, who cashes the others; the
+    sure trumps of the hand that draws trumps come to that.
+    """
+    trump, tie = int(b.trump), int(b.tie[depth])
+    own, mate = int(b.hands[depth, seat]), int(b.hands[depth, seat ^ 2])
+    left, right = int(b.hands[depth, (seat + 1) & 3]), int(b.hands[depth, (seat + 3) & 3])
+    all_cards = own | mate | left | right
+    tricks, mask, mate_mask = popcount(own), 0, 0
+    drawn, mate_draws, ruffs, mate_ruffs, sure = 0, 0, 0, 0, 0
+    own_trumps, mate_trumps = 0, 0
+    entry = False
+    if trump >= 0:
+        own_trumps, mate_trumps = count_in(own, trump), count_in(mate, trump)
+        on_left, on_right = count_in(left, trump), count_in(right, trump)
+        sure = sure_trumps(b, depth, seat)
+        mask = int(b.mask)
+        drawn = top_run(b, own, all_cards, tie, trump)
+        if drawn > 0:
+            mask |= from_card(tie, int(b.low))
+            if drawn >= on_left and drawn >= on_right and drawn >= mate_trumps:
+                drawn = own_trumps
+        elif mate_trumps > 0:
+            mate_draws = top_run(b, mate, all_cards, tie, trump)
+            if mate_draws > 0:
+                mate_mask = from_card(tie, int(b.low))
+                entry = own_trumps > 0 and not tied_on_top(all_cards, tie, trump)
+                if mate_draws >= on_left and mate_draws >= on_right and mate_draws >= own_trumps:
+                    mate_draws = mate_trumps
+        ruffs = (1 if on_left > drawn else 0) | (2 if on_right > drawn else 0)
+        most = drawn + mate_draws
+        mate_ruffs = (1 if on_left > most else 0) | (2 if on_right > most else 0)
+    side, mate_side = 0, 0
+    for field in range(4):
+        if field == trump or (own | mate) & field_bits(field) == 0:
+            continue
+        on_left, on_right = count_in(left, field), count_in(right, field)
+        on_own, on_mate = count_in(own, field), count_in(mate, field)
+        run = top_run(b, own, all_cards, tie, field)
+        if run > 0:
+            low, top = int(b.low), run
+            if run >= on_left and run >= on_right and run >= on_mate:
+                run = on_own
+            run = must_follow(run, on_left, on_right, ruffs)
+            side += run
+            mask |= from_card(tie, low) if run > 0 else 0
+            longer = run == top and on_own > run and on_mate > run and tie >> low + 1 & 1 == 0
+            if longer and mate >> low - 1 & 1:
+                more = next_run(mate, all_cards, tie, low - 1)
+                more = min(more, on_mate - run)
+                if must_follow(run + 1, on_left, on_right, ruffs) > run:
+                    entry = True
+                    more = must_follow(run + more, on_left, on_right, mate_ruffs) - run
+                    mate_side += more
+                    mate_mask |= from_card(tie, low - more)
+            continue
+        run = top_run(b, mate, all_cards, tie, field)
+        if run > 0:
+            low = int(b.low)
+            if run >= on_left and run >= on_right and run >= on_own:
+                run = on_mate
+            run = must_follow(run, on_left, on_right, mate_ruffs)
+            mate_side += run
+            mate_mask |= from_card(tie, low) if run > 0 else 0
+            if on_own > 0 and must_follow(run, on_left, on_right, ruffs) > 0:
+                entry = entry or not tied_on_top(all_cards, tie, field)
+    # Once only trumps are left to a hand, it must ruff its partner's card, and has the lead.
+    b.mask = mask
+    if mate_trumps > drawn and side > tricks - mate_trumps:
+        return drawn + tricks - mate_trumps + 1
+    if not entry:
+        return max(drawn, sure) + side
+    b.mask = mask | mate_mask
+    if mate_draws > 0:
+        sure = 0  # the leader's trumps fall when partner draws
+    if own_trumps > drawn + mate_draws:
+        spare = tricks - own_trumps - side
+        if mate_side > spare:
+            return min(max(drawn + 1, sure) + side + mate_draws + spare, tricks)
+    return min(max(drawn, sure) + side + mate_draws + mate_side, tricks)
+
+
+@kernel
+def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
+    """How many cards in a row a hand holds from this one down, none with an equal elsewhere."""
+    count = 0
+    while hand >> card & 1 and not tie >> card & 1:
+        count += 1
+        if card & 15 == 0:
+            break
+        card -= 1
+    return count
+
+
+@kernel
+def must_follow(run: int, on_left: int, on_right: int, ruffs: int) -> int:
+    """The rounds of a suit, so many at most, in which enemies with trumps (bits) must follow."""
+    if ruffs & 1:
+        run = min(run, on_left)
+    if ruffs & 2:
+        run = min(run, on_right)
+    return run
+
+
+@kernel
+def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
+    """Whether the best card of a suit has its equal in another hand."""
+    return tie >> (field << FIELD_SHIFT) + count_in(all_cards, field) - 1 & 1 == 1
+
+
+@kernel
+def sure_trumps(b: Row, depth: int, seat: int) -> int:
+    """Tricks a seat's trumps bring its side whatever happens; their mask to `b.mask`.
+
+    Its trumps from some card up fall in different tricks, and each trick lost takes an enemy
+    trump that is higher than the lowest of them (or equal to it, played first).
+    """
+    trump = int(b.trump)
+    b.mask = 0
+    if trump < 0:
+        return 0
+    field, tie = field_bits(trump), int(b.tie[depth])
+    own = int(b.hands[depth, seat]) & field
+    enemy = int(b.hands[depth, (seat + 1) & 3]) | int(b.hands[depth, (seat + 3) & 3])
+    enemy &= field
+    count, most, lowest = popcount(own), 0, -1
+    while own:
+        card = lowest_bit(own)
+        own &= own - 1
+        tied = tie >> card & 1
+        sure = count - popcount(enemy & -(1 << (card - tied)))
+        if sure >= most:  # of equal bounds the one that rests on the fewest cards
+            most = sure
+            lowest = card
+        count -= 1
+    if most > 0:
+        b.mask = from_card(tie, lowest)
+    return max(most, 0)
+
+
+@kernel
+def sure_tricks(b: Row, depth: int, leader: int, side: int) -> int:
+    """The best bound of a side: its trumps and, where it has the lead, its top cards."""
+    most, mask = 0, 0
+    if leader & 1 == side:
+        most = cash(b, depth, leader)
+        mask = int(b.mask)
+    for seat in range(side, N_SEATS, 2):
+        if seat != leader and int(b.trump) >= 0:
+            sure = sure_trumps(b, depth, seat)
+            if sure > most:
+                most = sure
+                mask = int(b.mask)
+    b.mask = mask
+    return most
+
+
+@kernel
+def cash_second(b: Row, depth: int, seat: int) -> int:
+    """Tricks the second hand's side takes at least, this one included; their mask to `b.mask`.
+
+    Where it or its partner has the best card of the suit led, and nobody can ruff that, the side
+    takes the trick as if it had led the suit itself, and goes on from there. 0 if unsure.
+    """
+    card = int(b.cards[depth, 0])
+    field, trump, tie = card >> FIELD_SHIFT, int(b.trump), int(b.tie[depth])
+    leader, third, fourth = (seat + 3) & 3, (seat + 1) & 3, seat ^ 2
+    if int(b.seats[depth, 0]) != leader:  # partner led: the seat between sits out
+        return 0
+    own, mate = int(b.hands[depth, seat]), int(b.hands[depth, fourth])
+    enemy = int(b.hands[depth, third])
+    if field != trump and trump >= 0 and count_in(enemy, field) == 0 and count_in(enemy, trump) > 0:
+        return 0
+    all_cards = own | mate | enemy | int(b.hands[depth, leader])
+    top = (field << FIELD_SHIFT) + count_in(all_cards, field) - 1
+    if top == card or tie >> top & 1:
+        return 0
+    if own >> top & 1:
+        return cash(b, depth, seat)
+    if mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
+        return cash(b, depth, fourth)
+    return 0

@@ -1,0 +1,121 @@
+"""The transposition table: what is known of boards met before, by their top cards only.
+
+A result holds for every board with the same numbers of cards by seat and suit and the same owners
+of the cards in `mask`, the top cards that the result rests on (partition search). Entries of one
+shape form a chain, the one of use last first.
+
+Entries are numbered by a counter that never turns back, and stand in turn at the places of a table
+that is a power of two: a full one forgets its oldest entries. A new search (`forget`) only notes
+where the counter stands, so nothing is ever cleared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env._jit import Array, Row, kernel, records
+from bideuchre_env.solver.board import LEADER_SHIFT
+
+ENTRY = np.dtype(
+    [
+        ("key", np.int64),  # shape and leader
+        ("owner_1", np.int64),  # bit 0 of the owner of each card
+        ("owner_2", np.int64),  # bit 1
+        ("tie", np.int64),
+        ("mask", np.int64),  # the cards that must be the same
+        ("older", np.int64),  # number of the next entry of the chain
+        ("low", np.int32),  # side 0 takes at least so many tricks
+        ("high", np.int32),  # and at most so many
+        ("move", np.int64),  # bit of the card that proved it, or -1
+    ],
+    align=True,
+)
+NOTHING = -1
+WON = 1 << 62  # beside a mask: side 0 reaches its goal
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+def new_memory(megabytes: float) -> tuple[Array, Array]:
+    """A transposition table of at most so many megabytes: (heads, entries)."""
+    most = int(megabytes * 2**20 / (ENTRY.itemsize + 8))
+    entries = 1 << max(10, most.bit_length() - 1)
+    return np.zeros(entries, np.int64), records(ENTRY, entries)
+
+
+@kernel
+def forget(b: Row, heads: Array, entries: Array) -> None:
+    """Begin a search of a new deal: entries of earlier ones count no more."""
+    b.since = int(b.stored) + 1
+    b.heads = min(1 << min(2 * int(b.left), 16), len(heads))
+
+
+@kernel
+def head_of(b: Row, key: int) -> int:
+    """The place of a shape's chain among the heads."""
+    spread = (np.uint64(key) * HASH_FACTOR) >> np.uint64(40)
+    return int(spread) & (int(b.heads) - 1)
+
+
+@kernel
+def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: int) -> int:
+    """What is known of whether side 0 reaches the goal: `WON` or 0, with its mask, or NOTHING.
+
+    Writes the move of an entry that holds, or else of one of this shape, or -1, to `b.hint`.
+    """
+    hands = b.hands[depth]
+    key = int(b.lengths[depth]) | leader << LEADER_SHIFT
+    owner_1, owner_2 = int(hands[1]) | int(hands[3]), int(hands[2]) | int(hands[3])
+    tie = int(b.tie[depth])
+    since = int(b.since)
+    oldest = max(since, int(b.stored) - len(entries) + 1)
+    head = head_of(b, key)
+    number, newer = int(heads[head]), -1
+    b.hint = -1
+    while number >= oldest:
+        e = entries[(number - since) & (len(entries) - 1)]
+        differ = (owner_1 ^ int(e.owner_1)) | (owner_2 ^ int(e.owner_2)) | (tie ^ int(e.tie))
+        if key == int(e.key) and differ & int(e.mask) == 0:
+            if int(e.low) >= goal or int(e.high) < goal:
+                if newer >= 0:  # what was of use once is looked at first
+                    entries[(newer - since) & (len(entries) - 1)].older = e.older
+                    e.older = heads[head]
+                    heads[head] = number
+                return int(e.mask) | (WON if int(e.low) >= goal else 0)
+            if int(e.move) >= 0:
+                b.hint = int(e.move)
+        elif int(b.hint) < 0:
+            b.hint = int(e.move)
+        newer = number
+        number = int(e.older)
+    return NOTHING
+
+
+@kernel
+def store(
+    b: Row,
+    heads: Array,
+    entries: Array,
+    depth: int,
+    leader: int,
+    low: int,
+    high: int,
+    mask: int,
+    move: int,
+) -> None:
+    """Keep a result for the boards that share these top cards."""
+    hands = b.hands[depth]
+    key = int(b.lengths[depth]) | leader << LEADER_SHIFT
+    b.stored += 1
+    number = int(b.stored)
+    head = head_of(b, key)
+    e = entries[(number - int(b.since)) & (len(entries) - 1)]
+    e.key = key
+    e.owner_1 = int(hands[1]) | int(hands[3])
+    e.owner_2 = int(hands[2]) | int(hands[3])
+    e.tie = int(b.tie[depth])
+    e.mask = mask
+    e.older = int(heads[head])
+    e.low = low
+    e.high = high
+    e.move = move
+    heads[head] = number

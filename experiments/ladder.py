@@ -1,0 +1,133 @@
+"""The ladder: each agent against the next weaker one, on duplicate boards.
+
+    python experiments/ladder.py
+    python experiments/ladder.py --variants barrie_v0 --boards 2000 --search-boards 100
+
+A rung is a match: points a hand with a 95 % interval over boards. Rungs of fast agents get
+`--boards` boards, those of agents that search `--search-boards`. Each finished rung is kept in the
+folder `--out` as JSON and is not played again; `--write FILE` puts the table into a file, between
+the lines `<!-- ladder -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import bideuchre_env
+from bideuchre_env import match
+from bideuchre_env.errors import BidEuchreError, OptionError
+
+SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
+BEGIN, END = "<!-- ladder -->", "<!-- end -->"
+
+
+@dataclass(frozen=True)
+class Args:
+    """What to play; every field is an option of the command line."""
+
+    variants: tuple[str, ...] = field(
+        default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games to play"}
+    )
+    agents: tuple[str, ...] = field(
+        default=bideuchre_env.agents.names(), metadata={"help": "the rungs, weakest first"}
+    )
+    boards: int = field(default=20_000, metadata={"help": "boards of a rung of fast agents"})
+    search_boards: int = field(default=1_000, metadata={"help": "boards of a rung that searches"})
+    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
+    workers: int = field(default=1, metadata={"help": "processes that play; same results"})
+    out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished rungs are"})
+    write: Path | None = field(default=None, metadata={"help": "a file to put the table into"})
+
+
+def parse_args(arguments: list[str] | None = None) -> Args:
+    """The command line as `Args`: an option a field, its default the field's."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    for option in fields(Args):
+        name, default = "--" + option.name.replace("_", "-"), option.default
+        told: dict[str, Any] = {"help": f"{option.metadata['help']} (default: %(default)s)"}
+        if isinstance(default, tuple):
+            parser.add_argument(name, nargs="+", default=default, metavar="NAME", **told)
+        else:
+            kind = int if isinstance(default, int) else Path
+            parser.add_argument(name, type=kind, default=default, metavar="X", **told)
+    given = vars(parser.parse_args(arguments))
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Args(**values)
+
+
+def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]:
+    """What a match of two neighbours found: from its file, or played now and kept."""
+    boards = args.search_boards if {weaker, stronger} & set(SEARCH) else args.boards
+    path = args.out / f"{variant}-{stronger}-{weaker}-{boards}-seed{args.seed}.json"
+    if path.exists():
+        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return kept
+    found = match.play(
+        variant, stronger, weaker, boards=boards, seed=args.seed, workers=args.workers
+    )
+    told = found.to_dict()
+    if found.interrupted:
+        raise KeyboardInterrupt
+    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return told
+
+
+def table(args: Args, rungs: list[dict[str, Any]]) -> str:
+    """The rungs as Markdown."""
+    lines = [
+        "| variant | rung | points a hand | 95 % interval | boards | ties | ms a decision |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for found in rungs:
+        boards, (stronger, weaker) = found["boards"], found["agents"]
+        points = boards["points_per_hand"]
+        ms = " and ".join(f"{found['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
+        lines.append(
+            f"| `{found['variant']}` | {stronger} over {weaker} | {points['mean']:+.2f} | "
+            f"{points['low']:+.2f} to {points['high']:+.2f} | {boards['boards']:,} | "
+            f"{100 * boards['tie_boards'] / boards['boards']:.0f} % | {ms} |"
+        )
+    return "\n".join(lines)
+
+
+def put(path: Path, text: str) -> None:
+    """Put the text between the two marks of a file."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise OptionError(f"{path}: no lines {BEGIN} and {END} to put the table between")
+    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def main(args: Args) -> int:
+    """Play the rungs that are not there yet, and print the ladder; 130 if interrupted."""
+    unknown = [name for name in args.agents if name not in bideuchre_env.agents.names()]
+    if unknown:
+        raise OptionError(f"no agent {unknown[0]!r}: {', '.join(bideuchre_env.agents.names())}")
+    args.out.mkdir(parents=True, exist_ok=True)
+    found: list[dict[str, Any]] = []
+    code = 0
+    try:
+        for variant in args.variants:
+            for weaker, stronger in pairwise(args.agents):
+                print(f"{variant}: {stronger} over {weaker}", file=sys.stderr, flush=True)
+                found.append(rung(args, variant, weaker, stronger))
+    except KeyboardInterrupt:
+        code = 130
+    print(table(args, found))
+    if args.write is not None and code == 0:
+        put(args.write, table(args, found))
+    return code
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(parse_args()))
+    except BidEuchreError as error:
+        sys.exit(f"ladder.py: error: {error}")

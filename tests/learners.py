@@ -1,0 +1,96 @@
+"""What tests of the single-learner environments share: choosers, spies, comparisons."""
+
+import numpy as np
+
+from bideuchre_env.agents.base import RowAgent
+
+
+def chosen_action(mask, observation, turn=0, careless=0):
+    """An action that follows from what is seen: mostly low bids and any card, all legal.
+
+    One in `careless` is any action of the game, legal or not.
+    """
+    word = (int(observation.astype(np.int64) @ np.arange(1, len(observation) + 1)) + 7 * turn) * 31
+    if careless and word % careless == 0:
+        return word // careless % len(mask)
+    legal = np.flatnonzero(mask)
+    if not len(legal):
+        return 0
+    if legal[0] == 0 and len(legal) > 1:
+        legal = legal[: 1 + word % 6] if word % 5 else legal
+    return int(legal[word // 7 % len(legal)])
+
+
+class Spy(RowAgent):
+    """Chooses by what it sees, and notes the seats it was asked for in a hand of `dealt_by`."""
+
+    name = "spy"
+    dealt_by = 0
+
+    def __init__(self, rules, *, seed=None):
+        super().__init__(rules)
+        self.seats, self.batches, self.seed = set(), [], seed
+        self.dealer = self.layout.slices["dealer"]
+
+    def choose(self, observations, action_masks):
+        relative = observations[:, self.dealer].argmax(axis=1)
+        self.seats |= {int(self.dealt_by - r) % 4 for r in relative}
+        self.batches.append(len(observations))
+        pairs = zip(action_masks, observations, strict=True)
+        return np.array([chosen_action(mask, seen) for mask, seen in pairs], np.int64)
+
+
+class Bad(Spy):
+    """Answers rightly a few times, then not."""
+
+    name = "bad"
+
+    def __init__(self, rules, answer, after):
+        super().__init__(rules)
+        self.answer, self.left = answer, after
+
+    def act_rows(self, observations, action_masks):
+        self.left -= 1
+        if self.left >= 0:
+            return super().act_rows(observations, action_masks)
+        action_masks[:] = 1  # what it is given is not what it is checked against
+        return self.answer(len(observations))
+
+
+def broken(m):
+    """An agent's own fault."""
+    raise RuntimeError("the agent broke down")
+
+
+def assert_same(a, b, where="result"):
+    """Fail unless two things that an environment gave are the same, to type, shape and dtype."""
+    assert type(a) is type(b), where
+    if isinstance(a, dict):
+        assert a.keys() == b.keys(), where
+        for key in a:
+            assert_same(a[key], b[key], f"{where}[{key!r}]")
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b), where
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            assert_same(x, y, f"{where}[{i}]")
+    elif isinstance(a, np.ndarray):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape), where
+        if a.dtype == object:
+            for i, (x, y) in enumerate(zip(a, b, strict=True)):
+                assert_same(x, y, f"{where}[{i}]")
+        else:
+            np.testing.assert_array_equal(a, b, err_msg=where)
+    else:
+        assert a == b, where
+
+
+def walk(env, steps, seed, careless=0):
+    """Everything a `SoloEnv` tells over some steps, episodes following each other."""
+    told = [env.reset(seed=seed)]
+    for turn in range(steps):
+        obs = told[-1][0]
+        action = chosen_action(obs["action_mask"], obs["observation"], turn, careless)
+        told.append(env.step(action))
+        if told[-1][2] or told[-1][3]:
+            told.append(env.reset())
+    return told

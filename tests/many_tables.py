@@ -1,0 +1,24 @@
+"""Actions for many tables at once, by row and step, whatever the number of rows."""
+
+import numpy as np
+
+
+def draws(rows, step):
+    """Uniform numbers below 1 by row and step, whatever the number of rows."""
+    with np.errstate(over="ignore"):
+        x = np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        x += np.uint64(step + 1) * np.uint64(0xD1342543DE82EF95)
+        for shift in (32, 29, 32):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(0xD6E8FEB86659FD93)
+    return (x >> np.uint64(11)) / 2.0**53
+
+
+def choose(masks, step):
+    """Legal actions: half of the calls a pass, half of the bids among the lowest few."""
+    u, v = draws(len(masks), 2 * step), draws(len(masks), 2 * step + 1)
+    counts = masks.sum(axis=1)
+    bids = (masks[:, 0] == 1) & (counts > 1)
+    most = np.where(bids & (v < 0.3), np.minimum(counts, 6), counts)
+    k = (u * most).astype(np.int64)
+    k[bids & (v >= 0.5)] = 0
+    return (masks.cumsum(axis=1, dtype=np.int64) > k[:, np.newaxis]).argmax(axis=1)

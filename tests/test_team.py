@@ -1,0 +1,133 @@
+"""Threads that share work: errors, interrupts, and whom they keep alive."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import bideuchre_env
+from bideuchre_env import step_team
+from bideuchre_env.team import Team
+
+
+class Interrupted:
+    """A bell that is out of reach once: Ctrl-C while waiting for it."""
+
+    def __init__(self, bell):
+        self.bell, self.left = bell, 1
+
+    def put(self, thing):
+        """Ring."""
+        self.bell.put(thing)
+
+    def get(self):
+        """Wait, the second time."""
+        self.left -= 1
+        if self.left >= 0:
+            raise KeyboardInterrupt
+        self.bell.get()
+
+
+def test_an_error_is_raised_when_all_are_at_rest():
+    """The first error comes out, no further part is begun, and the team goes on working."""
+    team, busy = Team(3), []
+
+    def work(start, stop):
+        busy.append(start)
+        if start >= 20:
+            raise RuntimeError(f"part {start}")
+        busy.append(-start)
+
+    for _ in range(50):
+        with pytest.raises(RuntimeError, match="part"):
+            team.share(1000, work, 10)
+        done = np.zeros(1000, int)
+        team.share(1000, lambda start, stop: np.add.at(done, slice(start, stop), 1), 10)  # noqa: B023
+        assert (done == 1).all()
+    team.close()
+
+
+def test_an_interrupt_waits_for_the_others():
+    """Ctrl-C while waiting is raised when no thread is at work any more; the next call is whole."""
+    team, gate, ended = Team(2), threading.Event(), []
+    team.share(100, lambda start, stop: None, 10)
+    team._helpers[0].bell = Interrupted(team._helpers[0].bell)
+    met = threading.Barrier(2)
+
+    def work(start, stop):
+        if not gate.is_set():
+            met.wait()  # one part for each of the two threads
+            gate.set()
+            if threading.current_thread() is not threading.main_thread():
+                threading.Event().wait(0.2)
+        ended.append(start)
+
+    with pytest.raises(KeyboardInterrupt):
+        team.share(100, work, 10)
+    assert len(ended) == 8  # threads times parts each
+    count = []
+    team.share(100, lambda start, stop: count.append(stop - start), 10)
+    assert sum(count) == 100
+    team.close()
+
+
+def test_an_interrupted_step_is_done_first(monkeypatch):
+    """Ctrl-C in the middle of a step: every row has moved, once, before it is raised."""
+    vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (2, 1))
+    vec.reset(seed=5)
+    twin.reset(seed=5)
+    for _ in range(4):
+        vec.step(vec.sample())
+        twin.step(twin.sample())
+    shared, left = step_team.share_steps, [3]
+
+    def interrupted(cells, leads, *rest):
+        if leads and left[0]:
+            left[0] -= 1
+            raise KeyboardInterrupt
+        return shared(cells, leads, *rest)
+
+    monkeypatch.setattr(step_team, "share_steps", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        vec.step(vec.sample())
+    twin.step(twin.sample())
+    for _ in range(30):
+        np.testing.assert_array_equal(vec.get_state(), twin.get_state())
+        vec.step(vec.sample())
+        twin.step(twin.sample())
+
+
+def test_threads_at_rest_keep_no_environment_alive():
+    """An environment of learners that nobody closed goes with its last reference."""
+    vec = bideuchre_env.cincinnati_v0.solo_vec(2000, threads=2)
+    vec.reset(seed=1)
+    gone = weakref.ref(vec._rows)
+    helper = vec._rows._team._helpers[0]
+    del vec
+    gc.collect()
+    assert gone() is None
+    assert helper.jobs.empty()  # it has taken its leave, or is about to
+
+
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
+@pytest.mark.parametrize("face", ["vec", "solo_vec"])
+def test_the_shape_of_what_is_given_is_the_callers(face):
+    """Reshaping in place what was handed out leaves the environment's own arrays as they are."""
+    envs = [getattr(bideuchre_env.cincinnati_v0, face)(40, copy=copied) for copied in (False, True)]
+    for env in envs:
+        env.reset(seed=3)
+    for _ in range(40):
+        told = []
+        for env in envs:
+            rows = env._rows.masks if face == "solo_vec" else env._masks
+            actions = rows.argmax(axis=1)
+            told.append(env.step(actions))
+        for name in ("observation", "action_mask"):
+            mine, other = (given[0][name] for given in told)
+            np.testing.assert_array_equal(mine, other)
+            mine.shape = mine.shape[::-1]
+        for place in (1, 2, 3):
+            np.testing.assert_array_equal(told[0][place], told[1][place])
+            told[0][place].shape = (-1, 2)
