@@ -114,7 +114,7 @@ def test_a_decision_does_not_depend_on_the_ones_before_it():
 @pytest.mark.parametrize(("variant", "floor"), [("cincinnati_v0", 0.2), ("barrie_v0", 0.2)])
 def test_the_expert_is_ahead_of_the_rule_player(variant, floor):
     """On duplicate boards; `experiments/README.md` has the figures of a long match."""
-    mean, half = per_hand(RULES[variant], "expert", "rule", 1500)
+    mean, half = per_hand(RULES[variant], "expert", "rule", 1000)
     assert mean - half > floor
 
 
