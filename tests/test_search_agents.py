@@ -172,8 +172,8 @@ def test_one_legal_action_is_played_at_once():
 
 def test_pimc_is_ahead_of_rule():
     rules = RULES["cincinnati_v0"]
-    pimc, rule = agents.make("pimc", rules, seed=1, worlds=8), agents.make("rule", rules)
-    mean, half = per_hand(rules, pimc, rule, 150, seed=1)
+    pimc, rule = agents.make("pimc", rules, seed=1, worlds=4), agents.make("rule", rules)
+    mean, half = per_hand(rules, pimc, rule, 120, seed=1)
     assert mean - half > 0.0
 
 
