@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
@@ -24,6 +25,8 @@ _BUILT_IN = {
     "cautious": ("bideuchre_env.agents.simple", "CautiousAgent"),
     "rule": ("bideuchre_env.agents.rule", "RuleAgent"),
     "expert": ("bideuchre_env.agents.expert", "ExpertAgent"),
+    "pimc": ("bideuchre_env.agents.pimc", "PimcAgent"),
+    "inference": ("bideuchre_env.agents.pimc", "InferenceAgent"),
 }
 _registered: dict[str, Factory] = {}
 
@@ -49,10 +52,11 @@ def register(name: str, factory: Factory) -> None:
     _registered[name] = factory
 
 
-def make(name: str, rules: Rules, *, seed: int | None = None) -> Agent:
+def make(name: str, rules: Rules, *, seed: int | None = None, **options: Any) -> Agent:
     """An agent by name for one game's `Rules`; `seed` fixes the choices of those that draw lots.
 
-    Raises `OptionError` for a name that is not in `names()`.
+    `options` are the agent's own, such as `worlds=50` for "pimc". Raises `OptionError` for a name
+    that is not in `names()` and for an option the agent does not have.
     """
     factory: Any = _registered.get(name) if isinstance(name, str) else None
     if factory is None:
@@ -60,5 +64,19 @@ def make(name: str, rules: Rules, *, seed: int | None = None) -> Agent:
             raise OptionError(f"no agent {name!r}: the agents are {', '.join(names())}")
         module, attribute = _BUILT_IN[name]
         factory = getattr(import_module(module), attribute)
-    agent: Agent = factory(rules, seed=seed)
+    if options:
+        _check_options(name, factory, options)
+    agent: Agent = factory(rules, seed=seed, **options)
     return agent
+
+
+def _check_options(name: str, factory: Factory, options: dict[str, Any]) -> None:
+    """Raise `OptionError` for an option the factory does not take."""
+    taken = signature(factory).parameters.values()
+    if any(each.kind is each.VAR_KEYWORD for each in taken):
+        return
+    known = [each.name for each in taken if each.kind is each.KEYWORD_ONLY and each.name != "seed"]
+    for option in options:
+        if option not in known:
+            which = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise OptionError(f"{option}={shown(options[option])}: no option of {name!r}: {which}")

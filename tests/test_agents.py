@@ -18,7 +18,7 @@ from bideuchre_env.state import DEAL, PLAY, new_states
 from bideuchre_env.tables import compile_tables
 from bideuchre_env.variants import RULES
 
-ALL = ("random", "cautious", "rule")
+ALL = ("random", "cautious", "rule")  # the fast ones; test_search_agents.py has the others
 
 
 def start(rules, n, seed=5):
@@ -114,7 +114,7 @@ def test_an_unknown_name_lists_the_known_ones(name):
 def test_register(monkeypatch):
     monkeypatch.setattr(agents, "_registered", {})
     agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
-    assert agents.names() == (*ALL, "expert", "mine")
+    assert agents.names() == (*ALL, "expert", "pimc", "inference", "mine")
     assert agents.make("mine", RULES["barrie_v0"]).name == "random"
     for bad in ("rule", "", 7):
         with pytest.raises(OptionError):

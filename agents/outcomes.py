@@ -1,0 +1,303 @@
+"""What an action comes to in worlds drawn from an observation: by the solver, or played out.
+
+Every candidate action is tried in the same worlds, and what follows is valued by the chance to win
+the game (`equity.worth`). In the play of the cards a world is solved: what each card leads to with
+all hands open. Before that it is played out by the rule player in all four seats, which does not
+know the hidden cards either, so that bids are worth what play makes of them.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from bideuchre_env._jit import Array, Row, Word, kernel, lowest_bit, records
+from bideuchre_env.agents.bidding import (
+    N_STRAINS,
+    expected_tricks,
+    lone_chance,
+    played_worth,
+)
+from bideuchre_env.agents.equity import read_time, worth
+from bideuchre_env.agents.rule import call_bits, rule_decision
+from bideuchre_env.agents.worlds import rebuild, stream_of
+from bideuchre_env.cards import MAX_KINDS, MAX_TRICKS
+from bideuchre_env.deal import GOLDEN
+from bideuchre_env.observation import encode
+from bideuchre_env.resample import resample_row
+from bideuchre_env.rules import MAX_BIDS
+from bideuchre_env.scoring import made
+from bideuchre_env.solver.values import solve_moves
+from bideuchre_env.spread import gather_bits
+from bideuchre_env.state import AUCTION, DEAL, NAMING, PLAY
+from bideuchre_env.step import apply, legal
+
+MOST_CANDIDATES = 2 * MAX_BIDS + 2
+MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
+SURELY = 2.5  # standard errors behind the best that rule a candidate out
+REACH = 1.6  # tricks above the expected ones that a bid is still tried at
+
+PLAN = np.dtype(
+    [
+        ("word", np.uint64),  # the worlds' stream
+        ("rule", np.int64),  # the rule player's action
+        ("n", np.int64),  # candidates; 0: play as the rule player does
+        ("actions", np.int64, (MOST_CANDIDATES,)),
+        ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds
+        ("squares", np.float64, (MOST_CANDIDATES,)),  # of what it is above the rule player's
+        ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
+        ("total", np.float64),  # worlds, by their weight
+        ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
+        ("ready", np.int64),  # 1: the solver's table holds worlds of this decision
+        ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
+    ],
+    align=True,
+)
+
+
+def new_plan() -> Array:
+    """Working room for one decision, an array of one `PLAN`."""
+    return records(PLAN, 1)
+
+
+@kernel
+def begin(
+    row: Array,
+    mask: Array,
+    t: Row,
+    o: Row,
+    w: Row,
+    views: Array,
+    bidding: Row,
+    script: Row,
+    world: Row,
+    again: Array,
+    plan: Row,
+    low: Word,
+) -> None:
+    """Rebuild the position of an observation and list what is to be tried, in `plan`.
+
+    `views` are two; the first is left as that of the row.
+    """
+    plan.rule = rule_decision(row, mask, t, o, w, views[1], bidding)
+    plan.n = 0
+    plan.total = 0.0
+    plan.ready = 0
+    plan.sums[:] = 0.0
+    plan.squares[:] = 0.0
+    v = views[0]
+    if not rebuild(row, t, o, v, script, world, again):
+        return
+    plan.word = stream_of(row, int(o.entries), low)
+    read_time(v)
+    if int(v.phase) == AUCTION:
+        list_calls(mask, t, w, v, bidding, plan)
+    elif int(v.phase) == NAMING:
+        list_legal(mask, int(t.trump_offset), N_STRAINS, plan)
+    else:
+        list_legal(mask, int(t.card_offset), int(t.kinds), plan)
+    if int(v.phase) == PLAY:
+        us = int(v.declarer) & 1 == 0
+        tricks = int(t.tricks)
+        for won in range(tricks + 1):
+            plan.by_tricks[won] = played_worth(v, t, int(v.level), us, won if us else tricks - won)
+
+
+@kernel
+def add_candidate(plan: Row, action: int) -> None:
+    """Enter an action among the candidates, once."""
+    for i in range(int(plan.n)):
+        if int(plan.actions[i]) == action:
+            return
+    if int(plan.n) < MOST_CANDIDATES:
+        plan.actions[int(plan.n)] = action
+        plan.n += 1
+
+
+@kernel
+def list_legal(mask: Array, offset: int, n: int, plan: Row) -> None:
+    """Enter every legal action of a run of the numbering."""
+    bits = gather_bits(mask, offset, n, 0)
+    while bits:
+        add_candidate(plan, offset + lowest_bit(bits))
+        bits &= bits - 1
+
+
+@kernel
+def list_calls(mask: Array, t: Row, w: Row, v: Row, bidding: Row, plan: Row) -> None:
+    """Enter the rule player's call, a pass, and the bids within reach in the best two strains."""
+    add_candidate(plan, int(plan.rule))
+    if mask[0]:
+        add_candidate(plan, 0)
+    bits, per_bid = call_bits(mask, t), int(t.strains_per_bid)
+    first, second, most, next_most = 0, -1, -1.0, -1.0
+    for strain in range(N_STRAINS):
+        mean = expected_tricks(v, t, w, strain, bidding)
+        if mean > most:
+            second, next_most = first, most
+            first, most = strain, mean
+        elif mean > next_most:
+            second, next_most = strain, mean
+    for level in range(int(t.n_levels)):
+        if bits >> (1 + level) & 1 == 0:
+            continue
+        at = 1 + level * per_bid
+        if int(t.alone[level]):
+            strain, chance = lone_strain(t, w, v, int(t.exchange[level]), bidding)
+            if chance > 0.1:
+                add_candidate(plan, at + (strain if per_bid > 1 else 0))
+            continue
+        need = float(int(t.need[level]))
+        if need <= most + REACH:
+            add_candidate(plan, at + (first if per_bid > 1 else 0))
+        if per_bid > 1 and need <= next_most + REACH:
+            add_candidate(plan, at + second)
+
+
+@kernel
+def lone_strain(t: Row, w: Row, v: Row, exchange: int, bidding: Row) -> tuple[int, float]:
+    """The strain a lone bid is likeliest to be made in, and that chance."""
+    best, most = 0, -1.0
+    for strain in range(N_STRAINS):
+        chance = lone_chance(v, t, w, strain, exchange, bidding)
+        if chance > most:
+            best, most = strain, chance
+    return best, most
+
+
+@kernel
+def play_out(s: Row, t: Row, o: Row, w: Row, v: Row, bidding: Row, seen: Array, may: Array) -> None:
+    """Let the rule player finish the hand in all four seats; rewrites `v`, `seen` and `may`."""
+    while int(s.phase) < DEAL:
+        encode(s, t, o, int(s.turn), seen)
+        legal(s, t, may)
+        apply(s, t, rule_decision(seen, may, t, o, w, v, bidding))
+
+
+@kernel
+def hand_worth(s: Row, t: Row, v: Row) -> float:
+    """What a finished hand is worth to seat 0, whose view at the decision is `v`."""
+    if int(s.level) < 0:
+        return worth(v, t, 0.0, 0.0, True, False)
+    us = int(s.declarer) & 1 == 0
+    return worth(v, t, float(int(s.points[0])), float(int(s.points[1])), us, made(s, t))
+
+
+@kernel
+def value_world(
+    worlds: Array,
+    tries: Array,
+    t: Row,
+    o: Row,
+    w: Row,
+    views: Array,
+    bidding: Row,
+    seen: Array,
+    may: Array,
+    plan: Row,
+    b: Row,
+    heads: Array,
+    entries: Array,
+) -> None:
+    """Write what each candidate comes to in the world of row 0 to `plan.values`."""
+    s, v = worlds[0], views[0]
+    if int(s.phase) == PLAY and int(t.tricks) - int(s.trick) <= MOST_SOLVED:
+        solve_moves(s, t, b, heads, entries, int(plan.ready) == 0, plan.moves)
+        plan.ready = 1
+        for i in range(int(plan.n)):
+            took = int(plan.moves[int(plan.actions[i]) - int(t.card_offset)])
+            plan.values[i] = plan.by_tricks[int(s.tricks_won[0]) + max(took, 0)]
+        return
+    for i in range(int(plan.n)):
+        tries[0] = worlds[0]
+        apply(tries[0], t, int(plan.actions[i]))
+        play_out(tries[0], t, o, w, views[1], bidding, seen, may)
+        plan.values[i] = hand_worth(tries[0], t, v)
+
+
+@kernel
+def add_value(plan: Row, weight: float) -> None:
+    """Add the values of a world, which counts `weight`-fold, to the sums."""
+    base = 0.0
+    for i in range(int(plan.n)):
+        if plan.actions[i] == plan.rule:
+            base = plan.values[i]
+    for i in range(int(plan.n)):
+        above = plan.values[i] - base
+        plan.sums[i] += weight * plan.values[i]
+        plan.squares[i] += weight * above * above
+    plan.total += weight
+
+
+@kernel
+def draw_world(
+    worlds: Array, tables: Array, scratch: Array, rooms: Array, plan: Row, number: int, high: Word
+) -> None:
+    """Redeal row 0 as the world of this number."""
+    word = plan.word + np.uint64(number) * GOLDEN
+    resample_row(worlds, tables, 0, scratch, rooms, word, high)
+
+
+@kernel
+def error_of(plan: Row, i: int) -> float:
+    """The standard error of how far a candidate is above the rule player's action."""
+    total = plan.total
+    mean = (plan.sums[i] - plan.sums[rules_own(plan)]) / total
+    return float(sqrt(max(plan.squares[i] / total - mean * mean, 0.0) / total))
+
+
+@kernel
+def rules_own(plan: Row) -> int:
+    """The place of the rule player's action among the candidates; 0 if it is not there."""
+    for i in range(int(plan.n)):
+        if plan.actions[i] == plan.rule:
+            return i
+    return 0
+
+
+@kernel
+def best_of(plan: Row) -> int:
+    """The place of the best candidate, the first of equal ones."""
+    best = 0
+    for i in range(int(plan.n)):
+        if plan.sums[i] > plan.sums[best] + 1e-9:
+            best = i
+    return best
+
+
+@kernel
+def drop_hopeless(plan: Row) -> int:
+    """Take out candidates that are surely not the best; how many are left.
+
+    The rule player's action stays, for the others are measured against it.
+    """
+    most, kept = plan.sums[best_of(plan)], 0
+    for i in range(int(plan.n)):
+        behind = (most - plan.sums[i]) / plan.total
+        error = error_of(plan, i)
+        plan.values[i] = 1.0 if behind <= SURELY * error + 1e-9 else 0.0
+    for i in range(int(plan.n)):
+        if plan.values[i] == 1.0 or plan.actions[i] == plan.rule:
+            plan.actions[kept] = plan.actions[i]
+            plan.sums[kept] = plan.sums[i]
+            plan.squares[kept] = plan.squares[i]
+            kept += 1
+    plan.n = kept
+    return kept
+
+
+@kernel
+def choice_of(plan: Row, margin: float, doubt: float) -> int:
+    """The action to choose: the best, or the rule player's if that is about as good.
+
+    It is if it lies behind by at most `margin` and `doubt` standard errors.
+    """
+    if int(plan.n) == 0 or plan.total <= 0.0:
+        return int(plan.rule)
+    best, own = best_of(plan), rules_own(plan)
+    if plan.actions[own] == plan.rule:
+        gain = (plan.sums[best] - plan.sums[own]) / plan.total
+        if gain <= margin + doubt * error_of(plan, best) + 1e-9:
+            return int(plan.rule)
+    return int(plan.actions[best])

@@ -1,0 +1,203 @@
+"""The players that search: options, legality, blindness, determinism, time, strength."""
+
+import numpy as np
+import pytest
+from test_agents import look, per_hand, play_on, random_rules, start
+
+from bideuchre_env import agents, batch
+from bideuchre_env.deal import split_seed
+from bideuchre_env.errors import OptionError
+from bideuchre_env.observation import layout_of
+from bideuchre_env.resample import new_scratch, resample_row
+from bideuchre_env.state import DEAL, PLAY, Phase, new_states
+from bideuchre_env.tables import compile_tables
+from bideuchre_env.variants import RULES
+
+SEARCH = ("pimc", "inference")
+MANY_TRICKS = "double_deck_v0"  # twelve: played by fewer worlds here
+
+
+def decisions(rules, n, seed, hands=1, every=1):
+    """(row, mask, state rows) of the decisions of n games between the rule and a random player."""
+    found = []
+    states = start(rules, n, seed=seed)
+    tables = compile_tables(rules)
+    players = [agents.make(name, rules, seed=seed) for name in ("rule", "cautious")]
+    for _ in range(hands):
+        turn = 0
+        while True:
+            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+            if not len(live):
+                break
+            rows, masks = look(rules, states, live)
+            if turn % every == 0:
+                found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
+            batch.apply_rows(states, tables, live, players[turn % 7 == 3].act_rows(rows, masks))
+            turn += 1
+        batch.deal_rows(states, tables)
+    return found
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_options_that_make_no_sense_are_refused(name):
+    rules = RULES["cincinnati_v0"]
+    for worlds in (0, -3, 2.5, "20", True, 10**6, None):
+        with pytest.raises(OptionError, match=r"worlds=.*a whole number from 1 to 10000"):
+            agents.make(name, rules, worlds=worlds)
+    for milliseconds in (0, -1.0, "1", True, float("nan"), float("inf")):
+        with pytest.raises(OptionError, match=r"milliseconds=.*above 0 and up to 3,600,000"):
+            agents.make(name, rules, milliseconds=milliseconds)
+    for seed in (-1, 2**128, 1.5, "a"):
+        with pytest.raises(OptionError):
+            agents.make(name, rules, seed=seed)
+    with pytest.raises(OptionError, match="made for a Rules"):
+        agents.make(name, "barrie_v0")
+    with pytest.raises(OptionError, match=r"depth=3: no option of '.*': it takes worlds, "):
+        agents.make(name, rules, depth=3)
+
+
+def test_only_inference_considers_worlds_it_does_not_try():
+    rules = RULES["cincinnati_v0"]
+    for considered in (0, 1001, 1.5, "9", False):
+        with pytest.raises(OptionError, match=r"considered=.*a whole number from 1 to 1000"):
+            agents.make("inference", rules, considered=considered)
+    with pytest.raises(OptionError, match="no option of 'pimc'"):
+        agents.make("pimc", rules, considered=3)
+    with pytest.raises(OptionError, match="no option of 'random': it takes none"):
+        agents.make("random", rules, worlds=3)
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_search_is_legal_in_every_variant(variant):
+    """Tens of games here; ten thousand, as for the fast players, would take hours."""
+    rules = RULES[variant]
+    worlds = 1 if variant == MANY_TRICKS else 3
+    made = [agents.make(name, rules, seed=1, worlds=worlds) for name in SEARCH]
+    rule, reckless = agents.make("rule", rules), agents.make("random", rules, seed=2)
+    play_on(rules, start(rules, 4), made, hands=2)
+    for one in made:
+        play_on(rules, start(rules, 3, seed=6), (one, rule), hands=2)
+        play_on(rules, start(rules, 3, seed=7), (reckless, one), hands=2)
+
+
+def test_search_is_legal_in_custom_games():
+    rng = np.random.default_rng(8)
+    for game in range(12):
+        rules = random_rules(rng)
+        made = [agents.make(name, rules, seed=1, worlds=2) for name in SEARCH]
+        reckless = agents.make("random", rules, seed=game)
+        play_on(rules, start(rules, 2, seed=game), made)
+        play_on(rules, start(rules, 2, seed=game), (made[game % 2], reckless), hands=2)
+
+
+@pytest.mark.parametrize("name", SEARCH)
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_hidden_cards_change_no_decision(name, variant):
+    """The hidden cards, the cards put aside and the deals to come are all drawn anew."""
+    rules = RULES[variant]
+    agent, tables, layout = agents.make(name, rules, seed=4, worlds=4), compile_tables(rules), None
+    layout = layout_of(rules)
+    scratch, rooms, phases = new_scratch(), np.zeros(3, np.int64), set()
+    for number, (row, mask, state) in enumerate(decisions(rules, 4, seed=9, hands=3, every=2)):
+        twin = new_states(1)
+        twin[0] = state
+        resample_row(twin, tables, int(state["turn"]), scratch, rooms, *split_seed(number))
+        rows, masks = np.zeros((1, layout.size), np.int8), np.zeros((1, len(mask)), np.int8)
+        batch.encode_rows(twin, tables, layout.offsets, np.zeros(1, np.int64), rows, masks)
+        assert np.array_equal(rows[0], row)
+        assert agent.act(row, mask) == agent.act(rows[0], masks[0])
+        phases.add(Phase(int(state["phase"])))
+    assert {Phase.AUCTION, Phase.PLAY} <= phases
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_decision_depends_on_seed_and_observation_alone(name):
+    """Not on the rows beside it, on their order, or on what was asked before."""
+    rules = RULES["club_v0"]
+    found = decisions(rules, 6, seed=2, every=3)
+    rows, masks = np.stack([row for row, _, _ in found]), np.stack([mask for _, mask, _ in found])
+    agent = agents.make(name, rules, seed=11, worlds=2)
+    together = agent.act_rows(rows, masks)
+    order = np.random.default_rng(1).permutation(len(rows))
+    assert np.array_equal(agent.act_rows(rows[order], masks[order]), together[order])
+    again = agents.make(name, rules, seed=11, worlds=2)
+    assert [again.act(rows[i], masks[i]) for i in range(len(rows))] == together.tolist()
+    other = agents.make(name, rules, seed=12, worlds=2).act_rows(rows, masks)
+    assert not np.array_equal(other, together)
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_an_observation_no_game_gives_is_answered_legally(name):
+    rules = RULES["barrie_v0"]
+    agent = agents.make(name, rules, seed=1, worlds=2)
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-128, 128, (200, agent.layout.size), dtype=np.int8)
+    masks = (rng.random((200, agent.n_actions)) < 0.2).astype(np.int8)
+    masks[:, 7] = 1
+    actions = agent.act_rows(rows, masks)
+    assert masks[np.arange(200), actions].all()
+
+
+class FakeClock:
+    """A clock that goes on by `tick` seconds at each look."""
+
+    def __init__(self, tick):
+        self.now, self.tick = 0.0, tick
+
+    def __call__(self):
+        self.now += self.tick
+        return self.now
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_decision_ends_when_its_time_is_up(name):
+    """Worlds are tried in fours between two looks at the clock, four of them at least."""
+    rules = RULES["cincinnati_v0"]
+    played = [d for d in decisions(rules, 4, seed=5) if d[2]["phase"] == PLAY and d[1].sum() > 2]
+    row, mask, _ = played[0]
+    for tick, fewest, most in ((1.0, 4, 4), (0.002, 8, 24), (0.0, 200, 200)):
+        agent = agents.make(name, rules, seed=1, worlds=200, milliseconds=10, clock=FakeClock(tick))
+        assert mask[agent.act(row, mask)]
+        assert fewest <= agent.plan[0]["total"] <= most
+
+
+def test_one_legal_action_is_played_at_once():
+    rules = RULES["cincinnati_v0"]
+    agent = agents.make("pimc", rules, seed=1)
+    row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() == 1)
+    before = agent.plan.copy()
+    assert mask[agent.act(row, mask)]
+    assert np.array_equal(agent.plan, before)
+
+
+def test_pimc_is_ahead_of_rule():
+    rules = RULES["cincinnati_v0"]
+    pimc, rule = agents.make("pimc", rules, seed=1, worlds=4), agents.make("rule", rules)
+    mean, half = per_hand(rules, pimc, rule, 120, seed=1)
+    assert mean - half > 0.0
+
+
+class CardPlayer:
+    """Calls as the rule player does and plays its cards as another."""
+
+    def __init__(self, agent):
+        self.agent, self.name, self.rules = agent, agent.name, agent.rules
+        self.rule, self.phase = agents.make("rule", agent.rules), agent.layout.slices["phase"]
+
+    def act_rows(self, rows, masks):
+        choices = self.rule.act_rows(rows, masks)
+        playing = rows[:, self.phase].argmax(axis=1) == PLAY
+        choices[playing] = self.agent.act_rows(rows[playing], masks[playing])
+        return choices
+
+
+@pytest.mark.slow
+def test_inference_plays_its_cards_better_than_pimc():
+    """With the same bidding: what the calls and cards of the others tell is worth points."""
+    rules = RULES["barrie_v0"]
+    inference, pimc = (
+        CardPlayer(agents.make(name, rules, seed=seed))
+        for seed, name in ((1, "inference"), (2, "pimc"))
+    )
+    mean, half = per_hand(rules, inference, pimc, 240, seed=2)
+    assert mean - half > 0.0
