@@ -24,6 +24,7 @@ from bideuchre_env.timing import Figure, Task
 UNIT = "decisions/s"
 ROWS = (256, 1_024, 4_096, 16_384, 65_536)
 USUAL = 4_096
+SEARCH, FEW = ("pimc", "inference"), 8  # agents that take milliseconds a decision get few rows
 GAME = bideuchre_env.cincinnati_v0
 TARGETS = {  # decisions a second, on one core
     ("aec", "raw_env(), episodes of a game"): 200e3,
@@ -101,10 +102,10 @@ def rollouts(args: argparse.Namespace) -> Tasks:
 
 def agents(args: argparse.Namespace) -> Tasks:
     """The agents alone on rows of observations, and in self-play with everything it does."""
-    tasks = {
-        f"{agent}, act_rows on {USUAL:,} rows": speed.agent_rows(GAME, agent, USUAL)
-        for agent in bideuchre_env.agents.names()
-    }
+    tasks: Tasks = {}
+    for agent in bideuchre_env.agents.names():
+        rows = FEW if agent in SEARCH else USUAL
+        tasks[f"{agent}, act_rows on {rows:,} rows"] = speed.agent_rows(GAME, agent, rows)
     for a, b in (("rule", "random"), ("rule", "rule")):
         tasks[f"self-play, {a} and {b}"] = speed.duel(GAME, a, b)
     return tasks

@@ -37,7 +37,8 @@ class Args:
         default=tuple(bideuchre_env.variants), metadata={"help": "the games to play"}
     )
     agents: tuple[str, ...] = field(
-        default=bideuchre_env.agents.names(), metadata={"help": "who plays, weakest first"}
+        default=("random", "cautious", "rule", "expert"),
+        metadata={"help": "who plays, weakest first"},
     )
     boards: int = field(default=20_000, metadata={"help": "boards a pair plays on each variant"})
     games: int = field(default=0, metadata={"help": "whole games a pair plays besides, in pairs"})
