@@ -13,7 +13,7 @@ import numpy as np
 from bideuchre_env._jit import Array, Row, Word, kernel, line_of, load_word, lowest_bit, popcount
 from bideuchre_env.agents.view import read_view
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
-from bideuchre_env.deal import GOLDEN, begin_hand, mix
+from bideuchre_env.deal import GOLDEN, begin_hand, mix, seed_stream
 from bideuchre_env.observation import CLIP, encode
 from bideuchre_env.resample import held, put
 from bideuchre_env.state import (
@@ -221,6 +221,7 @@ def hand_over(a: Row, declarer: int, partner: int, wanted: int) -> None:
 @kernel
 def deal_script(a: Row, s: Row) -> None:
     """Deal the hands of a script, with the game as it stood, in row `s`."""
+    seed_stream(s, GOLDEN, GOLDEN)  # any will do: the redeal seeds its own
     s.dealer = a.dealer
     s.outcome = UNFINISHED
     s.winner = -1
