@@ -28,7 +28,10 @@ def tournament():
 @pytest.fixture
 def args(tournament, tmp_path):
     return tournament.parse_args(
-        ["--variants", "barrie_v0", "six_card_v0", "--boards", "40", "--out", str(tmp_path / "t")]
+        [
+            *("--variants", "barrie_v0", "six_card_v0", "--agents", "random", "cautious", "rule"),
+            *("--boards", "40", "--out", str(tmp_path / "t")),
+        ]
     )
 
 
