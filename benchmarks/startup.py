@@ -223,7 +223,7 @@ def column(found: list[dict[str, Any]], name: str) -> list[float]:
 
 def kernels() -> set[str]:
     """The names of all kernels of the package, as its sources have them."""
-    from bideuchre_env._jit import kernel_sources
+    from bideuchre_env._cache import kernel_sources
 
     texts = (path.read_text(encoding="utf-8") for path in kernel_sources())
     return {name for text in texts for name in re.findall(r"^@kernel\ndef (\w+)", text, re.M)}
