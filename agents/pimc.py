@@ -90,7 +90,7 @@ class PimcAgent(RowAgent):
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
-        choices = action_masks.argmax(axis=1).astype(np.int64)
+        choices: Array = action_masks.argmax(axis=1).astype(np.int64)
         for i in np.flatnonzero(action_masks.astype(bool).sum(axis=1) > 1):
             choices[i] = self.decide(observations, action_masks, int(i))
         return choices
