@@ -58,7 +58,7 @@ class _Announcer(_event.Listener):  # type: ignore[misc]
         if str(event.data["dispatcher"].py_func.__module__).startswith("bideuchre_env."):
             _event.unregister("numba:compile", self)
             _log.warning(
-                "bideuchre_env: compiling its kernels, for some seconds up to a minute; they are %s",
+                "bideuchre_env: compiling its kernels, a few seconds to a minute; they are %s",
                 "kept for next time" if CACHE_FOLDER else "not kept: no folder can be written",
             )
 
