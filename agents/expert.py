@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel, lowest_bit, records, row_of
@@ -44,6 +46,26 @@ NO_TABLE = HandTable(
 )
 
 
+class Book(NamedTuple):
+    """What the expert knows about a game before the first card: arrays for its kernels."""
+
+    weights: Array  # the rule player's numbers, one `hand_weights.WEIGHTS`
+    keys: Array  # hands, their tricks and their chances alone: `hand_table.HandTable`
+    tricks: Array
+    lone: Array
+    numbers: Array  # of the calls: `call_weights.load_call_weights`
+    wins: Array  # the chance to win from every score: `win_table.win_table`
+
+
+def open_book(rules: Rules, numbers: Array | None = None, wins: Array | None = None) -> Book:
+    """The book for these rules; `numbers` and `wins` instead of the package's own if given."""
+    weights = load_weights(rules.kinds, rules.copies)
+    table = hand_table(rules.kinds, rules.copies) or NO_TABLE
+    numbers = load_call_weights(rules, weights) if numbers is None else numbers
+    wins = win_table(rules) if wins is None else wins
+    return Book(weights, table.keys, table.tricks, table.lone, numbers, wins)
+
+
 class ExpertAgent(RowAgent):
     """Bids by tables and plays by counting; deterministic, so `seed` changes nothing."""
 
@@ -63,10 +85,7 @@ class ExpertAgent(RowAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        self.weights = load_weights(rules.kinds, rules.copies)
-        self.table = hand_table(rules.kinds, rules.copies) or NO_TABLE
-        self.numbers = load_call_weights(rules, self.weights) if numbers is None else numbers
-        self.wins = win_table(rules) if wins is None else wins
+        self.book = open_book(rules, numbers, wins)
         self._layouts = records(LAYOUT, 1)
         self._layouts["wanted"], self._layouts["margin"] = wanted, margin
         self._layouts["lean_by"] = lean
@@ -75,8 +94,7 @@ class ExpertAgent(RowAgent):
         """A legal action for every row; int64 (n,)."""
         choices = np.empty(len(observations), np.int64)
         expert_rows(
-            observations, action_masks, self.tables, self.layout.offsets, self.weights,
-            self.table.keys, self.table.tricks, self.table.lone, self.numbers, self.wins,
+            observations, action_masks, self.tables, self.layout.offsets, self.book,
             records(VIEW, 1), records(SCRATCH, 1), records(CALLS, 1), self._layouts.copy(),
             choices,
         )  # fmt: skip
@@ -89,12 +107,7 @@ def expert_rows(
     masks: Array,
     tables: Array,
     offsets: Array,
-    weights: Array,
-    keys: Array,
-    tricks: Array,
-    lone: Array,
-    numbers: Array,
-    wins: Array,
+    book: Book,
     views: Array,
     scratch: Array,
     calls: Array,
@@ -102,50 +115,55 @@ def expert_rows(
     choices: Array,
 ) -> None:
     """Fill `choices` with the expert's action for every row; rewrites views to layouts."""
-    t, v = tables[0], views[0]
     for i in range(len(observations)):
-        mask = row_of(masks, i)
-        read_view(row_of(observations, i), t, offsets[0], v)
-        if int(v.phase) == AUCTION or int(v.phase) == NAMING:
-            choice = expert_bid(
-                v, mask, t, weights[0], keys, tricks, lone, numbers, wins, scratch[0], calls[0]
-            )
-        else:
-            choice = expert_card(v, mask, t, layouts[0])
-        # an observation that no game can give may mislead, but never past the mask
-        if choice < 0 or choice >= int(t.n_actions) or mask[choice] == 0:
-            choice = 0
-            while mask[choice] == 0:
-                choice += 1
-        choices[i] = choice
+        choices[i] = expert_decision(
+            row_of(observations, i), row_of(masks, i), tables[0], offsets[0], book, views[0],
+            scratch[0], calls[0], layouts[0],
+        )  # fmt: skip
 
 
 @kernel
-def expert_bid(
-    v: Row,
-    mask: Array,
-    t: Row,
-    w: Row,
-    keys: Array,
-    tricks: Array,
-    lone: Array,
-    numbers: Array,
-    wins: Array,
-    scratch: Row,
-    b: Row,
+def expert_decision(
+    row: Array, mask: Array, t: Row, o: Row, book: Book, v: Row, scratch: Row, b: Row, x: Row
 ) -> int:
+    """The expert's action for one observation, legal whatever stands in it."""
+    read_view(row, t, o, v)
+    if int(v.phase) == AUCTION or int(v.phase) == NAMING:
+        choice = expert_bid(v, mask, t, book, scratch, b)
+    else:
+        choice = expert_card(v, mask, t, x)
+    # an observation that no game can give may mislead, but never past the mask
+    if choice < 0 or choice >= int(t.n_actions) or mask[choice] == 0:
+        choice = 0
+        while mask[choice] == 0:
+            choice += 1
+    return choice
+
+
+@kernel
+def expert_bid(v: Row, mask: Array, t: Row, book: Book, scratch: Row, b: Row) -> int:
     """The call to make or the strain to name; by the rule player's numbers without a table."""
     naming = int(v.phase) == NAMING
-    if not look_up(v, t, keys, tricks, lone, numbers, scratch, b):
+    w = book.weights[0]
+    if not weigh_hand(v, t, book, scratch, b):
         if naming:
             return int(t.trump_offset) + choose_strain(v, t, w, scratch)
         return choose_call(v, t, w, call_bits(mask, t), scratch)
+    if naming:
+        return int(t.trump_offset) + expert_strain(v, t, book.wins, b)
+    return expert_call(v, t, book.numbers, book.wins, call_bits(mask, t), b)
+
+
+@kernel
+def weigh_hand(v: Row, t: Row, book: Book, scratch: Row, b: Row) -> bool:
+    """Fill what the hand and the standing bid are worth; False if no table has the hand."""
+    if not look_up(v, t, book.keys, book.tricks, book.lone, book.numbers, scratch, b):
+        return False
     read_time(v)
     find_best(b)
-    if naming:
-        return int(t.trump_offset) + expert_strain(v, t, wins, b)
-    weigh_standing(v, t, w, wins, scratch, b)
-    return expert_call(v, t, numbers, wins, call_bits(mask, t), b)
+    if int(v.phase) != NAMING:
+        weigh_standing(v, t, book.weights[0], book.wins, scratch, b)
+    return True
 
 
 @kernel

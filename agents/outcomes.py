@@ -2,8 +2,9 @@
 
 Every candidate action is tried in the same worlds, and what follows is valued by the chance to win
 the game (`equity.worth`). In the play of the cards a world is solved: what each card leads to with
-all hands open. Before that it is played out by the rule player in all four seats, which does not
-know the hidden cards either, so that bids are worth what play makes of them.
+all hands open. Before that it is played out by the expert in all four seats, without its search of
+the last tricks: it does not know the hidden cards either, so that bids are worth what play makes
+of them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from bideuchre_env.agents.bidding import (
     played_worth,
 )
 from bideuchre_env.agents.equity import read_time, worth
-from bideuchre_env.agents.rule import call_bits, rule_decision
+from bideuchre_env.agents.expert import Book, expert_decision
+from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.worlds import rebuild, stream_of
 from bideuchre_env.cards import MAX_KINDS, MAX_TRICKS
 from bideuchre_env.deal import GOLDEN
@@ -34,22 +36,22 @@ from bideuchre_env.state import AUCTION, DEAL, NAMING, PLAY
 from bideuchre_env.step import apply, legal
 
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
-MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
 SURELY = 2.5  # standard errors behind the best that rule a candidate out
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
 
 PLAN = np.dtype(
     [
         ("word", np.uint64),  # the worlds' stream
-        ("rule", np.int64),  # the rule player's action
-        ("n", np.int64),  # candidates; 0: play as the rule player does
+        ("own", np.int64),  # the expert's action
+        ("n", np.int64),  # candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
         ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds
-        ("squares", np.float64, (MOST_CANDIDATES,)),  # of what it is above the rule player's
+        ("squares", np.float64, (MOST_CANDIDATES,)),  # of what it is above the expert's
         ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
         ("total", np.float64),  # worlds, by their weight
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
         ("ready", np.int64),  # 1: the solver's table holds worlds of this decision
+        ("solved", np.int64),  # tricks left that a world is solved with; with more it is played out
         ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
     ],
     align=True,
@@ -67,9 +69,11 @@ def begin(
     mask: Array,
     t: Row,
     o: Row,
-    w: Row,
+    book: Book,
     views: Array,
     bidding: Row,
+    b: Row,
+    x: Row,
     script: Row,
     world: Row,
     again: Array,
@@ -80,7 +84,7 @@ def begin(
 
     `views` are two; the first is left as that of the row.
     """
-    plan.rule = rule_decision(row, mask, t, o, w, views[1], bidding)
+    plan.own = expert_decision(row, mask, t, o, book, views[1], bidding, b, x)
     plan.n = 0
     plan.total = 0.0
     plan.ready = 0
@@ -92,7 +96,7 @@ def begin(
     plan.word = stream_of(row, int(o.entries), low)
     read_time(v)
     if int(v.phase) == AUCTION:
-        list_calls(mask, t, w, v, bidding, plan)
+        list_calls(mask, t, book.weights[0], v, bidding, plan)
     elif int(v.phase) == NAMING:
         list_legal(mask, int(t.trump_offset), N_STRAINS, plan)
     else:
@@ -126,8 +130,8 @@ def list_legal(mask: Array, offset: int, n: int, plan: Row) -> None:
 
 @kernel
 def list_calls(mask: Array, t: Row, w: Row, v: Row, bidding: Row, plan: Row) -> None:
-    """Enter the rule player's call, a pass, and the bids within reach in the best two strains."""
-    add_candidate(plan, int(plan.rule))
+    """Enter the expert's call, a pass, and the bids within reach in the best two strains."""
+    add_candidate(plan, int(plan.own))
     if mask[0]:
         add_candidate(plan, 0)
     bits, per_bid = call_bits(mask, t), int(t.strains_per_bid)
@@ -167,12 +171,23 @@ def lone_strain(t: Row, w: Row, v: Row, exchange: int, bidding: Row) -> tuple[in
 
 
 @kernel
-def play_out(s: Row, t: Row, o: Row, w: Row, v: Row, bidding: Row, seen: Array, may: Array) -> None:
-    """Let the rule player finish the hand in all four seats; rewrites `v`, `seen` and `may`."""
+def play_out(
+    s: Row,
+    t: Row,
+    o: Row,
+    book: Book,
+    v: Row,
+    bidding: Row,
+    b: Row,
+    x: Row,
+    seen: Array,
+    may: Array,
+) -> None:
+    """Let the expert finish the hand in all four seats; rewrites `v` to `may`."""
     while int(s.phase) < DEAL:
         encode(s, t, o, int(s.turn), seen)
         legal(s, t, may)
-        apply(s, t, rule_decision(seen, may, t, o, w, v, bidding))
+        apply(s, t, expert_decision(seen, may, t, o, book, v, bidding, b, x))
 
 
 @kernel
@@ -190,20 +205,22 @@ def value_world(
     tries: Array,
     t: Row,
     o: Row,
-    w: Row,
+    book: Book,
     views: Array,
     bidding: Row,
+    b: Row,
+    x: Row,
     seen: Array,
     may: Array,
     plan: Row,
-    b: Row,
+    board: Row,
     heads: Array,
     entries: Array,
 ) -> None:
     """Write what each candidate comes to in the world of row 0 to `plan.values`."""
     s, v = worlds[0], views[0]
-    if int(s.phase) == PLAY and int(t.tricks) - int(s.trick) <= MOST_SOLVED:
-        solve_moves(s, t, b, heads, entries, int(plan.ready) == 0, plan.moves)
+    if int(s.phase) == PLAY and int(t.tricks) - int(s.trick) <= int(plan.solved):
+        solve_moves(s, t, board, heads, entries, int(plan.ready) == 0, plan.moves)
         plan.ready = 1
         for i in range(int(plan.n)):
             took = int(plan.moves[int(plan.actions[i]) - int(t.card_offset)])
@@ -212,7 +229,7 @@ def value_world(
     for i in range(int(plan.n)):
         tries[0] = worlds[0]
         apply(tries[0], t, int(plan.actions[i]))
-        play_out(tries[0], t, o, w, views[1], bidding, seen, may)
+        play_out(tries[0], t, o, book, views[1], bidding, b, x, seen, may)
         plan.values[i] = hand_worth(tries[0], t, v)
 
 
@@ -221,7 +238,7 @@ def add_value(plan: Row, weight: float) -> None:
     """Add the values of a world, which counts `weight`-fold, to the sums."""
     base = 0.0
     for i in range(int(plan.n)):
-        if plan.actions[i] == plan.rule:
+        if plan.actions[i] == plan.own:
             base = plan.values[i]
     for i in range(int(plan.n)):
         above = plan.values[i] - base
@@ -241,17 +258,17 @@ def draw_world(
 
 @kernel
 def error_of(plan: Row, i: int) -> float:
-    """The standard error of how far a candidate is above the rule player's action."""
+    """The standard error of how far a candidate is above the expert's action."""
     total = plan.total
-    mean = (plan.sums[i] - plan.sums[rules_own(plan)]) / total
+    mean = (plan.sums[i] - plan.sums[place_of_own(plan)]) / total
     return float(sqrt(max(plan.squares[i] / total - mean * mean, 0.0) / total))
 
 
 @kernel
-def rules_own(plan: Row) -> int:
-    """The place of the rule player's action among the candidates; 0 if it is not there."""
+def place_of_own(plan: Row) -> int:
+    """The place of the expert's action among the candidates; 0 if it is not there."""
     for i in range(int(plan.n)):
-        if plan.actions[i] == plan.rule:
+        if plan.actions[i] == plan.own:
             return i
     return 0
 
@@ -270,7 +287,7 @@ def best_of(plan: Row) -> int:
 def drop_hopeless(plan: Row) -> int:
     """Take out candidates that are surely not the best; how many are left.
 
-    The rule player's action stays, for the others are measured against it.
+    The expert's action stays, for the others are measured against it.
     """
     most, kept = plan.sums[best_of(plan)], 0
     for i in range(int(plan.n)):
@@ -278,7 +295,7 @@ def drop_hopeless(plan: Row) -> int:
         error = error_of(plan, i)
         plan.values[i] = 1.0 if behind <= SURELY * error + 1e-9 else 0.0
     for i in range(int(plan.n)):
-        if plan.values[i] == 1.0 or plan.actions[i] == plan.rule:
+        if plan.values[i] == 1.0 or plan.actions[i] == plan.own:
             plan.actions[kept] = plan.actions[i]
             plan.sums[kept] = plan.sums[i]
             plan.squares[kept] = plan.squares[i]
@@ -289,15 +306,15 @@ def drop_hopeless(plan: Row) -> int:
 
 @kernel
 def choice_of(plan: Row, margin: float, doubt: float) -> int:
-    """The action to choose: the best, or the rule player's if that is about as good.
+    """The action to choose: the best, or the expert's if that is about as good.
 
     It is if it lies behind by at most `margin` and `doubt` standard errors.
     """
     if int(plan.n) == 0 or plan.total <= 0.0:
-        return int(plan.rule)
-    best, own = best_of(plan), rules_own(plan)
-    if plan.actions[own] == plan.rule:
+        return int(plan.own)
+    best, own = best_of(plan), place_of_own(plan)
+    if plan.actions[own] == plan.own:
         gain = (plan.sums[best] - plan.sums[own]) / plan.total
         if gain <= margin + doubt * error_of(plan, best) + 1e-9:
-            return int(plan.rule)
+            return int(plan.own)
     return int(plan.actions[best])

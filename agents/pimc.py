@@ -1,7 +1,7 @@
 """Players that search: they try every candidate in worlds that may be the true one.
 
 The cards are played by the double-dummy solver's word over the worlds; calls, strains and
-exchanges by playing worlds out as the rule player does. `pimc` plays its cards in worlds drawn
+exchanges by playing worlds out as the expert does. `pimc` plays its cards in worlds drawn
 alike from all that the observation allows, `inference` in worlds drawn by how likely they make
 what the other seats have done. For calls and exchanges both weigh worlds so: with the others'
 hands at random, every bid of theirs would look like one to be set.
@@ -18,7 +18,9 @@ import numpy as np
 from bideuchre_env._jit import Array, Word, kernel, records, row_of
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.bidding import SCRATCH
-from bideuchre_env.agents.hand_weights import load_weights
+from bideuchre_env.agents.calls import CALLS
+from bideuchre_env.agents.expert import Book, open_book
+from bideuchre_env.agents.layouts import LAYOUT
 from bideuchre_env.agents.likelihood import TRUST, log_likelihood
 from bideuchre_env.agents.outcomes import (
     add_value,
@@ -41,11 +43,12 @@ from bideuchre_env.state import PLAY, new_states
 MOST_WORLDS = 10_000
 AT_ONCE = 4  # worlds between two looks at the clock
 PLAYED_OUT = 40  # worlds played out for one that is solved
-MARGIN_CALL = 0.01  # chance to win the game that a call must gain over the rule player's
+MARGIN_CALL = 0.01  # chance to win the game that a call must gain over the expert's
 DOUBT = 1.5  # standard errors it must gain besides
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 5  # worlds weighed for each one that is played out
-TRUSTED = (-0.7, -3.5, -2.5, -1.0, -0.6)  # see `TRUST`
+TRUSTED = (0.7, 0.4, 0.1, 0.05, -0.7, -3.5, -2.5, -1.0, -0.6)  # see `TRUST`
+MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
 MEMORY = 16  # megabytes of the solver's table
 
 
@@ -79,9 +82,11 @@ class PimcAgent(RowAgent):
         self.played_out = PLAYED_OUT
         self.trust = records(TRUST, 1)
         self.trust[0] = TRUSTED
-        self.weights = load_weights(rules.kinds, rules.copies)
+        self.book = open_book(rules)
         self.plan = new_plan()
+        self.plan["solved"] = MOST_SOLVED
         self.views, self.bidding = records(VIEW, 2), records(SCRATCH, 1)
+        self.calls, self.layouts = records(CALLS, 1), records(LAYOUT, 1)
         self.states = (new_states(1), new_states(1), new_states(1))  # script, world, tries
         self.seen = np.zeros((1, self.layout.size), np.int8)
         self.may = np.zeros((1, self.n_actions), np.int8)
@@ -103,12 +108,12 @@ class PimcAgent(RowAgent):
             ends = began + self.milliseconds / 1000
         script, world, tries = self.states
         begin_row(
-            observations, action_masks, i, self.tables, self.layout.offsets, self.weights,
-            self.views, self.bidding, script, world, self.seen, self.plan, self.low,
+            observations, action_masks, i, self.tables, self.layout.offsets, self.book,
+            self.views, self.bidding, self.calls, self.layouts, script, world, self.seen, self.plan, self.low,
         )  # fmt: skip
         plan = self.plan[0]
         if plan["n"] == 0:
-            return int(plan["rule"])
+            return int(plan["own"])
         if plan["n"] > 1:
             in_play = int(self.views[0]["phase"]) == PLAY
             wanted = self.worlds if in_play else self.played_out * self.worlds
@@ -117,8 +122,8 @@ class PimcAgent(RowAgent):
             step = STAGE if ends is None else AT_ONCE
             for first in range(0, len(numbers), step):
                 add_worlds(
-                    world, tries, self.tables, self.layout.offsets, self.weights, self.views,
-                    self.bidding, self.seen, self.may, self.plan, *self.solver, self.scratch,
+                    world, tries, self.tables, self.layout.offsets, self.book, self.views,
+                    self.bidding, self.calls, self.layouts, self.seen, self.may, self.plan, *self.solver, self.scratch,
                     self.rooms, self.high, numbers, shares, first, min(first + step, len(numbers)),
                 )  # fmt: skip
                 if not in_play and drop_row(self.plan) == 1:
@@ -149,7 +154,7 @@ class PimcAgent(RowAgent):
             last = min(first + step, len(logs))
             weigh_row(
                 world, self.tables, self.scratch, self.rooms, script, tries, self.layout.offsets,
-                self.weights, self.views, self.bidding, self.seen, self.may, self.trust, self.plan,
+                self.book, self.views, self.bidding, self.calls, self.layouts, self.seen, self.may, self.trust, self.plan,
                 self.high, logs, first, last,
             )  # fmt: skip
             if ends is not None and self.clock() >= ends:
@@ -162,7 +167,7 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` with worlds drawn by how likely they make the calls and cards of the other seats.
 
-    Of `considered` times as many worlds those are tried that the rule player, in the seats of the
+    Of `considered` times as many worlds those are tried that the expert, in the seats of the
     others, would rather have brought about.
     """
 
@@ -220,9 +225,11 @@ def begin_row(
     i: int,
     tables: Array,
     offsets: Array,
-    weights: Array,
+    book: Book,
     views: Array,
     bidding: Array,
+    calls: Array,
+    layouts: Array,
     scripts: Array,
     worlds: Array,
     seen: Array,
@@ -231,8 +238,8 @@ def begin_row(
 ) -> None:
     """`begin` on row i; the other arguments as arrays of one row, `views` of two."""
     begin(
-        row_of(observations, i), row_of(masks, i), tables[0], offsets[0], weights[0], views,
-        bidding[0], scripts[0], worlds[0], row_of(seen, 0), plans[0], low,
+        row_of(observations, i), row_of(masks, i), tables[0], offsets[0], book, views,
+        bidding[0], calls[0], layouts[0], scripts[0], worlds[0], row_of(seen, 0), plans[0], low,
     )  # fmt: skip
 
 
@@ -242,9 +249,11 @@ def add_worlds(
     tries: Array,
     tables: Array,
     offsets: Array,
-    weights: Array,
+    book: Book,
     views: Array,
     bidding: Array,
+    calls: Array,
+    layouts: Array,
     seen: Array,
     may: Array,
     plans: Array,
@@ -264,8 +273,8 @@ def add_worlds(
         j = int(numbers[i])
         draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
         value_world(
-                worlds, tries, tables[0], offsets[0], weights[0], views, bidding[0],
-                row_of(seen, 0), row_of(may, 0), plans[0], boards[0], heads, entries,
+                worlds, tries, tables[0], offsets[0], book, views, bidding[0],
+                calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), plans[0], boards[0], heads, entries,
             )  # fmt: skip
         add_value(plans[0], shares[j])
 
@@ -279,9 +288,11 @@ def weigh_row(
     scripts: Array,
     tries: Array,
     offsets: Array,
-    weights: Array,
+    book: Book,
     views: Array,
     bidding: Array,
+    calls: Array,
+    layouts: Array,
     seen: Array,
     may: Array,
     trust: Array,
@@ -295,8 +306,8 @@ def weigh_row(
     for j in range(first, last):
         draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
         logs[j] = log_likelihood(
-            worlds[0], scripts[0], tries[0], tables[0], offsets[0], weights[0], views[1],
-            bidding[0], row_of(seen, 0), row_of(may, 0), trust[0],
+            worlds[0], scripts[0], tries[0], tables[0], offsets[0], book, views[1],
+            bidding[0], calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0],
         )  # fmt: skip
 
 

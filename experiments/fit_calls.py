@@ -36,12 +36,8 @@ from bideuchre_env.agents.calls import (
     call_action,
     call_worth,
     describe_call,
-    find_best,
-    look_up,
-    weigh_standing,
 )
-from bideuchre_env.agents.equity import read_time
-from bideuchre_env.agents.expert import WANTED, ExpertAgent
+from bideuchre_env.agents.expert import WANTED, Book, ExpertAgent, weigh_hand
 from bideuchre_env.agents.rule import RuleAgent, call_bits
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import no_table
@@ -115,7 +111,7 @@ def fit_game(name: str, args: Args) -> Array:
     rules = RULES[name]
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else (0,) * 13
-    numbers = plain_numbers(ExpertAgent(rules, wins=no_table()).weights)
+    numbers = plain_numbers(ExpertAgent(rules, wins=no_table()).book.weights)
     kept: list[tuple[Array, ...]] = []
     for turn in range(args.rounds):
         agent = ExpertAgent(rules, numbers=numbers, wanted=wanted, wins=no_table())
@@ -197,8 +193,7 @@ def try_calls(
         found = np.zeros((len(here), 4), np.int64)
         told, read = np.zeros((len(here), N_FACTS)), np.zeros((len(here), 1 + N_SIGNS))
         try_rows(
-            observations[here], masks[here], tables, offsets, agent.weights, agent.table.keys,
-            agent.table.tricks, agent.table.lone, agent.numbers, agent.wins, records(VIEW, 1),
+            observations[here], masks[here], tables, offsets, agent.book, records(VIEW, 1),
             records(SCRATCH, 1), records(CALLS, 1), rng.integers(0, 2**62, len(here)),
             tried, found, told, read,
         )  # fmt: skip
@@ -229,12 +224,7 @@ def try_rows(
     masks: Array,
     tables: Array,
     offsets: Array,
-    weights: Array,
-    keys: Array,
-    tricks: Array,
-    lone: Array,
-    numbers: Array,
-    wins: Array,
+    book: Book,
     views: Array,
     scratch: Array,
     calls: Array,
@@ -248,23 +238,20 @@ def try_rows(
     t, v, b = tables[0], views[0], calls[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], v)
-        look_up(v, t, keys, tricks, lone, numbers, scratch[0], b)
-        read_time(v)
-        find_best(b)
-        weigh_standing(v, t, weights[0], wins, scratch[0], b)
+        weigh_hand(v, t, book, scratch[0], b)
         legal = call_bits(row_of(masks, i), t)
         most = -1e9
         for level in range(-1, int(t.n_levels)):
             if legal >> (1 + level) & 1:
-                most = max(most, call_worth(v, t, level, numbers, wins, b))
+                most = max(most, call_worth(v, t, level, book.numbers, book.wins, b))
         best, best_draw = -2, -1
         for level in range(-1, int(t.n_levels)):
             if legal >> (1 + level) & 1:
-                value = call_worth(v, t, level, numbers, wins, b)
+                value = call_worth(v, t, level, book.numbers, book.wins, b)
                 draw = int(mix(np.uint64(words[i]) + np.uint64(level + 2)) >> np.uint64(2))
                 if value >= most - WIDTH * b.slope and draw > best_draw:
                     best, best_draw = level, draw
-        found[i, 0] = describe_call(v, t, best, wins, b)
+        found[i, 0] = describe_call(v, t, best, book.wins, b)
         found[i, 1] = b.context
         for fact in range(N_FACTS):
             facts[i, fact] = b.facts[fact]
