@@ -12,7 +12,7 @@ from math import exp, log
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel
+from bideuchre_env._jit import Array, Row, kernel, popcount
 from bideuchre_env.agents.bidding import N_STRAINS
 from bideuchre_env.agents.calls import call_worth
 from bideuchre_env.agents.expert import Book, expert_decision, weigh_hand
@@ -20,6 +20,7 @@ from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import read_view
 from bideuchre_env.agents.worlds import deal_script, next_action, wind_back
 from bideuchre_env.observation import encode
+from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, NAMING, PLAY
 from bideuchre_env.step import apply, legal, legal_bits
 
@@ -30,23 +31,22 @@ TRUST = np.dtype(
         ("tricks", np.float64),  # a strain with so many tricks fewer is
         ("chance", np.float64),  # a strain with so much less chance alone is
         ("slip", np.float64),  # the share of calls made for no reason seen
+        ("lead", np.float64),  # the share of leads that are another card
+        ("follow", np.float64),  # the share of cards played to others' leads that are
         # logarithms of how much less likely a difference is than agreement
         ("level", np.float64),  # each level a bid is higher or lower, where there is no table
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid, where there is none
         ("strain", np.float64),  # another strain, where there is none
         ("exchange", np.float64),  # another card given or passed
-        ("card", np.float64),  # another card played
     ]
 )
 
 
 @kernel
 def surprise(t: Row, phase: int, did: int, would: int, k: Row) -> float:
-    """The logarithm of how unlikely it is that a seat did one thing where it would do another."""
+    """How unlikely it is that a seat did one thing where it would do another; before the play."""
     if did == would:
         return 0.0
-    if phase == PLAY:
-        return float(k.card)
     if phase == NAMING:
         return float(k.strain)
     if phase > NAMING:
@@ -100,6 +100,13 @@ def strain_chance(t: Row, level: int, strain: int, b: Row, k: Row) -> float:
 
 
 @kernel
+def card_chance(v: Row, bits: int, did: int, would: int, k: Row) -> float:
+    """The chance of a card among the legal ones, as bits, of a seat that would play another."""
+    slips = float(k.lead if int(v.led) < 0 else k.follow)
+    return 1.0 - slips if did == would else slips / (popcount(bits) - 1)
+
+
+@kernel
 def action_log(
     s: Row,
     action: int,
@@ -125,6 +132,10 @@ def action_log(
                 return log(call_chance(v, t, call_bits(may, t), action, book, b, k))
             return log(strain_chance(t, int(s.level), action - int(t.trump_offset), b, k) + 1e-3)
     would = expert_decision(seen, may, t, o, book, v, scratch, b, x)
+    if phase == PLAY:
+        first = int(t.card_offset)
+        bits = gather_bits(may, first, int(t.kinds), 0)
+        return log(card_chance(v, bits, action - first, would - first, k))
     return surprise(t, phase, action, would, k)
 
 

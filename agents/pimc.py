@@ -38,7 +38,7 @@ from bideuchre_env.resample import new_scratch
 from bideuchre_env.rules import Rules
 from bideuchre_env.solver.board import new_board
 from bideuchre_env.solver.memory import new_memory
-from bideuchre_env.state import PLAY, new_states
+from bideuchre_env.state import AUCTION, PLAY, new_states
 
 MOST_WORLDS = 10_000
 AT_ONCE = 4  # worlds between two looks at the clock
@@ -47,7 +47,7 @@ MARGIN_CALL = 0.01  # chance to win the game that a call must gain over the expe
 DOUBT = 1.5  # standard errors it must gain besides
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 5  # worlds weighed for each one that is played out
-TRUSTED = (0.7, 0.4, 0.1, 0.05, -0.7, -3.5, -2.5, -1.0, -0.6)  # see `TRUST`
+TRUSTED = (0.15, 0.1, 0.06, 0.03, 0.5, 0.2, -0.7, -3.5, -2.5, -1.5)  # see `TRUST`
 MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
 MEMORY = 16  # megabytes of the solver's table
 
@@ -79,6 +79,7 @@ class PimcAgent(RowAgent):
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
         self.margin_call, self.doubt = MARGIN_CALL, DOUBT
+        self.doubt_card = 0.0
         self.played_out = PLAYED_OUT
         self.trust = records(TRUST, 1)
         self.trust[0] = TRUSTED
@@ -130,10 +131,13 @@ class PimcAgent(RowAgent):
                     break
                 if ends is not None and self.clock() >= ends:
                     break
-        in_auction = int(self.views[0]["phase"]) == 0
-        return int(
-            choice_row(self.plan, *((self.margin_call, self.doubt) if in_auction else (0.0, 0.0)))
+        phase = int(self.views[0]["phase"])
+        margin, doubt = (
+            (self.margin_call, self.doubt)
+            if phase == AUCTION
+            else (0.0, self.doubt_card if phase == PLAY else 0.0)
         )
+        return int(choice_row(self.plan, margin, doubt))
 
     def shares(self, wanted: int, in_play: bool, ends: float | None) -> Array:
         """How often each world counts, float64 (n,); `wanted` in all."""
