@@ -100,6 +100,30 @@ def known(
 
 
 @kernel
+def drop_alike(b: Row, depth: int, place: int, mask: int) -> int:
+    """Strike the cards that do no better than the one last tried; how many are listed then.
+
+    If it failed for reasons, the mask, that leave it out, any other low card of its suit fails.
+    """
+    moves = b.moves[depth, place]
+    tried, count = int(b.tried[depth, place]), int(b.counts[depth, place])
+    move = int(moves[tried - 1])
+    if mask >> move & 1:
+        return count
+    i = tried
+    while i < count:
+        card = int(moves[i])
+        if card >> FIELD_SHIFT == move >> FIELD_SHIFT and mask >> card & 1 == 0:
+            count -= 1
+            moves[i] = moves[count]
+            b.scores[depth, place, i] = b.scores[depth, place, count]
+        else:
+            i += 1
+    b.counts[depth, place] = count
+    return count
+
+
+@kernel
 def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: int) -> int:
     """Take in the answer after the card last tried; the answer before it, or NOTHING yet.
 
@@ -108,10 +132,13 @@ def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: i
     """
     seat = int(b.seats[depth, place])
     mask, want = found & ~WON, WON if seat & 1 == 0 else 0
+    mask |= (mask & int(b.tie[depth])) >> 1
     tried, count = int(b.tried[depth, place]), int(b.counts[depth, place])
     move = int(b.moves[depth, place, tried - 1])
     if found & WON != want:
         if count > 1:
+            if tried < count:
+                count = drop_alike(b, depth, place, mask)
             mask |= int(b.masks[depth, place])
             b.masks[depth, place] = mask
             if tried < count:
