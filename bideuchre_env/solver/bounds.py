@@ -173,11 +173,107 @@ def sure_trumps(b: Row, depth: int, seat: int) -> int:
 
 
 @kernel
+def no_ruffs(b: Row, depth: int, leader: int) -> bool:
+    """Whether the leader's side has no trumps, and of the other side one hand at most."""
+    if int(b.trump) < 0:
+        return True
+    trumps = field_bits(int(b.trump))
+    if (int(b.hands[depth, leader]) | int(b.hands[depth, leader ^ 2])) & trumps:
+        return False
+    next_seat, last_seat = (leader + 1) & 3, (leader + 3) & 3
+    return int(b.hands[depth, next_seat]) & trumps == 0 or int(
+        b.hands[depth, last_seat]
+    ) & trumps == 0
+
+
+@kernel
+def winners(b: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
+    """How many tricks a suit brings the hand that has its best card, once it leads it.
+
+    `b.low` is the lowest card that must be as it is. 0 where the best card is not its own alone.
+    """
+    bits = field_bits(field)
+    mine, rest = own & bits, all_cards & ~own & bits
+    if mine == 0 or rest > mine:
+        return 0
+    run = popcount(mine)
+    if rest:
+        best = highest_bit(rest)
+        mine &= -(2 << best)
+        low = lowest_bit(mine)
+        if tie >> low & 1:  # its equal, elsewhere, may be played first
+            mine &= mine - 1
+            if mine == 0:
+                return 0
+            low = lowest_bit(mine)
+        b.low = low
+        run = popcount(mine)
+        if run >= others:
+            run = count_in(own, field)
+    else:
+        b.low = lowest_bit(mine)
+    return run
+
+
+@kernel
+def wait(b: Row, depth: int, leader: int) -> int:
+    """Tricks the side not on lead is sure of without trumps; the mask they rest on to `b.mask`.
+
+    Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
+    best card. Other suits are led no more often than the longest other hand holds them.
+    """
+    tie = int(b.tie[depth])
+    s, m = int(b.hands[depth, (leader + 1) & 3]), int(b.hands[depth, (leader + 3) & 3])
+    x, y = int(b.hands[depth, leader]), int(b.hands[depth, leader ^ 2])
+    all_cards = s | m | x | y
+    left = int(b.left) - depth
+    s_win, m_win, s_wait, m_wait, both_wait = 0, 0, 0, 0, 0
+    s_mask, m_mask = 0, 0
+    s_link, m_link = False, False
+    for field in range(4):
+        on_s, on_m = count_in(s, field), count_in(m, field)
+        on_x, on_y = count_in(x, field), count_in(y, field)
+        longest = max(on_x, on_y)
+        run = winners(b, s, all_cards, max(longest, on_m), tie, field) if on_s else 0
+        if run > 0:
+            s_win += run
+            s_mask |= from_card(tie, int(b.low))
+            m_wait += max(longest, on_s)
+            m_link = m_link or on_m > 0
+            continue
+        run = winners(b, m, all_cards, max(longest, on_s), tie, field) if on_m else 0
+        if run > 0:
+            m_win += run
+            m_mask |= from_card(tie, int(b.low))
+            s_wait += max(longest, on_m)
+            s_link = s_link or on_s > 0
+            continue
+        s_wait += max(longest, on_m)
+        m_wait += max(longest, on_s)
+        both_wait += max(longest, max(on_s, on_m))
+    most, mask = min(s_win, left - s_wait), s_mask
+    if min(m_win, left - m_wait) > most:
+        most, mask = min(m_win, left - m_wait), m_mask
+    if s_win > 0 and m_win > 0:
+        both = min(s_win, m_win)
+        if s_link and m_link:
+            both = s_win + m_win
+        both = min(both, left - both_wait)
+        if both > most:
+            most, mask = both, s_mask | m_mask
+    b.mask = mask
+    return max(most, 0)
+
+
+@kernel
 def sure_tricks(b: Row, depth: int, leader: int, side: int) -> int:
     """The best bound of a side: its trumps and, where it has the lead, its top cards."""
     most, mask = 0, 0
     if leader & 1 == side:
         most = cash(b, depth, leader)
+        mask = int(b.mask)
+    elif no_ruffs(b, depth, leader):
+        most = wait(b, depth, leader)
         mask = int(b.mask)
     for seat in range(side, N_SEATS, 2):
         if seat != leader and int(b.trump) >= 0:
