@@ -59,10 +59,10 @@ def last_trick(b: Row, depth: int, leader: int) -> int:
 @kernel
 def from_bounds(b: Row, depth: int, leader: int, goal: int) -> int:
     """The answer if certain tricks settle it: `WON` or 0, with its mask, or NOTHING."""
-    left = int(b.left) - depth
-    if sure_tricks(b, depth, leader, 0) >= goal:
+    short = int(b.left) - depth - goal + 1  # side 1 is to take so many
+    if sure_tricks(b, depth, leader, 0, goal) >= goal:
         return int(b.mask) | WON
-    if left - sure_tricks(b, depth, leader, 1) < goal:
+    if sure_tricks(b, depth, leader, 1, short) >= short:
         return int(b.mask)
     return NOTHING
 
@@ -85,10 +85,10 @@ def known(
     """The answer of a board that needs no search, or NOTHING; its likely move to `b.hint`."""
     b.hint = -1
     if place == 1:
-        sure = cash_second(b, depth, seat)
-        if seat & 1 == 0:
-            return int(b.mask) | WON if sure >= goal else NOTHING
-        return int(b.mask) if int(b.left) - depth - sure < goal else NOTHING
+        need = goal if seat & 1 == 0 else int(b.left) - depth - goal + 1
+        if cash_second(b, depth, seat, need) < need:
+            return NOTHING
+        return int(b.mask) | WON if seat & 1 == 0 else int(b.mask)
     if place > 0:
         return NOTHING
     if int(b.left) - depth == 1:
