@@ -334,8 +334,10 @@ def cash_second(b: Row, depth: int, seat: int, need: int) -> int:
     top = (field << FIELD_SHIFT) + count_in(all_cards, field) - 1
     if top == card or tie >> top & 1:
         return 0
+    sure = 0
     if own >> top & 1:
-        return cash(b, depth, seat, need)
-    if mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
-        return cash(b, depth, fourth, need)
-    return 0
+        sure = cash(b, depth, seat, need)
+    elif mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
+        sure = cash(b, depth, fourth, need)
+    b.mask |= from_card(tie, top)
+    return sure
