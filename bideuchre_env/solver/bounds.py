@@ -207,9 +207,9 @@ def no_ruffs(b: Row, depth: int, leader: int) -> bool:
     if (int(b.hands[depth, leader]) | int(b.hands[depth, leader ^ 2])) & trumps:
         return False
     next_seat, last_seat = (leader + 1) & 3, (leader + 3) & 3
-    return int(b.hands[depth, next_seat]) & trumps == 0 or int(
-        b.hands[depth, last_seat]
-    ) & trumps == 0
+    return (
+        int(b.hands[depth, next_seat]) & trumps == 0 or int(b.hands[depth, last_seat]) & trumps == 0
+    )
 
 
 @kernel
