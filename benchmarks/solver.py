@@ -2,10 +2,15 @@
 
     python benchmarks/solver.py
     python benchmarks/solver.py --decks 24 48 --deals 100 --json
+    python benchmarks/solver.py --decks 32 48 --exchange
+    python benchmarks/solver.py --hard
 
 Times are processor time of the thread, so that other work on the machine counts little. Each deal
 is solved from an empty transposition table, from the deal to the exact number of tricks; "all
-alone?" asks only whether a lone hand takes every trick.
+alone?" asks only whether a lone hand takes every trick. Cards tried are the same on every machine.
+
+`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares the deals
+of `tests/hard_deals.jsonl`, found by making random ones harder card by card, with random ones.
 """
 
 from __future__ import annotations
@@ -13,10 +18,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from pathlib import Path
 
 DECKS = {"16": ("J", 1), "20": ("10", 1), "24": ("9", 1), "32": ("J", 2), "40": ("10", 2)}
 DECKS["48"] = ("9", 2)
 DEALS = {"16": 3000, "20": 3000, "24": 3000, "32": 1000, "40": 200, "48": 100}
+EXCHANGES = 20
 QUESTIONS = {
     "trump": ("H", False),
     "no trump": ("NT", False),
@@ -33,50 +40,116 @@ def main() -> None:
     parser.add_argument("--deals", type=int, help="deals of each kind (fewer of the larger decks)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--memory", type=float, default=64, help="megabytes of table")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--exchange", action="store_true", help="time the best exchange instead")
+    kind.add_argument("--hard", action="store_true", help="compare the hard deals with random ones")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     args = parser.parse_args()
-    figures = []
-    for deck in args.decks:
-        for question in QUESTIONS:
-            found = measure(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
-            figures.append(found)
-            if not args.json:
-                print(line(found), flush=True)
+    if args.exchange:
+        figures = show(exchanges(args), EXCHANGE_LINE, args.json)
+    elif args.hard:
+        figures = show(hard(args), HARD_LINE, args.json)
+    else:
+        figures = show(solutions(args), LINE, args.json)
     if args.json:
         print(json.dumps(figures))
 
 
-def line(found: dict[str, object]) -> str:
-    """One figure for reading."""
-    return (
-        "{deck:>3} cards  {question:<15} {rate:>11,.0f} a second   mean {mean:>11,.1f} us   "
-        "median {median:>10,.1f}   p99 {p99:>12,.1f}   {p99_by_mean:>5.1f} means   "
-        "cards tried {tried:>11,.1f}".format(**found)
-    )
+LINE = (
+    "{deck:>3} cards  {question:<15} {rate:>9,.0f} a second   "
+    "us: mean {us_mean:>9,.1f} median {us_median:>9,.1f} p99 {us_p99:>11,.1f} "
+    "({us_p99_by_mean:>4.1f} means) most {us_most:>11,.1f}   "
+    "cards tried: mean {cards_mean:>9,.0f} median {cards_median:>8,.0f} p99 {cards_p99:>9,.0f} "
+    "({cards_p99_by_mean:>4.1f} means) most {cards_most:>9,.0f}"
+)
+EXCHANGE_LINE = (
+    "{deck:>3} cards  {strain:>2}, {cards} exchanged, {deals} deals   ms: mean {mean:>8,.1f} "
+    "median {median:>8,.1f} p99 {p99:>8,.1f} most {most:>8,.1f}"
+)
+HARD_LINE = (
+    "{deck:>3} cards  {question:<15} {hard:>2} hard   the hardest: {cards_most:>11,.0f} cards "
+    "tried ({most_means:>5.1f} random deals' mean), {us_most:>11,.1f} us ({most_us_means:>5.1f})"
+)
+
+
+def show(figures, form, quiet):
+    """The figures as a list, each printed as it comes unless `quiet`."""
+    found = []
+    for figure in figures:
+        found.append(figure)
+        if not quiet:
+            print(form.format(**figure), flush=True)
+    return found
+
+
+def solutions(args):
+    """Random deals of every deck and question."""
+    for deck in args.decks:
+        for question in QUESTIONS:
+            yield measure(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
 
 
 def measure(deck: str, question: str, deals: int, seed: int, memory: float) -> dict[str, object]:
     """Solve so many random deals of a deck one by one."""
+    rules = rules_of(deck)
+    times, tried = solve(rules, random_deals(rules, deals, seed), question, memory)
+    return {"deck": deck, "question": question, "deals": deals, "rate": 1e6 / times.mean()} | {
+        f"{unit}_{name}": figure
+        for unit, numbers in (("us", times), ("cards", tried))
+        for name, figure in spread(numbers).items()
+    }
+
+
+def spread(numbers):
+    """Mean, median, p99 and most, and p99 in means."""
     import numpy as np
 
+    mean, p99 = float(numbers.mean()), float(np.percentile(numbers, 99))
+    return {
+        "mean": mean,
+        "median": float(np.median(numbers)),
+        "p99": p99,
+        "p99_by_mean": p99 / mean,
+        "most": float(numbers.max()),
+    }
+
+
+def rules_of(deck: str):
+    """Rules of a game with this deck."""
     from bideuchre_env import Rules
-    from bideuchre_env.cards import STRAINS, hand_bits
+
+    ranks, copies = DECKS[deck]
+    return Rules(ranks=ranks, copies=copies, partnered=(1, 4), target=52)
+
+
+def random_deals(rules, deals: int, seed: int):
+    """Hand integers, int64 (deals, 4)."""
+    import numpy as np
+
+    from bideuchre_env.cards import hand_bits
+
+    rng = np.random.default_rng(seed)
+    cards = np.repeat(np.arange(rules.kinds), rules.copies)
+    return np.array(
+        [[hand_bits(hand) for hand in np.split(rng.permutation(cards), 4)] for _ in range(deals)]
+    )
+
+
+def solve(rules, hands, question: str, memory: float):
+    """Microseconds and cards tried for each deal, each from an empty table."""
+    import numpy as np
+
+    from bideuchre_env.cards import STRAINS
     from bideuchre_env.solver import values
     from bideuchre_env.solver.board import new_board
     from bideuchre_env.solver.memory import new_memory
     from bideuchre_env.state import new_states
     from bideuchre_env.tables import compile_tables
 
-    ranks, copies = DECKS[deck]
     strain, alone = QUESTIONS[question]
-    rules = Rules(ranks=ranks, copies=copies, partnered=(1, 4), target=52)
-    tables, rng = compile_tables(rules), np.random.default_rng(seed)
+    deals, tables = len(hands), compile_tables(rules)
     states, out = new_states(deals), np.zeros(deals, np.int8)
     boards, (heads, entries) = new_board(), new_memory(memory)
-    cards = np.repeat(np.arange(rules.kinds), copies)
-    hands = np.array(
-        [[hand_bits(hand) for hand in np.split(rng.permutation(cards), 4)] for _ in range(deals)]
-    )
     values.set_contracts(states, tables, hands, -1, 0, STRAINS.index(strain), int(alone))
 
     def once(i: int) -> None:
@@ -86,25 +159,74 @@ def measure(deck: str, question: str, deals: int, seed: int, memory: float) -> d
             values.solve_rows(states, tables, i, i + 1, boards, heads, entries, out)
 
     once(0)  # compiles
-    boards["nodes"] = 0
-    times = np.zeros(deals)
+    times, tried = np.zeros(deals), np.zeros(deals)
     for i in range(deals):
+        boards["nodes"] = 0
         start = time.thread_time_ns()
         once(i)
         times[i] = (time.thread_time_ns() - start) / 1e3
-    mean, p99 = float(times.mean()), float(np.percentile(times, 99))
-    return {
-        "deck": deck,
-        "question": question,
-        "deals": deals,
-        "rate": 1e6 / mean,
-        "mean": mean,
-        "median": float(np.median(times)),
-        "p99": p99,
-        "p99_by_mean": p99 / mean,
-        "slowest": float(times.max()),
-        "tried": int(boards["nodes"][0]) / deals,
-    }
+        tried[i] = boards["nodes"][0]
+    return times, tried
+
+
+def exchanges(args):
+    """The best exchange of a lone call, of random deals, in milliseconds of real time."""
+    import numpy as np
+
+    from bideuchre_env import solver
+
+    for deck in args.decks:
+        rules = rules_of(deck)
+        hands = random_deals(rules, args.deals or EXCHANGES, args.seed)
+        for cards in (1, 2, 3):
+            for strain in ("H", "NT"):
+                times = []
+                for i in (0, *range(len(hands))):  # the first also compiles
+                    start = time.perf_counter()
+                    solver.best_exchange(
+                        hands[i],
+                        rules,
+                        declarer=0,
+                        strain=strain,
+                        cards=cards,
+                        memory=args.memory,
+                    )
+                    times.append(1e3 * (time.perf_counter() - start))
+                told = {"deck": deck, "strain": strain, "cards": cards, "deals": len(hands)}
+                yield told | spread(np.array(times[1:]))
+
+
+def hard(args):
+    """The hard deals of a deck and question, in means of random ones, by cards tried."""
+    import numpy as np
+
+    from bideuchre_env.cards import CARD_NAMES, hand_bits
+
+    corpus = Path(__file__).parents[1] / "tests" / "hard_deals.jsonl"
+    told = [json.loads(text) for text in corpus.read_text(encoding="utf-8").splitlines()]
+    for deck in args.decks:
+        rules = rules_of(deck)
+        for question in list(QUESTIONS)[:4]:
+            wanted = (*DECKS[deck], *QUESTIONS[question])
+            deals = [
+                [hand_bits([CARD_NAMES.index(card) for card in hand.split()]) for hand in d["deal"]]
+                for d in told
+                if (d["ranks"], d["copies"], d["strain"], d["alone"]) == wanted
+            ]
+            if not deals:
+                continue
+            times, tried = solve(rules, np.array(deals), question, args.memory)
+            usual = measure(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
+            yield {
+                "deck": deck,
+                "question": question,
+                "hard": len(deals),
+                "us_most": float(times.max()),
+                "cards_most": float(tried.max()),
+                "means": (tried / usual["cards_mean"]).round(1).tolist(),
+                "most_means": float(tried.max()) / usual["cards_mean"],
+                "most_us_means": float(times.max()) / usual["us_mean"],
+            }
 
 
 if __name__ == "__main__":

@@ -53,6 +53,8 @@ BOARD = np.dtype(
         ("low", np.int64),
         ("mask", np.int64),
         ("hint", np.int64),
+        ("runs", np.int64, (4,)),  # tricks the leader cashes in each suit
+        ("lows", np.int64, (4,)),  # the lowest card each rests on
         # the transposition table, see memory.py
         ("since", np.int64),
         ("stored", np.int64),

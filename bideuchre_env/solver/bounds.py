@@ -30,11 +30,11 @@ def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
 
 
 @kernel
-def cash(b: Row, depth: int, seat: int) -> int:
+def cash(b: Row, depth: int, seat: int, need: int) -> int:
     """Tricks the leader's side is sure of, leading top cards; the mask they rest on to `b.mask`.
 
     The leader cashes its suits, trumps first, then leads to partner, who cashes the others; the
-    sure trumps of the hand that draws trumps come to that.
+    sure trumps of the hand that draws trumps come to that. No more than `need` are looked for.
     """
     trump, tie = int(b.trump), int(b.tie[depth])
     own, mate = int(b.hands[depth, seat]), int(b.hands[depth, seat ^ 2])
@@ -47,11 +47,13 @@ def cash(b: Row, depth: int, seat: int) -> int:
     if trump >= 0:
         own_trumps, mate_trumps = count_in(own, trump), count_in(mate, trump)
         on_left, on_right = count_in(left, trump), count_in(right, trump)
-        sure = sure_trumps(b, depth, seat)
+        sure = sure_trumps(b, depth, seat, need)
+        if sure >= need:
+            return sure
         mask = int(b.mask)
         drawn = top_run(b, own, all_cards, tie, trump)
         if drawn > 0:
-            mask |= from_card(tie, int(b.low))
+            mask = from_card(tie, int(b.low)) | (mask if sure > drawn else 0)
             if drawn >= on_left and drawn >= on_right and drawn >= mate_trumps:
                 drawn = own_trumps
         elif mate_trumps > 0:
@@ -64,8 +66,10 @@ def cash(b: Row, depth: int, seat: int) -> int:
         ruffs = (1 if on_left > drawn else 0) | (2 if on_right > drawn else 0)
         most = drawn + mate_draws
         mate_ruffs = (1 if on_left > most else 0) | (2 if on_right > most else 0)
-    side, mate_side = 0, 0
+    side, mate_side, base = 0, 0, max(drawn, sure)
+    own_mask = 0
     for field in range(4):
+        b.runs[field] = 0
         if field == trump or (own | mate) & field_bits(field) == 0:
             continue
         on_left, on_right = count_in(left, field), count_in(right, field)
@@ -77,7 +81,10 @@ def cash(b: Row, depth: int, seat: int) -> int:
                 run = on_own
             run = must_follow(run, on_left, on_right, ruffs)
             side += run
-            mask |= from_card(tie, low) if run > 0 else 0
+            if run > 0:
+                b.runs[field] = run
+                b.lows[field] = low + max(top - run, 0)
+                own_mask |= from_card(tie, int(b.lows[field]))
             longer = run == top and on_own > run and on_mate > run and tie >> low + 1 & 1 == 0
             if longer and mate >> low - 1 & 1:
                 more = next_run(mate, all_cards, tie, low - 1)
@@ -90,20 +97,24 @@ def cash(b: Row, depth: int, seat: int) -> int:
             continue
         run = top_run(b, mate, all_cards, tie, field)
         if run > 0:
-            low = int(b.low)
+            low, top = int(b.low), run
             if run >= on_left and run >= on_right and run >= on_own:
                 run = on_mate
             run = must_follow(run, on_left, on_right, mate_ruffs)
             mate_side += run
-            mate_mask |= from_card(tie, low) if run > 0 else 0
+            mate_mask |= from_card(tie, low + max(top - run, 0)) if run > 0 else 0
             if on_own > 0 and must_follow(run, on_left, on_right, ruffs) > 0:
                 entry = entry or not tied_on_top(all_cards, tie, field)
     # Once only trumps are left to a hand, it must ruff its partner's card, and has the lead.
+    if base + side >= need and (mate_trumps <= drawn or need - base <= tricks - mate_trumps):
+        b.mask = mask | fewest(b, tie, base + side - need)
+        return need
+    mask |= own_mask
     b.mask = mask
     if mate_trumps > drawn and side > tricks - mate_trumps:
         return drawn + tricks - mate_trumps + 1
     if not entry:
-        return max(drawn, sure) + side
+        return base + side
     b.mask = mask | mate_mask
     if mate_draws > 0:
         sure = 0  # the leader's trumps fall when partner draws
@@ -112,6 +123,21 @@ def cash(b: Row, depth: int, seat: int) -> int:
         if mate_side > spare:
             return min(max(drawn + 1, sure) + side + mate_draws + spare, tricks)
     return min(max(drawn, sure) + side + mate_draws + mate_side, tricks)
+
+
+@kernel
+def fewest(b: Row, tie: int, spare: int) -> int:
+    """The mask of the leader's runs, in `b.runs` and `b.lows`, when it can spare so many tricks."""
+    mask = 0
+    for field in range(4):
+        run, low = int(b.runs[field]), int(b.lows[field])
+        if run == 0:
+            continue
+        if run <= spare:
+            spare -= run
+        else:
+            mask |= from_card(tie, low)
+    return mask
 
 
 @kernel
@@ -143,7 +169,7 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 
 
 @kernel
-def sure_trumps(b: Row, depth: int, seat: int) -> int:
+def sure_trumps(b: Row, depth: int, seat: int, need: int) -> int:
     """Tricks a seat's trumps bring its side whatever happens; their mask to `b.mask`.
 
     Its trumps from some card up fall in different tricks, and each trick lost takes an enemy
@@ -163,7 +189,7 @@ def sure_trumps(b: Row, depth: int, seat: int) -> int:
         own &= own - 1
         tied = tie >> card & 1
         sure = count - popcount(enemy & -(1 << (card - tied)))
-        if sure >= most:  # of equal bounds the one that rests on the fewest cards
+        if sure >= most or sure >= need:  # of equal ones that which rests on the fewest cards
             most = sure
             lowest = card
         count -= 1
@@ -173,15 +199,114 @@ def sure_trumps(b: Row, depth: int, seat: int) -> int:
 
 
 @kernel
-def sure_tricks(b: Row, depth: int, leader: int, side: int) -> int:
-    """The best bound of a side: its trumps and, where it has the lead, its top cards."""
+def no_ruffs(b: Row, depth: int, leader: int) -> bool:
+    """Whether the leader's side has no trumps, and of the other side one hand at most."""
+    if int(b.trump) < 0:
+        return True
+    trumps = field_bits(int(b.trump))
+    if (int(b.hands[depth, leader]) | int(b.hands[depth, leader ^ 2])) & trumps:
+        return False
+    next_seat, last_seat = (leader + 1) & 3, (leader + 3) & 3
+    return (
+        int(b.hands[depth, next_seat]) & trumps == 0 or int(b.hands[depth, last_seat]) & trumps == 0
+    )
+
+
+@kernel
+def winners(b: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
+    """How many tricks a suit brings the hand that has its best card, once it leads it.
+
+    `b.low` is the lowest card that must be as it is. 0 where the best card is not its own alone.
+    """
+    bits = field_bits(field)
+    mine, rest = own & bits, all_cards & ~own & bits
+    if mine == 0 or rest > mine:
+        return 0
+    run = popcount(mine)
+    if rest:
+        best = highest_bit(rest)
+        mine &= -(2 << best)
+        low = lowest_bit(mine)
+        if tie >> low & 1:  # its equal, elsewhere, may be played first
+            mine &= mine - 1
+            if mine == 0:
+                return 0
+            low = lowest_bit(mine)
+        b.low = low
+        run = popcount(mine)
+        if run >= others:
+            run = count_in(own, field)
+    else:
+        b.low = lowest_bit(mine)
+    return run
+
+
+@kernel
+def wait(b: Row, depth: int, leader: int) -> int:
+    """Tricks the side not on lead is sure of without trumps; the mask they rest on to `b.mask`.
+
+    Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
+    best card. Other suits are led no more often than the longest other hand holds them.
+    """
+    tie = int(b.tie[depth])
+    s, m = int(b.hands[depth, (leader + 1) & 3]), int(b.hands[depth, (leader + 3) & 3])
+    x, y = int(b.hands[depth, leader]), int(b.hands[depth, leader ^ 2])
+    all_cards = s | m | x | y
+    left = int(b.left) - depth
+    s_win, m_win, s_wait, m_wait, both_wait = 0, 0, 0, 0, 0
+    s_mask, m_mask = 0, 0
+    s_link, m_link = False, False
+    for field in range(4):
+        on_s, on_m = count_in(s, field), count_in(m, field)
+        on_x, on_y = count_in(x, field), count_in(y, field)
+        longest = max(on_x, on_y)
+        run = winners(b, s, all_cards, max(longest, on_m), tie, field) if on_s else 0
+        if run > 0:
+            s_win += run
+            s_mask |= from_card(tie, int(b.low))
+            m_wait += max(longest, on_s)
+            m_link = m_link or on_m > 0
+            continue
+        run = winners(b, m, all_cards, max(longest, on_s), tie, field) if on_m else 0
+        if run > 0:
+            m_win += run
+            m_mask |= from_card(tie, int(b.low))
+            s_wait += max(longest, on_m)
+            s_link = s_link or on_s > 0
+            continue
+        s_wait += max(longest, on_m)
+        m_wait += max(longest, on_s)
+        both_wait += max(longest, max(on_s, on_m))
+    most, mask = min(s_win, left - s_wait), s_mask
+    if min(m_win, left - m_wait) > most:
+        most, mask = min(m_win, left - m_wait), m_mask
+    if s_win > 0 and m_win > 0:
+        both = min(s_win, m_win)
+        if s_link and m_link:
+            both = s_win + m_win
+        both = min(both, left - both_wait)
+        if both > most:
+            most, mask = both, s_mask | m_mask
+    b.mask = mask
+    return max(most, 0)
+
+
+@kernel
+def sure_tricks(b: Row, depth: int, leader: int, side: int, need: int) -> int:
+    """The best bound of a side: its trumps and, where it has the lead, its top cards.
+
+    It is enough if it is `need`; its mask is in `b.mask`.
+    """
     most, mask = 0, 0
     if leader & 1 == side:
-        most = cash(b, depth, leader)
+        most = cash(b, depth, leader, need)
+        mask = int(b.mask)
+    elif no_ruffs(b, depth, leader):
+        most = wait(b, depth, leader)
         mask = int(b.mask)
     for seat in range(side, N_SEATS, 2):
-        if seat != leader and int(b.trump) >= 0:
-            sure = sure_trumps(b, depth, seat)
+        if seat != leader and int(b.trump) >= 0 and most < need:
+            sure = sure_trumps(b, depth, seat, need)
             if sure > most:
                 most = sure
                 mask = int(b.mask)
@@ -190,7 +315,7 @@ def sure_tricks(b: Row, depth: int, leader: int, side: int) -> int:
 
 
 @kernel
-def cash_second(b: Row, depth: int, seat: int) -> int:
+def cash_second(b: Row, depth: int, seat: int, need: int) -> int:
     """Tricks the second hand's side takes at least, this one included; their mask to `b.mask`.
 
     Where it or its partner has the best card of the suit led, and nobody can ruff that, the side
@@ -209,8 +334,10 @@ def cash_second(b: Row, depth: int, seat: int) -> int:
     top = (field << FIELD_SHIFT) + count_in(all_cards, field) - 1
     if top == card or tie >> top & 1:
         return 0
+    sure = 0
     if own >> top & 1:
-        return cash(b, depth, seat)
-    if mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
-        return cash(b, depth, fourth)
-    return 0
+        sure = cash(b, depth, seat, need)
+    elif mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
+        sure = cash(b, depth, fourth, need)
+    b.mask |= from_card(tie, top)
+    return sure

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel, records
-from bideuchre_env.solver.board import LEADER_SHIFT
+from bideuchre_env._jit import Array, Row, highest_bit, kernel, records
+from bideuchre_env.solver.board import LEADER_SHIFT, field_bits
 
 ENTRY = np.dtype(
     [
@@ -32,6 +32,8 @@ ENTRY = np.dtype(
 )
 NOTHING = -1
 WON = 1 << 62  # beside a mask: side 0 reaches its goal
+PART = 1 << 30  # two bits of the key that are free
+PARTED = 10  # tricks of a deal whose chains are parted
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -50,10 +52,28 @@ def forget(b: Row, heads: Array, entries: Array) -> None:
 
 
 @kernel
-def head_of(b: Row, key: int) -> int:
-    """The place of a shape's chain among the heads."""
-    spread = (np.uint64(key) * HASH_FACTOR) >> np.uint64(40)
+def head_of(b: Row, key: int, part: int) -> int:
+    """The place of a chain of a shape among the heads."""
+    spread = (np.uint64(key + part * PART) * HASH_FACTOR) >> np.uint64(40)
     return int(spread) & (int(b.heads) - 1)
+
+
+@kernel
+def part_of(b: Row, depth: int, mask: int) -> int:
+    """The chain, of those of a shape, of results that rest on these cards.
+
+    Large deals have long chains, which are parted at trumps by the owner of the best trump: 1 to
+    4, or 0 for results that do not rest on it.
+    """
+    if int(b.left) < PARTED or int(b.trump) < 0:
+        return 0
+    hands = b.hands[depth]
+    owner_1, owner_2 = int(hands[1]) | int(hands[3]), int(hands[2]) | int(hands[3])
+    trumps = (owner_1 | owner_2 | int(hands[0])) & field_bits(int(b.trump))
+    if trumps & mask == 0:
+        return 0
+    best = highest_bit(trumps)
+    return 1 + (owner_1 >> best & 1) + 2 * (owner_2 >> best & 1)
 
 
 @kernel
@@ -68,25 +88,30 @@ def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: i
     tie = int(b.tie[depth])
     since = int(b.since)
     oldest = max(since, int(b.stored) - len(entries) + 1)
-    head = head_of(b, key)
-    number, newer = int(heads[head]), -1
+    part = part_of(b, depth, -1)
     b.hint = -1
-    while number >= oldest:
-        e = entries[(number - since) & (len(entries) - 1)]
-        differ = (owner_1 ^ int(e.owner_1)) | (owner_2 ^ int(e.owner_2)) | (tie ^ int(e.tie))
-        if key == int(e.key) and differ & int(e.mask) == 0:
-            if int(e.low) >= goal or int(e.high) < goal:
-                if newer >= 0:  # what was of use once is looked at first
-                    entries[(newer - since) & (len(entries) - 1)].older = e.older
-                    e.older = heads[head]
-                    heads[head] = number
-                return int(e.mask) | (WON if int(e.low) >= goal else 0)
-            if int(e.move) >= 0:
+    while True:
+        head = head_of(b, key, part)
+        number, newer = int(heads[head]), -1
+        while number >= oldest:
+            e = entries[(number - since) & (len(entries) - 1)]
+            differ = (owner_1 ^ int(e.owner_1)) | (owner_2 ^ int(e.owner_2)) | (tie ^ int(e.tie))
+            if key == int(e.key) and differ & int(e.mask) == 0:
+                if int(e.low) >= goal or int(e.high) < goal:
+                    if newer >= 0:  # what was of use once is looked at first
+                        entries[(newer - since) & (len(entries) - 1)].older = e.older
+                        e.older = heads[head]
+                        heads[head] = number
+                    return int(e.mask) | (WON if int(e.low) >= goal else 0)
+                if int(e.move) >= 0:
+                    b.hint = int(e.move)
+            elif int(b.hint) < 0:
                 b.hint = int(e.move)
-        elif int(b.hint) < 0:
-            b.hint = int(e.move)
-        newer = number
-        number = int(e.older)
+            newer = number
+            number = int(e.older)
+        if part == 0:
+            break
+        part = 0
     return NOTHING
 
 
@@ -107,7 +132,7 @@ def store(
     key = int(b.lengths[depth]) | leader << LEADER_SHIFT
     b.stored += 1
     number = int(b.stored)
-    head = head_of(b, key)
+    head = head_of(b, key, part_of(b, depth, mask))
     e = entries[(number - int(b.since)) & (len(entries) - 1)]
     e.key = key
     e.owner_1 = int(hands[1]) | int(hands[3])

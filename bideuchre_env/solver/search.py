@@ -59,10 +59,10 @@ def last_trick(b: Row, depth: int, leader: int) -> int:
 @kernel
 def from_bounds(b: Row, depth: int, leader: int, goal: int) -> int:
     """The answer if certain tricks settle it: `WON` or 0, with its mask, or NOTHING."""
-    left = int(b.left) - depth
-    if sure_tricks(b, depth, leader, 0) >= goal:
+    short = int(b.left) - depth - goal + 1  # side 1 is to take so many
+    if sure_tricks(b, depth, leader, 0, goal) >= goal:
         return int(b.mask) | WON
-    if left - sure_tricks(b, depth, leader, 1) < goal:
+    if sure_tricks(b, depth, leader, 1, short) >= short:
         return int(b.mask)
     return NOTHING
 
@@ -85,10 +85,10 @@ def known(
     """The answer of a board that needs no search, or NOTHING; its likely move to `b.hint`."""
     b.hint = -1
     if place == 1:
-        sure = cash_second(b, depth, seat)
-        if seat & 1 == 0:
-            return int(b.mask) | WON if sure >= goal else NOTHING
-        return int(b.mask) if int(b.left) - depth - sure < goal else NOTHING
+        need = goal if seat & 1 == 0 else int(b.left) - depth - goal + 1
+        if cash_second(b, depth, seat, need) < need:
+            return NOTHING
+        return int(b.mask) | WON if seat & 1 == 0 else int(b.mask)
     if place > 0:
         return NOTHING
     if int(b.left) - depth == 1:
@@ -100,6 +100,30 @@ def known(
 
 
 @kernel
+def drop_alike(b: Row, depth: int, place: int, mask: int) -> int:
+    """Strike the cards that do no better than the one last tried; how many are listed then.
+
+    If it failed for reasons, the mask, that leave it out, any other low card of its suit fails.
+    """
+    moves = b.moves[depth, place]
+    tried, count = int(b.tried[depth, place]), int(b.counts[depth, place])
+    move = int(moves[tried - 1])
+    if mask >> move & 1:
+        return count
+    i = tried
+    while i < count:
+        card = int(moves[i])
+        if card >> FIELD_SHIFT == move >> FIELD_SHIFT and mask >> card & 1 == 0:
+            count -= 1
+            moves[i] = moves[count]
+            b.scores[depth, place, i] = b.scores[depth, place, count]
+        else:
+            i += 1
+    b.counts[depth, place] = count
+    return count
+
+
+@kernel
 def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: int) -> int:
     """Take in the answer after the card last tried; the answer before it, or NOTHING yet.
 
@@ -108,10 +132,13 @@ def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: i
     """
     seat = int(b.seats[depth, place])
     mask, want = found & ~WON, WON if seat & 1 == 0 else 0
+    mask |= (mask & int(b.tie[depth])) >> 1
     tried, count = int(b.tried[depth, place]), int(b.counts[depth, place])
     move = int(b.moves[depth, place, tried - 1])
     if found & WON != want:
         if count > 1:
+            if tried < count:
+                count = drop_alike(b, depth, place, mask)
             mask |= int(b.masks[depth, place])
             b.masks[depth, place] = mask
             if tried < count:

@@ -263,7 +263,8 @@ def best_of_exchanges(
         set_contract(s, t, hands, dealer, declarer, strain, 1)
         s.hands[declarer] = join(int(given[first, 0]), int(passed[j, 1]))
         set_up(b, t, s)
-        forget(b, heads, entries)
+        if first == 0 and j == 0:  # later exchanges leave the same enemies and the same strain
+            forget(b, heads, entries)
         while best < int(b.left) and reaches(b, heads, entries, declarer & 1, best + 1):
             best += 1
             found[0] = first
