@@ -14,7 +14,7 @@ from bideuchre_env.agents.calls import (
     expert_strain,
     find_best,
     look_up,
-    weigh_standing,
+    start_calls,
 )
 from bideuchre_env.agents.endgame import endgame_card
 from bideuchre_env.agents.equity import read_time
@@ -65,7 +65,7 @@ class ExpertAgent(RowAgent):
             split_seed(seed)  # refuses what is no seed
         self.weights = load_weights(rules.kinds, rules.copies)
         self.table = hand_table(rules.kinds, rules.copies) or NO_TABLE
-        self.numbers = load_call_weights(rules, self.weights) if numbers is None else numbers
+        self.numbers = load_call_weights(rules) if numbers is None else numbers
         self.wins = win_table(rules) if wins is None else wins
         self._layouts = records(LAYOUT, 1)
         self._layouts["wanted"], self._layouts["margin"] = wanted, margin
@@ -108,7 +108,7 @@ def expert_rows(
         read_view(row_of(observations, i), t, offsets[0], v)
         if int(v.phase) == AUCTION or int(v.phase) == NAMING:
             choice = expert_bid(
-                v, mask, t, weights[0], keys, tricks, lone, numbers, wins, scratch[0], calls[0]
+                v, mask, t, weights[0], keys, tricks, lone, numbers[0], wins, scratch[0], calls[0]
             )
         else:
             choice = expert_card(v, mask, t, layouts[0])
@@ -129,14 +129,14 @@ def expert_bid(
     keys: Array,
     tricks: Array,
     lone: Array,
-    numbers: Array,
+    n: Row,
     wins: Array,
     scratch: Row,
     b: Row,
 ) -> int:
     """The call to make or the strain to name; by the rule player's numbers without a table."""
     naming = int(v.phase) == NAMING
-    if not look_up(v, t, keys, tricks, lone, numbers, scratch, b):
+    if not look_up(v, t, keys, tricks, lone, n, scratch, b):
         if naming:
             return int(t.trump_offset) + choose_strain(v, t, w, scratch)
         return choose_call(v, t, w, call_bits(mask, t), scratch)
@@ -144,8 +144,8 @@ def expert_bid(
     find_best(b)
     if naming:
         return int(t.trump_offset) + expert_strain(v, t, wins, b)
-    weigh_standing(v, t, w, wins, scratch, b)
-    return expert_call(v, t, numbers, wins, call_bits(mask, t), b)
+    start_calls(v, t, n, w, wins, scratch, b)
+    return expert_call(v, t, n, w, wins, call_bits(mask, t), b)
 
 
 @kernel
