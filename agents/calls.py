@@ -179,9 +179,10 @@ def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) ->
     """Fill in what becomes of us if the standing bid is played, and what a point is worth."""
     b.standing = 0.0
     b.standing_win = chance_to_win(v, t, wins, 0, 0, True, False)
-    ahead = chance_to_win(v, t, wins, 1, 0, True, True)
-    behind = chance_to_win(v, t, wins, 0, 1, False, True)
-    b.slope = max(0.5 * (ahead - behind), 0.002)
+    swing = int(t.tricks)  # of a usual hand: one point alone may just win the game, or not quite
+    ahead = chance_to_win(v, t, wins, swing, 0, True, True)
+    behind = chance_to_win(v, t, wins, 0, swing, False, True)
+    b.slope = max(0.5 * (ahead - behind) / swing, 0.002)
     seat, level, strain = int(v.standing), int(v.level), int(v.strain)
     if seat < 0:
         return
@@ -268,8 +269,11 @@ def worth_trying(v: Row, t: Row, level: int, place: int, b: Row) -> bool:
             return strain == best
         chance = b.lone[exchange, strain]
         return bool(chance > LIKELY and chance > b.lone[exchange, best] - CLOSE_ALONE)
-    if level > int(v.level) + 1 and int(t.need[level]) > b.mean[strain] + REACH:
-        return False  # a lower bid there would fail too, for less
+    if level > int(v.level) + 1:
+        if int(v.calls_made) == 3:
+            return False  # nobody is left to outbid: a lower bid brings the same tricks
+        if int(t.need[level]) > b.mean[strain] + REACH:
+            return False  # a lower bid would fail too, for less
     if place == 0:
         return True
     near = b.mean[strain] > b.mean[int(b.ranked[0])] - CLOSE

@@ -1,6 +1,6 @@
 """Train the numbers of the expert's auction: the whole of `agents/call_numbers.npz`.
 
-    python experiments/fit_calls.py --games cincinnati_v0 barrie_v0
+    python experiments/fit_calls.py --games cincinnati_v0 barrie_v0 --seed 1 --hands 500000
 
 For each game the expert plays against itself and against the rule player. In every hand one of its
 calls, at a random turn, is replaced by another that looks nearly as good (`WIDTH`), and the
