@@ -1,48 +1,74 @@
-"""The fitted numbers of the expert's auction, by game: the file `call_numbers.npz`.
+"""The numbers of the expert's auction, by game: the file `call_numbers.npz`.
 
-`experiments/fit_calls.py` makes it; `calls.py` says what the numbers weigh.
+`experiments/fit_calls.py` makes it; `call_network.py` says what the numbers are.
 """
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 
-from bideuchre_env._jit import Array
-from bideuchre_env.agents.calls import BID, LONE, N_CONTEXTS, N_FACTS, N_KINDS, PASS, SIGNS
+from bideuchre_env._jit import Array, records
+from bideuchre_env.agents.call_network import NETWORK
 from bideuchre_env.rules import Rules
 from bideuchre_env.variants import RULES
 
 FILE = "call_numbers.npz"
-SHAPE = (N_KINDS, N_CONTEXTS, N_FACTS)
 
 
 @lru_cache(maxsize=1)
-def fitted_numbers() -> dict[str, Array]:
-    """The numbers of every game that was fitted, float64 `SHAPE`, by its name."""
+def _file() -> dict[str, Array]:
+    """The arrays of the file."""
     path = resources.files("bideuchre_env.agents").joinpath(FILE)
     with path.open("rb") as file, np.load(file) as arrays:
-        return {name: arrays[name].astype(np.float64) for name in arrays.files}
+        return {name: arrays[name] for name in arrays.files}
 
 
-def load_call_weights(rules: Rules, weights: Array) -> Array:
-    """The numbers for these rules, float64 (kinds of call, contexts, facts).
+def provenance() -> dict[str, Any]:
+    """How the numbers of each game were made: script, seed, hands and rounds, by its name."""
+    told: dict[str, Any] = json.loads(str(_file()["provenance"]))
+    return told
 
-    A game that is none of those fitted takes the numbers of the one most like it, or, where its
-    deck has none, what the contract itself brings.
+
+def fitted_games() -> tuple[str, ...]:
+    """The names of the games that were fitted."""
+    return tuple(provenance())
+
+
+def fitted_numbers(name: str) -> Array:
+    """The numbers of a game that was fitted: one `NETWORK` record."""
+    numbers = records(NETWORK, 1)
+    for part in NETWORK.names or ():
+        numbers[part][0] = _file()[f"{name}_{part}"]
+    return numbers
+
+
+@lru_cache(maxsize=64)
+def load_call_weights(rules: Rules) -> Array:
+    """The numbers for these rules, read-only: one `NETWORK` record.
+
+    A game that is none of those fitted takes the numbers of the one most like it. Where its deck
+    has none, or its lone bids are others, a call is worth what its contract brings.
     """
-    numbers = fitted_numbers()
-    fitted = [name for name in numbers if deck(RULES[name]) == deck(rules)]
-    if not fitted:
-        return plain_numbers(weights)
-    return numbers[min(fitted, key=lambda name: difference(rules, RULES[name]))]
+    fitted = [name for name in fitted_games() if alike(rules, RULES[name])]
+    if fitted:
+        numbers = fitted_numbers(min(fitted, key=lambda name: difference(rules, RULES[name])))
+    else:
+        numbers = plain_numbers()
+    numbers.flags.writeable = False
+    return numbers
 
 
-def deck(rules: Rules) -> tuple[int, int]:
-    """What table of hands a game takes."""
-    return rules.kinds, rules.copies
+def alike(rules: Rules, fitted: Rules) -> bool:
+    """Whether what was learned of a game can be used in another: the deck and the lone bids."""
+    lone = {(bid.exchange, bid.value) for bid in rules.lone}
+    known = {(bid.exchange, bid.value) for bid in fitted.lone}
+    same_deck = (rules.kinds, rules.copies) == (fitted.kinds, fitted.copies)
+    return same_deck and lone <= known
 
 
 def difference(one: Rules, other: Rules) -> int:
@@ -60,19 +86,6 @@ def difference(one: Rules, other: Rules) -> int:
     )
 
 
-def plain_numbers(weights: Array) -> Array:
-    """Points as the contract itself brings them; of a pass by the rule player's numbers."""
-    numbers = np.zeros(SHAPE)
-    numbers[BID, :, 1] = numbers[LONE, :, 1] = numbers[PASS, :, 8] = 1.0  # the contract's points
-    for made in range(4):
-        numbers[PASS, 3 * made] = 0.0
-        numbers[PASS, 3 * made, 0], numbers[PASS, 3 * made, 2] = weights[0]["passing"][made]
-    for kind in range(2):
-        set_signs(numbers, kind, 0.0, weights[0]["signs"][kind])
-    return numbers
-
-
-def set_signs(numbers: Array, kind: int, base: float, signs: Array) -> None:
-    """Enter what others' calls add to the tricks, for trumps (`kind` 0) or no trump (1)."""
-    line = numbers[SIGNS, kind]
-    line[0], line[1 : 1 + len(signs)] = base, signs
+def plain_numbers() -> Array:
+    """Numbers that add nothing, of calls or to tricks: one `NETWORK` record."""
+    return records(NETWORK, 1)

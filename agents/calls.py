@@ -1,10 +1,10 @@
 """The expert's auction: the hand's worth looked up, the calls so far read, every call weighed.
 
 What a call is worth has two parts. How the contract would end if it stood, from the table of hands
-shifted by what the others called, gives the chance to win the game. And numbers fitted to many
-hands of the expert's own, where one call was changed and the rest played out, say how many points
-the call really brings: whether it will stand, what the others will make of it, and what is lost
-by passing.
+shifted by what the others called, gives the chance to win the game. And a network, trained on many
+hands of the expert's own where one call was changed and the rest played out, says how many points
+the call really brings: whether it will stand, what partner and the others will make of it, and
+what is lost by passing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from bideuchre_env.agents.bidding import (
     read_signs,
     spread_tricks,
 )
+from bideuchre_env.agents.call_inputs import N_COUNTS, N_INPUTS, describe_call, describe_table
+from bideuchre_env.agents.call_network import FIRST, SECOND, network_points, weigh_table
 from bideuchre_env.agents.hand_table import (
     SCALE,
     SUIT_MAPS,
@@ -32,33 +34,37 @@ from bideuchre_env.agents.hand_table import (
 from bideuchre_env.agents.hand_value import describe, weigh
 from bideuchre_env.agents.win_table import chance_to_win
 from bideuchre_env.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
+from bideuchre_env.rules import MAX_BIDS
 
-PASS, BID, LONE, SIGNS = 0, 1, 2, 3  # the numbers for calls, and for what others' calls tell
-N_KINDS = 4
-N_CONTEXTS = 12  # calls made so far (0 to 3), by whose bid stands: nobody's, partner's, theirs
-N_FACTS = 16
+N_TRIED = 2  # strains a partnered bid is weighed in
+CLOSE = 0.75  # tricks a strain may be worth less than the best to be weighed at all
+REACH = 1.75  # tricks more than expected that are bid at most, but for the lowest bid there is
+NOT_WEIGHED = -1e9
+LIKELY = 0.3  # chance to make a lone bid in a strain that is not the best
+CLOSE_ALONE = 0.05  # the same of lone bids: chance to make them
 LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
 
 CALLS = np.dtype(
     [
         ("mean", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
         ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
+        ("counts", np.float64, (N_STRAINS, N_COUNTS)),  # of the hand, by strain
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
         ("lone", np.float64, (4, N_STRAINS)),  # of all the tricks alone, by exchange and strain
-        ("best", np.int64),  # the strain with most tricks
-        ("second", np.float64),  # tricks in the next best one
+        ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
         ("best_lone", np.int64, (4,)),  # by exchange: the strain with the best chance
-        ("context", np.int64),
-        ("standing", np.float64),  # points if the standing bid is played
+        ("standing", np.float64),  # points if the standing bid is played; after a pass by all, 0
         ("standing_win", np.float64),  # the chance to win the game then
-        ("need", np.float64),  # tricks of the standing bid
-        ("partner_said", np.float64),  # tricks partner has bid, 0 for a pass or none yet
-        ("fit", np.float64),  # 1 where partner has bid the best strain
-        ("facts", np.float64, (N_FACTS,)),  # of one call, to be weighed
         ("points", np.float64),  # of one call, if its contract is played
         ("win", np.float64),  # the chance to win the game then
         ("spread", np.float64, (MAX_TRICKS + 1,)),
         ("slope", np.float64),  # chance of winning a point is worth
+        ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),  # of the calls: 1 + level, by `ranked`
+        ("inputs", np.float32, (N_INPUTS,)),  # of the network, and its sums on the way
+        ("table_sums", np.float32, (FIRST,)),
+        ("table_straight", np.float64),
+        ("first_sums", np.float32, (FIRST,)),
+        ("second_sums", np.float32, (SECOND,)),
     ],
     align=True,
 )
@@ -66,7 +72,7 @@ CALLS = np.dtype(
 
 @kernel
 def look_up(
-    v: Row, t: Row, keys: Array, tricks: Array, lone: Array, numbers: Array, scratch: Row, b: Row
+    v: Row, t: Row, keys: Array, tricks: Array, lone: Array, n: Row, scratch: Row, b: Row
 ) -> bool:
     """Fill what the hand is worth in every strain; False if the table does not have it."""
     hand = int(v.held) | int(v.held_pair) << COPY_SHIFT
@@ -78,23 +84,38 @@ def look_up(
     last = tricks.shape[1] - 1
     lead = 0 if leads(v, t, 0, 0, False) else last
     lone_lead = 0 if leads(v, t, 0, 0, True) else last
-    x = scratch.counts
     for strain in range(N_STRAINS):
         there = int(SUIT_MAPS[symmetry, strain]) if strain < NO_TRUMP else NO_TRUMP
-        kind = 1 if strain == NO_TRUMP else 0
-        read_signs(v, t, strain, x)
-        shift = numbers[SIGNS, kind, 0]
-        for i in range(N_SIGNS):
-            shift += x[i] * numbers[SIGNS, kind, 1 + i]
-        shift_chances(tricks[row, lead, there], shift, int(t.tricks), b.chances[strain])
-        b.mean[strain] = 0.0
         b.table_mean[strain] = 0.0
         for won in range(int(t.tricks) + 1):
-            b.mean[strain] += won * b.chances[strain, won]
             b.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
+        describe(v, t, strain, 1 if lead == 0 else 0, 0, scratch.counts)
+        for i in range(N_COUNTS):
+            b.counts[strain, i] = scratch.counts[i]
+        shift = trick_shift(v, t, strain, n, scratch.counts, b)
+        shift_chances(tricks[row, lead, there], shift, int(t.tricks), b.chances[strain])
+        b.mean[strain] = 0.0
+        for won in range(int(t.tricks) + 1):
+            b.mean[strain] += won * b.chances[strain, won]
         for exchange in range(4):
             b.lone[exchange, strain] = float(lone[row, lone_lead, exchange, there]) / SCALE
     return True
+
+
+@kernel
+def trick_shift(v: Row, t: Row, strain: int, n: Row, signs: Array, b: Row) -> float:
+    """Tricks to expect beyond the table's, by hand and auction; rewrites `signs`.
+
+    A row of the table is a hundred deals or so: what the counts of the hand say evens out its luck.
+    """
+    kind = 1 if strain == NO_TRUMP else 0
+    shift = b.table_mean[strain] * n.shifts[kind, 0]
+    for i in range(N_COUNTS):
+        shift += b.counts[strain, i] * n.shifts[kind, 1 + i]
+    read_signs(v, t, strain, signs)
+    for i in range(N_SIGNS):
+        shift += signs[i] * n.shifts[kind, 1 + N_COUNTS + i]
+    return float(shift)
 
 
 @kernel
@@ -113,15 +134,13 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 
 @kernel
 def find_best(b: Row) -> None:
-    """Fill in the best strains."""
-    b.best = 0
-    for strain in range(1, N_STRAINS):
-        if b.mean[strain] > b.mean[int(b.best)]:
-            b.best = strain
-    b.second = -1.0
+    """Fill in the strains in order, and the best to play alone."""
     for strain in range(N_STRAINS):
-        if strain != int(b.best):
-            b.second = max(b.second, b.mean[strain])
+        place = strain
+        while place > 0 and b.mean[strain] > b.mean[int(b.ranked[place - 1])]:
+            b.ranked[place] = b.ranked[place - 1]
+            place -= 1
+        b.ranked[place] = strain
     for exchange in range(4):
         b.best_lone[exchange] = 0
         for strain in range(1, N_STRAINS):
@@ -157,25 +176,17 @@ def lone_contract(v: Row, t: Row, level: int, us: bool, made: float, wins: Array
 
 @kernel
 def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
-    """Fill the context, and what becomes of us if the standing bid is played."""
-    b.context = 3 * min(int(v.calls_made), 3)
+    """Fill in what becomes of us if the standing bid is played, and what a point is worth."""
     b.standing = 0.0
-    b.need = 0.0
-    b.partner_said = 0.0
-    b.fit = 0.0
-    if int(v.calls[2]) > 0:
-        b.partner_said = float(int(t.need[int(v.calls[2]) - 1]))
-        b.fit = 1.0 if int(v.call_strains[2]) == int(b.best) else 0.0
     b.standing_win = chance_to_win(v, t, wins, 0, 0, True, False)
-    ahead = chance_to_win(v, t, wins, 1, 0, True, True)
-    behind = chance_to_win(v, t, wins, 0, 1, False, True)
-    b.slope = max(0.5 * (ahead - behind), 0.002)
+    swing = int(t.tricks)  # of a usual hand: one point alone may just win the game, or not quite
+    ahead = chance_to_win(v, t, wins, swing, 0, True, True)
+    behind = chance_to_win(v, t, wins, 0, swing, False, True)
+    b.slope = max(0.5 * (ahead - behind) / swing, 0.002)
     seat, level, strain = int(v.standing), int(v.level), int(v.strain)
     if seat < 0:
         return
     us = seat == 2
-    b.context += 1 if us else 2
-    b.need = float(int(t.need[level]))
     if int(t.alone[level]):
         lone_contract(v, t, level, us, LONE_MADE, wins, b)
     else:
@@ -196,115 +207,110 @@ def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) ->
 
 
 @kernel
-def describe_call(v: Row, t: Row, level: int, wins: Array, b: Row) -> int:
-    """Write the facts of a call (level -1: a pass) to `b`, and return its kind."""
-    f, best = b.facts, int(b.best)
-    mean, need = b.mean[best], b.need
-    f[0] = 1.0
-    f[2] = mean
-    f[8] = b.standing
-    f[9] = need
-    f[10] = b.partner_said
-    f[11] = b.fit
+def start_calls(v: Row, t: Row, n: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
+    """All that is the same for every call, after `look_up` and `find_best`."""
+    weigh_standing(v, t, w, wins, scratch, b)
+    describe_table(v, t, b)
+    weigh_table(n, b)
+
+
+@kernel
+def plain_points(v: Row, t: Row, w: Row, level: int, strain: int, wins: Array, b: Row) -> float:
+    """The points of a call if it is the last; fills its points, chance to win and inputs.
+
+    Passing before anybody has bid goes by the rule player's numbers.
+    """
+    made = 0.0
+    points = b.standing
     if level < 0:
-        describe_pass(b)
-        return PASS
-    if int(t.alone[level]):
-        describe_lone(v, t, level, wins, b)
-        return LONE
-    contract(v, t, level, True, b.chances[best], wins, b)
-    tricks, made = float(int(t.need[level])), 0.0
-    for won in range(int(t.need[level]), int(t.tricks) + 1):
-        made += b.chances[best, won]
-    f[1] = b.points
-    f[3] = tricks
-    f[4] = made
-    f[5] = made * made
-    f[6] = b.lone[0, int(b.best_lone[0])]
-    f[7] = b.second
-    f[12] = b.lone[2, int(b.best_lone[2])]
-    f[13] = tricks * tricks
-    f[14] = tricks * mean
-    f[15] = mean * mean
-    return BID
+        b.points = b.standing
+        b.win = b.standing_win
+        if int(v.standing) < 0 and int(v.calls_made) < 3:
+            turn = int(v.calls_made)
+            points = float(w.passing[turn, 0])
+            points += float(w.passing[turn, 1]) * b.mean[int(b.ranked[0])]
+    elif int(t.alone[level]):
+        made = b.lone[int(t.exchange[level]), strain]
+        lone_contract(v, t, level, True, made, wins, b)
+        points = b.points
+    else:
+        for won in range(int(t.need[level]), int(t.tricks) + 1):
+            made += b.chances[strain, won]
+        contract(v, t, level, True, b.chances[strain], wins, b)
+        points = b.points
+    describe_call(v, t, level, strain, made, b)
+    return float(points)
 
 
 @kernel
-def describe_pass(b: Row) -> None:
-    """The facts of a pass."""
-    f, mean, need = b.facts, b.mean[int(b.best)], b.need
-    b.points = b.standing
-    b.win = b.standing_win
-    f[1] = need * need
-    f[3] = mean * mean
-    f[4] = b.second
-    f[5] = b.mean[NO_TRUMP]
-    f[6] = b.lone[0, int(b.best_lone[0])]
-    f[7] = b.lone[2, int(b.best_lone[2])]
-    f[12] = mean * need
-    f[13] = need * b.standing
-    f[14] = b.partner_said * mean
-    f[15] = b.standing * b.standing
-
-
-@kernel
-def describe_lone(v: Row, t: Row, level: int, wins: Array, b: Row) -> None:
-    """The facts of a lone bid."""
-    f, mean, exchange = b.facts, b.mean[int(b.best)], int(t.exchange[level])
-    chance = b.lone[exchange, int(b.best_lone[exchange])]
-    value = float(int(t.payoff[level, int(t.tricks)]))
-    lone_contract(v, t, level, True, chance, wins, b)
-    f[1] = b.points
-    f[3] = chance
-    f[4] = chance * chance
-    f[5] = value
-    f[6] = float(exchange)
-    f[7] = float(exchange) * chance
-    f[12] = b.partner_said * value
-    f[13] = mean * mean
-    f[14] = b.need * value
-    f[15] = b.lone[2, int(b.best_lone[2])]
-
-
-@kernel
-def call_worth(v: Row, t: Row, level: int, numbers: Array, wins: Array, b: Row) -> float:
+def call_worth(
+    v: Row, t: Row, n: Row, w: Row, level: int, strain: int, wins: Array, b: Row
+) -> float:
     """What a call (level -1: a pass) is worth, as a chance to win the game."""
-    kind = describe_call(v, t, level, wins, b)
-    if kind == PASS and int(v.calls_made) == 3 and int(v.standing) < 0:
+    points = plain_points(v, t, w, level, strain, wins, b)
+    if level < 0 and int(v.calls_made) == 3 and int(v.standing) < 0:
         return float(b.win)  # passed out: nothing happens
-    points = 0.0
-    for i in range(N_FACTS):
-        points += b.facts[i] * numbers[kind, int(b.context), i]
-    return float(b.win) + float(b.slope) * (points - float(b.points))
+    return float(b.win) + float(b.slope) * (points - float(b.points) + network_points(n, b))
 
 
 @kernel
-def strain_of(t: Row, level: int, b: Row) -> int:
-    """The strain to bid at a level."""
+def worth_trying(v: Row, t: Row, level: int, place: int, b: Row) -> bool:
+    """Whether to weigh a call in the hand's strain of this place: is it near enough the best?
+
+    A pass, and a bid that names no strain, are weighed in the best one alone.
+    """
+    if level < 0:
+        return place == 0
+    strain = int(b.ranked[place])
     if int(t.alone[level]):
-        return int(b.best_lone[int(t.exchange[level])])
-    return int(b.best)
+        exchange = int(t.exchange[level])
+        best = int(b.best_lone[exchange])
+        if int(t.strains_per_bid) == 1 or strain == best:
+            return strain == best
+        chance = b.lone[exchange, strain]
+        return bool(chance > LIKELY and chance > b.lone[exchange, best] - CLOSE_ALONE)
+    if level > int(v.level) + 1:
+        if int(v.calls_made) == 3:
+            return False  # nobody is left to outbid: a lower bid brings the same tricks
+        if int(t.need[level]) > b.mean[strain] + REACH:
+            return False  # a lower bid would fail too, for less
+    if place == 0:
+        return True
+    near = b.mean[strain] > b.mean[int(b.ranked[0])] - CLOSE
+    return place < N_TRIED and near and int(t.strains_per_bid) > 1
 
 
 @kernel
-def expert_call(v: Row, t: Row, numbers: Array, wins: Array, legal: int, b: Row) -> int:
-    """The call to make, as an action; `legal` has bit 0 for a pass and bit 1 + level for a bid."""
-    best_level, most = -2, -1e9
+def weigh_calls(v: Row, t: Row, n: Row, w: Row, wins: Array, legal: int, b: Row) -> None:
+    """Fill in what every call is worth; `legal` has bit 0 for a pass, bit 1 + level for a bid."""
     for level in range(-1, int(t.n_levels)):
-        if legal >> (1 + level) & 1:
-            value = call_worth(v, t, level, numbers, wins, b)
-            if value > most:
-                best_level, most = level, value
-    return call_action(t, best_level, b)
+        for place in range(N_STRAINS):
+            worth = NOT_WEIGHED
+            if legal >> (1 + level) & 1 and worth_trying(v, t, level, place, b):
+                worth = call_worth(v, t, n, w, level, int(b.ranked[place]), wins, b)
+            b.worth[1 + level, place] = worth
 
 
 @kernel
-def call_action(t: Row, level: int, b: Row) -> int:
+def expert_call(v: Row, t: Row, n: Row, w: Row, wins: Array, legal: int, b: Row) -> int:
+    """The call to make, as an action; `legal` as in `weigh_calls`."""
+    weigh_calls(v, t, n, w, wins, legal, b)
+    chosen, most = -1, NOT_WEIGHED
+    for level in range(-1, int(t.n_levels)):
+        for place in range(N_STRAINS):
+            if b.worth[1 + level, place] > most:
+                chosen = call_action(t, level, int(b.ranked[place]))
+                most = b.worth[1 + level, place]
+    return chosen
+
+
+@kernel
+def call_action(t: Row, level: int, strain: int) -> int:
     """A call (level -1: a pass) as an action."""
     if level < 0:
         return 0
     per_bid = int(t.strains_per_bid)
-    return 1 + level * per_bid + (strain_of(t, level, b) if per_bid > 1 else 0)
+    return 1 + level * per_bid + (strain if per_bid > 1 else 0)
 
 
 @kernel
@@ -312,7 +318,7 @@ def expert_strain(v: Row, t: Row, wins: Array, b: Row) -> int:
     """The strain to name after winning the auction."""
     level = int(v.level)
     if int(t.alone[level]):
-        return strain_of(t, level, b)
+        return int(b.best_lone[int(t.exchange[level])])
     best, most = 0, -1e9
     for strain in range(N_STRAINS):
         contract(v, t, level, True, b.chances[strain], wins, b)

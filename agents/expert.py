@@ -16,7 +16,7 @@ from bideuchre_env.agents.calls import (
     expert_strain,
     find_best,
     look_up,
-    weigh_standing,
+    start_calls,
 )
 from bideuchre_env.agents.endgame import endgame_card
 from bideuchre_env.agents.equity import read_time
@@ -53,7 +53,7 @@ class Book(NamedTuple):
     keys: Array  # hands, their tricks and their chances alone: `hand_table.HandTable`
     tricks: Array
     lone: Array
-    numbers: Array  # of the calls: `call_weights.load_call_weights`
+    numbers: Array  # of the calls, one `call_network.NETWORK`: `call_weights.load_call_weights`
     wins: Array  # the chance to win from every score: `win_table.win_table`
 
 
@@ -61,7 +61,7 @@ def open_book(rules: Rules, numbers: Array | None = None, wins: Array | None = N
     """The book for these rules; `numbers` and `wins` instead of the package's own if given."""
     weights = load_weights(rules.kinds, rules.copies)
     table = hand_table(rules.kinds, rules.copies) or NO_TABLE
-    numbers = load_call_weights(rules, weights) if numbers is None else numbers
+    numbers = load_call_weights(rules) if numbers is None else numbers
     wins = win_table(rules) if wins is None else wins
     return Book(weights, table.keys, table.tricks, table.lone, numbers, wins)
 
@@ -151,18 +151,18 @@ def expert_bid(v: Row, mask: Array, t: Row, book: Book, scratch: Row, b: Row) ->
         return choose_call(v, t, w, call_bits(mask, t), scratch)
     if naming:
         return int(t.trump_offset) + expert_strain(v, t, book.wins, b)
-    return expert_call(v, t, book.numbers, book.wins, call_bits(mask, t), b)
+    return expert_call(v, t, book.numbers[0], w, book.wins, call_bits(mask, t), b)
 
 
 @kernel
 def weigh_hand(v: Row, t: Row, book: Book, scratch: Row, b: Row) -> bool:
     """Fill what the hand and the standing bid are worth; False if no table has the hand."""
-    if not look_up(v, t, book.keys, book.tricks, book.lone, book.numbers, scratch, b):
+    if not look_up(v, t, book.keys, book.tricks, book.lone, book.numbers[0], scratch, b):
         return False
     read_time(v)
     find_best(b)
     if int(v.phase) != NAMING:
-        weigh_standing(v, t, book.weights[0], book.wins, scratch, b)
+        start_calls(v, t, book.numbers[0], book.weights[0], book.wins, scratch, b)
     return True
 
 

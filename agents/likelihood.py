@@ -14,14 +14,14 @@ import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel, popcount
 from bideuchre_env.agents.bidding import N_STRAINS
-from bideuchre_env.agents.calls import call_worth
+from bideuchre_env.agents.calls import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.expert import Book, expert_decision, weigh_hand
 from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import read_view
 from bideuchre_env.agents.worlds import deal_script, next_action, wind_back
 from bideuchre_env.observation import encode
 from bideuchre_env.spread import gather_bits
-from bideuchre_env.state import AUCTION, NAMING, PLAY
+from bideuchre_env.state import NAMING, PLAY
 from bideuchre_env.step import apply, legal, legal_bits
 
 # How a seat is taken to decide.
@@ -60,43 +60,47 @@ def surprise(t: Row, phase: int, did: int, would: int, k: Row) -> float:
 
 
 @kernel
-def call_chance(v: Row, t: Row, bits: int, did: int, book: Book, b: Row, k: Row) -> float:
-    """The chance of a call among the legal ones, `bits` as for `expert_call`."""
+def call_chance(t: Row, did: int, b: Row, k: Row) -> float:
+    """The chance of a call, after `weigh_calls`: a softmax of what the calls weighed are worth.
+
+    One that was not worth weighing is left the share of calls made for no reason seen.
+    """
     per_bid = int(t.strains_per_bid)
-    level_did = (did - 1) // per_bid if did > 0 else -1
-    most, total, own, legal_calls = -1e9, 0.0, 0.0, 0
+    level_did, strain_did = -1, int(b.ranked[0])
+    if did > 0:
+        level_did = (did - 1) // per_bid
+        if per_bid > 1:
+            strain_did = (did - 1) % per_bid
+    most = NOT_WEIGHED
     for level in range(-1, int(t.n_levels)):
-        if bits >> (1 + level) & 1 == 0:
-            continue
-        legal_calls += 1
-        value = call_worth(v, t, level, book.numbers, book.wins, b) / (b.slope * k.points)
-        if level == level_did:
-            own = value
-        if value > most:
-            total *= exp(most - value)
-            most = value
-        total += exp(value - most)
-    chance = exp(own - most) / total
-    if per_bid > 1 and level_did >= 0:
-        chance *= strain_chance(t, level_did, (did - 1) % per_bid, b, k)
-        legal_calls *= N_STRAINS
-    return float(chance * (1.0 - k.slip) + k.slip / legal_calls)
+        for place in range(N_STRAINS):
+            most = max(most, b.worth[1 + level, place])
+    total, own, heat = 0.0, 0.0, b.slope * k.points
+    for level in range(-1, int(t.n_levels)):
+        for place in range(N_STRAINS):
+            value = b.worth[1 + level, place]
+            if value > NOT_WEIGHED:
+                part = exp((value - most) / heat)
+                total += part
+                if level == level_did and (per_bid == 1 or int(b.ranked[place]) == strain_did):
+                    own = part
+    return float(own / total * (1.0 - k.slip) + k.slip / int(t.n_actions))
 
 
 @kernel
 def strain_chance(t: Row, level: int, strain: int, b: Row, k: Row) -> float:
-    """The chance of a strain for a bid of this level."""
+    """The chance of a strain named for a contract of this level."""
     total, own, alone, exchange = 0.0, 0.0, int(t.alone[level]), int(t.exchange[level])
     for other in range(N_STRAINS):
         if alone:
             best = b.lone[exchange, int(b.best_lone[exchange])]
             part = exp((b.lone[exchange, other] - best) / k.chance)
         else:
-            part = exp((b.mean[other] - b.mean[int(b.best)]) / k.tricks)
+            part = exp((b.mean[other] - b.mean[int(b.ranked[0])]) / k.tricks)
         total += part
         if other == strain:
             own = part
-    return float(own / total)
+    return float(own / total * (1.0 - k.slip) + k.slip / N_STRAINS)
 
 
 @kernel
@@ -128,9 +132,12 @@ def action_log(
     if phase <= NAMING:
         read_view(seen, t, o, v)
         if weigh_hand(v, t, book, scratch, b):
-            if phase == AUCTION:
-                return log(call_chance(v, t, call_bits(may, t), action, book, b, k))
-            return log(strain_chance(t, int(s.level), action - int(t.trump_offset), b, k) + 1e-3)
+            if phase == NAMING:
+                return log(strain_chance(t, int(s.level), action - int(t.trump_offset), b, k))
+            weigh_calls(
+                v, t, book.numbers[0], book.weights[0], book.wins, call_bits(may, t), b
+            )  # fmt: skip
+            return log(call_chance(t, action, b, k))
     would = expert_decision(seen, may, t, o, book, v, scratch, b, x)
     if phase == PLAY:
         first = int(t.card_offset)

@@ -1,57 +1,87 @@
-"""Fit the numbers of the expert's auction: the whole of `agents/call_numbers.npz`.
+"""Train the numbers of the expert's auction: the whole of `agents/call_numbers.npz`.
 
-    python experiments/fit_calls.py --games cincinnati_v0 barrie_v0
+    python experiments/fit_calls.py --games cincinnati_v0 barrie_v0 --seed 1 --hands 500000
 
-For each game the expert plays at all four seats. In every hand one of its calls, at a random turn,
-is replaced by any that looks nearly as good (`WIDTH` points), and the hand is played out. Least
-squares of the points of the caller's side on the facts of that call (`agents/calls.py`), passes,
-bids and lone bids apart, by the turn and by whose bid stands. Each round starts from the numbers
-of the one before, and is fitted to the hands of the last `KEEP` rounds. A ridge towards the
-numbers before keeps what is rarely seen where it was.
+For each game the expert plays against itself and against the rule player. In every hand one of its
+calls, at a random turn, is replaced by another that looks nearly as good (`WIDTH`), and the
+hand is played out from there both ways. The network of `agents/call_network.py` learns the points
+the caller's side got beyond what the contract of the call should bring. As only the difference of
+two calls decides, and luck strikes both of a pair alike, the loss weighs the differences of the
+pairs more than their sums, by how alike the luck is.
 
-The games not named keep the package's numbers. It writes at the end only.
+Each round starts from the numbers of the one before. The first `SETTLING`, of fewer hands, also
+fit by least squares what the hand and the auction tell of tricks beyond the table's. After them
+that is kept, and a round learns from the hands of the last `KEEP`. The games not named keep the
+package's numbers. The same seed gives the same hands, and on one machine the same numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bideuchre_env import batch
-from bideuchre_env._jit import Array, kernel, records, row_of
-from bideuchre_env.agents.bidding import N_SIGNS, SCRATCH, read_signs
-from bideuchre_env.agents.call_weights import fitted_numbers, plain_numbers, set_signs
+from bideuchre_env._jit import Array, Row, kernel, records, row_of
+from bideuchre_env.agents.bidding import N_SIGNS, N_STRAINS, SCRATCH, read_signs
+from bideuchre_env.agents.call_inputs import N_COUNTS, N_INPUTS
+from bideuchre_env.agents.call_network import FIRST, LAYERS, NETWORK, SCALE, SECOND
+from bideuchre_env.agents.call_weights import fitted_numbers, plain_numbers, provenance
 from bideuchre_env.agents.calls import (
-    BID,
     CALLS,
-    LONE,
-    N_CONTEXTS,
-    N_FACTS,
-    PASS,
+    NOT_WEIGHED,
     call_action,
-    call_worth,
-    describe_call,
+    find_best,
+    look_up,
+    plain_points,
+    start_calls,
+    weigh_calls,
 )
-from bideuchre_env.agents.expert import WANTED, Book, ExpertAgent, weigh_hand
+from bideuchre_env.agents.equity import read_time
+from bideuchre_env.agents.expert import WANTED, ExpertAgent
 from bideuchre_env.agents.rule import RuleAgent, call_bits
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import no_table
 from bideuchre_env.cards import NO_TRUMP
 from bideuchre_env.deal import mix, split_seed
 from bideuchre_env.errors import BidEuchreError, OptionError
-from bideuchre_env.state import DEAL, new_states
+from bideuchre_env.state import AUCTION, DEAL, new_states
 from bideuchre_env.variants import RULES
 
 GAMES = ("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0")
-WIDTH = 3.0  # points below the best call that are still tried
-KEEP = 5  # rounds whose hands are fitted together
+WIDTH = (3.0, 2.0)  # points below the best call that are still tried: while settling, and after
+SETTLING, SHARE = 3, 4  # first rounds, of a quarter of the hands
+KEEP = 4  # rounds whose hands are learned from together
+EPOCHS = 2
+RATE = 2e-3  # of Adam, falling to 0 in every round
+PAIRS = 1024  # in one step of it
 RIDGE = 50.0
-AT_ONCE = 10_000
+AT_ONCE = 20_000
+N_TOLD = 1 + N_COUNTS + N_SIGNS
+
+Player = ExpertAgent | RuleAgent
+
+TRIAL = np.dtype(
+    [
+        ("inputs", np.float32, (2, N_INPUTS)),  # of the best call and of another
+        ("action", np.int64, (2,)),
+        ("plain", np.float64, (2,)),  # points of its contract
+        ("points", np.float64, (2,)),  # points it brought
+        ("level", np.int64, (2,)),
+        ("strain", np.int64, (2,)),
+        ("beyond", np.float64, (2,)),  # tricks won more than the table's
+        ("stood", np.int8, (2,)),  # whether it became the contract
+        ("told", np.float64, (2, N_TOLD)),  # what `trick_shift` weighs
+        ("seat", np.int64),
+    ]
+)
+"""A turn to call at which two calls were tried."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +89,8 @@ class Args:
     """What to fit; every field is an option of the command line."""
 
     games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
-    hands: int = field(default=60_000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(default=5, metadata={"help": "times all is fitted, each upon the last"})
+    hands: int = field(default=500_000, metadata={"help": "hands of each game in each round"})
+    rounds: int = field(default=8, metadata={"help": "times all is fitted, each upon the last"})
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
     seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
     out: Path = field(
@@ -88,134 +118,130 @@ def main(args: Args) -> int:
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
-    numbers = dict(fitted_numbers())
+    told = {} if set(args.games) == set(GAMES) else provenance()
+    numbers = {name: fitted_numbers(name) for name in told if name not in args.games}
     try:
         for name in args.games:
             start = time.perf_counter()
             numbers[name] = fit_game(name, args)
+            told[name] = {
+                "script": "experiments/fit_calls.py",
+                **{
+                    option: getattr(args, option)
+                    for option in ("hands", "rounds", "search", "seed")
+                },
+            }
             print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     except KeyboardInterrupt:
         print("interrupted: nothing is written", file=sys.stderr)
         return 130
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    partial = args.out.with_suffix(".partial")
-    with partial.open("wb") as file:
-        np.savez_compressed(file, **{name: n.astype(np.float32) for name, n in numbers.items()})
-    partial.replace(args.out)  # complete or not at all
+    write(args.out, numbers, told)
     print(f"written to {args.out}")
     return 0
 
 
+def write(out: Path, numbers: dict[str, Array], told: dict[str, Any]) -> None:
+    """Write the file, complete or not at all."""
+    parts = NETWORK.names or ()
+    arrays = {f"{game}_{part}": n[part][0] for game, n in numbers.items() for part in parts}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = out.with_suffix(".partial")
+    with partial.open("wb") as file:
+        np.savez_compressed(file, provenance=np.array(json.dumps(told)), **arrays)
+    partial.replace(out)
+
+
 def fit_game(name: str, args: Args) -> Array:
-    """The numbers of one game, float64 (kinds, contexts, facts)."""
+    """The numbers of one game, one `NETWORK` record."""
     rules = RULES[name]
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else (0,) * 13
-    numbers = plain_numbers(ExpertAgent(rules, wins=no_table()).book.weights)
-    kept: list[tuple[Array, ...]] = []
+    numbers = drawn_numbers(rng)
+    kept: list[Array] = []
     for turn in range(args.rounds):
+        settling = turn < SETTLING
+        width = WIDTH[0 if settling else 1]
         agent = ExpertAgent(rules, numbers=numbers, wanted=wanted, wins=no_table())
-        sides = (agent, RuleAgent(rules))  # whom it plays against, by turns
-        n = min(AT_ONCE, args.hands)
-        parts = [try_calls(agent, sides[part % 2], n, rng) for part in range(args.hands // n)]
-        kept.append(tuple(np.concatenate(column) for column in zip(*parts, strict=True)))
-        data = [np.concatenate(column) for column in zip(*kept[-KEEP:], strict=True)]
-        error = float(np.mean((kept[-1][3] - predicted(numbers, *kept[-1][:3])) ** 2))
-        numbers = refit_signs(refitted(numbers, *data[:4]), *data[4:])
-        print(f"  {name} round {turn + 1}: squared error before {error:.2f}", flush=True)
+        players = (agent, RuleAgent(rules))  # whom it plays against, by turns
+        hands = max(100, args.hands // SHARE) if settling else args.hands
+        n = min(AT_ONCE, max(1, hands // 8))
+        parts = [
+            try_calls(agent, players[part % 2], n, part // 2 % 4, width, rng)
+            for part in range(hands // n)
+        ]
+        kept = [*([] if settling else kept[1 - KEEP :]), np.concatenate(parts)]
+        numbers = numbers.copy()
+        said = train(numbers, kept, rng)
+        if turn < SETTLING - 1:
+            refit_shifts(numbers, kept[-1])
+        if turn == SETTLING - 1:
+            kept = []
+        print(f"  {name} round {turn + 1}: {said}", flush=True)
     return numbers
 
 
-def refit_signs(numbers: Array, signs: Array, strains: Array, beyond: Array) -> Array:
-    """Least squares of the tricks beyond the table's on what the others had called."""
-    for kind in range(2):
-        these = (strains >= 0) & ((strains == NO_TRUMP) == bool(kind))
-        x = np.concatenate([np.ones((int(these.sum()), 1)), signs[these]], axis=1)
-        left = x.T @ x + np.diag([1e-6] + [RIDGE] * N_SIGNS)
-        found = np.linalg.solve(left, x.T @ beyond[these])
-        set_signs(numbers, kind, found[0], found[1:])
-    return numbers
-
-
-def predicted(numbers: Array, kinds: Array, contexts: Array, facts: Array) -> Array:
-    """The points the numbers say for these calls."""
-    said: Array = (numbers[kinds, contexts] * facts).sum(axis=1)
-    return said
-
-
-def refitted(numbers: Array, kinds: Array, contexts: Array, facts: Array, points: Array) -> Array:
-    """Least squares with a ridge towards the numbers there were."""
-    out = numbers.copy()
-    for kind in (PASS, BID, LONE):
-        for context in range(N_CONTEXTS):
-            these = (kinds == kind) & (contexts == context)
-            x, before = facts[these], numbers[kind, context]
-            if len(x):
-                scale = np.sqrt((x * x).mean(axis=0)) + 1e-9
-                z = x / scale
-                left = z.T @ z + RIDGE * np.eye(N_FACTS)
-                out[kind, context] += (
-                    np.linalg.solve(left, z.T @ (points[these] - x @ before)) / scale
-                )
-    return out
+# --- the hands ----------------------------------------------------------------------------------
 
 
 def try_calls(
-    agent: ExpertAgent, other: ExpertAgent | RuleAgent, n: int, rng: np.random.Generator
-) -> tuple[Array, ...]:
-    """Play `n` hands against another agent, one call of each changed.
-
-    Of that call: its kind, context, facts and the points it got; the signs of the calls before
-    it, its strain (-1 unless it became the contract, with partner) and the tricks won beyond what
-    the table says.
-    """
-    tables, offsets = agent.tables, agent.layout.offsets
+    agent: ExpertAgent, other: Player, n: int, call: int, width: float, rng: np.random.Generator
+) -> Array:
+    """Deal `n` hands and try two calls at this turn of those that have two: `TRIAL` records."""
+    tables = agent.tables
     states = new_states(n)
     batch.seed_rows(states, *split_seed(int(rng.integers(2**62))))
     batch.start_rows(states, tables, np.arange(n) % 4)
     batch.deal_rows(states, tables)
-    chosen_turn = rng.integers(0, 4, n)
-    kinds, contexts = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    facts, signs = np.zeros((n, N_FACTS)), np.zeros((n, N_SIGNS))
-    levels, strains, means = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
-    seats = (states["dealer"] + 1 + chosen_turn) & 3
-    observations = np.zeros((n, agent.layout.size), np.int8)
-    masks = np.zeros((n, agent.n_actions), np.int8)
-    for call in range(4):
-        rows = np.arange(n)
-        batch.encode_rows(states, tables, offsets, rows, observations, masks)
-        choices = agent.act_rows(observations, masks)
-        theirs = (states["turn"] ^ seats) & 1 == 1
-        if other is not agent:
-            choices[theirs] = other.act_rows(observations[theirs], masks[theirs])
-        here = np.flatnonzero(chosen_turn == call)
-        tried = np.zeros(len(here), np.int64)
-        found = np.zeros((len(here), 4), np.int64)
-        told, read = np.zeros((len(here), N_FACTS)), np.zeros((len(here), 1 + N_SIGNS))
-        try_rows(
-            observations[here], masks[here], tables, offsets, agent.book, records(VIEW, 1),
-            records(SCRATCH, 1), records(CALLS, 1), rng.integers(0, 2**62, len(here)),
-            tried, found, told, read,
-        )  # fmt: skip
-        choices[here], facts[here] = tried, told
-        kinds[here], contexts[here], levels[here], strains[here] = found.T
-        means[here], signs[here] = read[:, 0], read[:, 1:]
-        batch.apply_rows(states, tables, rows, choices)
-    while len(rows := np.flatnonzero(states["phase"] < DEAL)):
-        batch.encode_rows(states, tables, offsets, rows, observations, masks)
-        m = len(rows)
-        choices = agent.act_rows(observations[:m], masks[:m])
-        theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
-        if other is not agent and theirs.any():
-            choices[theirs] = other.act_rows(observations[:m][theirs], masks[:m][theirs])
-        batch.apply_rows(states, tables, rows, choices)
-    everyone, sides = np.arange(n), seats & 1
-    points = states["points"].astype(float)
-    gained = points[everyone, sides] - points[everyone, 1 - sides]
-    beyond = states["tricks_won"][everyone, sides] - means
-    stood = (states["declarer"] == seats) & (states["level"] == levels) & (kinds == BID)
-    strains[~stood] = -1
-    return kinds, contexts, facts, gained, signs, strains, beyond
+    seats = (states["dealer"] + 1 + call) & 3
+    for _ in range(call):
+        step(states, np.arange(n), seats, agent, other)
+    observations, masks = seen(states, np.arange(n), agent)
+    trials = records(TRIAL, n)
+    trials["seat"] = seats
+    try_rows(
+        observations, masks, tables, agent.layout.offsets, *agent.book, records(VIEW, 1),
+        records(SCRATCH, 1), records(CALLS, 1), rng.integers(0, 2**62, n), width,
+        trials,
+    )  # fmt: skip
+    two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
+    trials = trials[two]
+    for which in range(2):
+        played = states[two]
+        batch.apply_rows(played, tables, np.arange(len(two)), trials["action"][:, which].copy())
+        while len(rows := np.flatnonzero(played["phase"] < DEAL)):
+            step(played, rows, trials["seat"], agent, other)
+        note(trials, which, played)
+    return trials
+
+
+def seen(states: Array, rows: Array, agent: ExpertAgent) -> tuple[Array, Array]:
+    """What the seat to act observes in these rows, and its masks."""
+    observations = np.zeros((len(rows), agent.layout.size), np.int8)
+    masks = np.zeros((len(rows), agent.n_actions), np.int8)
+    batch.encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
+    return observations, masks
+
+
+def step(states: Array, rows: Array, seats: Array, agent: ExpertAgent, other: Player) -> None:
+    """Let the seat to act in these rows act: the agent on the side of `seats`, else the other."""
+    observations, masks = seen(states, rows, agent)
+    choices = np.zeros(len(rows), np.int64)
+    theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
+    for mine, player in ((~theirs, agent), (theirs, other)):
+        if mine.any():
+            choices[mine] = player.act_rows(observations[mine], masks[mine])
+    batch.apply_rows(states, agent.tables, rows, choices)
+
+
+def note(trials: Array, which: int, played: Array) -> None:
+    """Enter what came of one of the two calls."""
+    everyone, seats = np.arange(len(trials)), trials["seat"]
+    points = played["points"].astype(float)
+    trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
+    tricks = played["tricks_won"][everyone, seats & 1]
+    trials["beyond"][:, which] = tricks - trials["told"][:, which, 0]
+    ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
+    trials["stood"][:, which] &= ours
 
 
 @kernel
@@ -224,44 +250,145 @@ def try_rows(
     masks: Array,
     tables: Array,
     offsets: Array,
-    book: Book,
+    weights: Array,
+    keys: Array,
+    tricks: Array,
+    lone: Array,
+    numbers: Array,
+    wins: Array,
     views: Array,
     scratch: Array,
     calls: Array,
     words: Array,
-    actions: Array,
-    found: Array,
-    facts: Array,
-    read: Array,
+    width: float,
+    trials: Array,
 ) -> None:
-    """Choose for every row one of the calls that look good, by `words`, and note its facts."""
-    t, v, b = tables[0], views[0], calls[0]
+    """Find for every row the best call and, by `words`, another that looks good, or action -1."""
+    t, v, b, n, w = tables[0], views[0], calls[0], numbers[0], weights[0]
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], v)
-        weigh_hand(v, t, book, scratch[0], b)
-        legal = call_bits(row_of(masks, i), t)
-        most = -1e9
-        for level in range(-1, int(t.n_levels)):
-            if legal >> (1 + level) & 1:
-                most = max(most, call_worth(v, t, level, book.numbers, book.wins, b))
-        best, best_draw = -2, -1
-        for level in range(-1, int(t.n_levels)):
-            if legal >> (1 + level) & 1:
-                value = call_worth(v, t, level, book.numbers, book.wins, b)
-                draw = int(mix(np.uint64(words[i]) + np.uint64(level + 2)) >> np.uint64(2))
-                if value >= most - WIDTH * b.slope and draw > best_draw:
-                    best, best_draw = level, draw
-        found[i, 0] = describe_call(v, t, best, book.wins, b)
-        found[i, 1] = b.context
-        for fact in range(N_FACTS):
-            facts[i, fact] = b.facts[fact]
-        found[i, 2] = best
-        found[i, 3] = b.best
-        read[i, 0] = b.table_mean[int(b.best)]
-        read_signs(v, t, int(b.best), scratch[0].counts)
-        for sign in range(N_SIGNS):
-            read[i, 1 + sign] = scratch[0].counts[sign]
-        actions[i] = call_action(t, best, b)
+        look_up(v, t, keys, tricks, lone, n, scratch[0], b)
+        read_time(v)
+        find_best(b)
+        start_calls(v, t, n, w, wins, scratch[0], b)
+        weigh_calls(v, t, n, w, wins, call_bits(row_of(masks, i), t), b)
+        best, most = 0, NOT_WEIGHED
+        for call in range(8 * (1 + int(t.n_levels))):
+            if call & 7 < N_STRAINS and b.worth[call >> 3, call & 7] > most:
+                best, most = call, b.worth[call >> 3, call & 7]
+        other, best_draw = -1, -1
+        for call in range(8 * (1 + int(t.n_levels))):
+            if call & 7 < N_STRAINS and call != best:
+                draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
+                if b.worth[call >> 3, call & 7] >= most - width * b.slope and draw > best_draw:
+                    other, best_draw = call, draw
+        trials[i].action[1] = -1
+        note_call(v, t, w, best, 0, wins, scratch[0], b, trials[i])
+        if other >= 0:
+            note_call(v, t, w, other, 1, wins, scratch[0], b, trials[i])
+
+
+@kernel
+def note_call(
+    v: Row, t: Row, w: Row, call: int, which: int, wins: Array, scratch: Row, b: Row, trial: Row
+) -> None:
+    """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
+    level, strain = (call >> 3) - 1, int(b.ranked[call & 7])
+    trial.plain[which] = plain_points(v, t, w, level, strain, wins, b)
+    for i in range(N_INPUTS):
+        trial.inputs[which, i] = b.inputs[i]
+    trial.action[which] = call_action(t, level, strain)
+    trial.level[which] = level
+    trial.strain[which] = strain
+    trial.stood[which] = 1 - int(t.alone[level]) if level >= 0 else 0
+    trial.told[which, 0] = b.table_mean[strain]
+    for i in range(N_COUNTS):
+        trial.told[which, 1 + i] = b.counts[strain, i]
+    read_signs(v, t, strain, scratch.counts)
+    for i in range(N_SIGNS):
+        trial.told[which, 1 + N_COUNTS + i] = scratch.counts[i]
+
+
+def refit_shifts(numbers: Array, trials: Array) -> None:
+    """Least squares of the tricks beyond the table's on what is told of the hand and the calls."""
+    stood = trials["stood"] == 1
+    strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
+    for kind in range(2):
+        these = (strains == NO_TRUMP) == bool(kind)
+        x = told[these]
+        left = x.T @ x + RIDGE * np.eye(N_TOLD)
+        numbers["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
+
+
+# --- the network --------------------------------------------------------------------------------
+
+
+def drawn_numbers(rng: np.random.Generator) -> Array:
+    """A network to start from, which adds nothing yet."""
+    numbers = plain_numbers()
+    numbers["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
+    numbers["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
+    return numbers
+
+
+def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
+    """What the network says of inputs (n, N_INPUTS), and its two layers on the way."""
+    one = np.maximum(x @ p["first"] + p["first_base"], 0)
+    two = np.maximum(one @ p["second"] + p["second_base"], 0)
+    return two @ p["last"] + x @ p["straight"] + p["base"], one, two
+
+
+def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
+    """The slope of the loss in every number, given that in what the network says, (n,)."""
+    g_two = g[:, None] * p["last"] * (two > 0)
+    g_one = (g_two @ p["second"].T) * (one > 0)
+    return {
+        "first": x.T @ g_one,
+        "first_base": g_one.sum(axis=0),
+        "second": one.T @ g_two,
+        "second_base": g_two.sum(axis=0),
+        "last": two.T @ g,
+        "straight": x.T @ g,
+        "base": g.sum(),
+    }
+
+
+def train(numbers: Array, kept: list[Array], rng: np.random.Generator) -> str:
+    """Train the network in `numbers` on these trials, and say how it went.
+
+    Of a pair of residuals with correlation r, the loss is sum^2 / (1 + r) + difference^2 / (1 - r).
+    """
+    x = np.concatenate([trials["inputs"] for trials in kept])
+    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in kept])
+    y = y.astype(np.float32)
+    p = {name: numbers[name][0].copy() for name in LAYERS}
+    n = len(kept[-1])
+    before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
+    alike = float(np.corrcoef(before.T)[0, 1])
+    moments = {name: [np.zeros_like(p[name]), np.zeros_like(p[name])] for name in LAYERS}
+    batches = max(1, len(x) // PAIRS)
+    steps, step = EPOCHS * batches, 0
+    for _ in range(EPOCHS):
+        for these in np.array_split(rng.permutation(len(x)), batches):
+            step += 1
+            rows = x[these].reshape(-1, N_INPUTS)
+            said, one, two = forward(p, rows)
+            r = said.reshape(-1, 2) - y[these]
+            together = r.sum(axis=1) / (1 + alike)
+            apart = (r[:, 0] - r[:, 1]) / (1 - alike)
+            g = np.stack([together + apart, together - apart], axis=1).reshape(-1)
+            g *= np.float32(1 / len(rows))
+            rate = RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
+            for name, slope in gradients(p, rows, one, two, g).items():
+                first, second = moments[name]
+                first += 0.1 * (slope - first)
+                second += 0.001 * (slope * slope - second)
+                scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+                p[name] = (p[name] - rate / (1 - 0.9**step) * first / scale).astype(np.float32)
+    for name in LAYERS:
+        numbers[name][0] = p[name]
+    whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
+    return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
 
 
 if __name__ == "__main__":

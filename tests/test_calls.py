@@ -1,0 +1,277 @@
+"""The expert's auction: its network, what the network is shown, its file and its calls."""
+
+from __future__ import annotations
+
+import zipfile
+from importlib import resources
+
+import numpy as np
+import pytest
+from positions import BARRIE, CINCINNATI, CLUB, SIX_CARD, Position
+from test_agents import random_rules
+
+from bideuchre_env import agents, match
+from bideuchre_env._jit import kernel, records, row_of
+from bideuchre_env.agents.bidding import SCRATCH
+from bideuchre_env.agents.call_inputs import CALL, N_INPUTS
+from bideuchre_env.agents.call_network import NETWORK, SCALE, network_points, weigh_table
+from bideuchre_env.agents.call_weights import (
+    FILE,
+    fitted_games,
+    fitted_numbers,
+    load_call_weights,
+    plain_numbers,
+    provenance,
+)
+from bideuchre_env.agents.calls import CALLS, find_best, look_up, start_calls, weigh_calls
+from bideuchre_env.agents.equity import read_time
+from bideuchre_env.agents.expert import ExpertAgent
+from bideuchre_env.agents.hand_table import SUIT_MAPS
+from bideuchre_env.agents.rule import call_bits
+from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.cards import CARD_NAMES, SUITS
+from bideuchre_env.rules import Bid, Rules
+from bideuchre_env.variants import RULES
+
+QUICK = (0,) * 13  # cards played by the rules alone
+BUILT_IN = ("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0")
+
+
+def expert_at(rules, hands, **options):
+    """A named position with the expert to choose."""
+    position = Position(rules, hands, **options)
+    position.agent = agents.make("expert", rules)
+    return position
+
+
+def drawn_network(seed):
+    """A network of random numbers."""
+    rng, numbers = np.random.default_rng(seed), records(NETWORK, 1)
+    for part in NETWORK.names:
+        numbers[part] = rng.normal(0, 0.3, numbers[part].shape)
+    return numbers
+
+
+def random_hand(rules, rng):
+    """The names of a hand."""
+    deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
+    return [str(card) for card in rng.permutation(deck)[: rules.tricks]]
+
+
+@kernel
+def weigh_row(rows, masks, tables, offsets, weights, keys, tricks, lone, numbers, wins, v, x, b):
+    """Weigh every legal call of the first row; False without a table."""
+    t, n, w = tables[0], numbers[0], weights[0]
+    read_view(row_of(rows, 0), t, offsets[0], v[0])
+    found = look_up(v[0], t, keys, tricks, lone, n, x[0], b[0])
+    if found:
+        read_time(v[0])
+        find_best(b[0])
+        start_calls(v[0], t, n, w, wins, x[0], b[0])
+        weigh_calls(v[0], t, n, w, wins, call_bits(row_of(masks, 0), t), b[0])
+    return found
+
+
+def weighed(position):
+    """The `CALLS` record after every legal call was weighed by the agent of a position."""
+    agent, (row, mask) = position.agent, position.look()
+    b = records(CALLS, 1)
+    assert weigh_row(
+        row[np.newaxis], mask[np.newaxis], agent.tables, agent.layout.offsets,
+        *agent.book, records(VIEW, 1),
+        records(SCRATCH, 1), b,
+    )  # fmt: skip
+    return b[0]
+
+
+# --- the network -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_kernels_say_what_plain_matrix_products_say(seed):
+    """Two rectified layers and a straight way past them, in points."""
+    numbers, rng = drawn_network(seed), np.random.default_rng(seed)
+    n, calls = numbers[0], records(CALLS, 1)
+    x = rng.normal(0, 1, N_INPUTS) * (rng.random(N_INPUTS) < 0.5)
+    calls["inputs"] = x
+    weigh_table(n, calls[0])
+    for _ in range(2):  # another call at the same table
+        x[CALL:] = rng.normal(0, 1, N_INPUTS - CALL)
+        calls["inputs"] = x
+        one = np.maximum(x @ numbers["first"][0] + numbers["first_base"][0], 0)
+        two = np.maximum(one @ numbers["second"][0] + numbers["second_base"][0], 0)
+        said = two @ numbers["last"][0] + x @ numbers["straight"][0] + numbers["base"][0]
+        assert network_points(n, calls[0]) == pytest.approx(SCALE * said, rel=1e-4, abs=1e-3)
+
+
+def test_a_network_of_zeros_adds_nothing():
+    """Then a bid is worth the chance to win by its contract: no more, no less."""
+    position = expert_at(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
+    position.agent = ExpertAgent(BARRIE, numbers=plain_numbers())
+    b = weighed(position)
+    assert network_points(plain_numbers()[0], b) == 0.0
+    assert b["mean"] == pytest.approx(b["table_mean"], abs=1e-6)
+
+
+@pytest.mark.parametrize("rules", [CINCINNATI, BARRIE, CLUB])
+def test_renaming_the_suits_changes_no_worth(rules):
+    """The network is shown no suit by name: a pass or bid is worth what it was, strain for strain.
+
+    (A lone bid that cannot be made may be weighed in any of the strains that are alike.)
+    """
+    rng = np.random.default_rng(8)
+    for _ in range(12):
+        hand = random_hand(rules, rng)
+        worth = []
+        for suits in (SUIT_MAPS[0], SUIT_MAPS[int(rng.integers(1, 8))]):
+            names = [card[0] + SUITS[suits[SUITS.index(card[1])]] for card in hand]
+            b = weighed(expert_at(rules, {1: " ".join(names)}))
+            partnered = 1 + sum(not bid.alone for bid in rules.ladder)  # and a pass
+            worth.append((np.sort(b["mean"]), b["worth"][:partnered].max(axis=1)))
+        assert worth[0][0] == pytest.approx(worth[1][0], abs=1e-6)
+        assert worth[0][1] == pytest.approx(worth[1][1], abs=1e-4)
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def test_the_file_says_how_it_was_made():
+    """Every game with a table of hands, by the script in experiments, from a seed."""
+    assert sorted(fitted_games()) == sorted(BUILT_IN)
+    for told in provenance().values():
+        assert told["script"] == "experiments/fit_calls.py"
+        assert set(told) == {"script", "hands", "rounds", "search", "seed"}
+
+
+def test_the_file_is_small_whole_and_holds_no_pickles():
+    """A few hundred kilobytes of finite numbers, every network trained."""
+    path = resources.files("bideuchre_env.agents").joinpath(FILE)
+    with path.open("rb") as file, zipfile.ZipFile(file) as members:
+        assert sum(member.compress_size for member in members.infolist()) < 400_000
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays.files)
+    for name in fitted_games():
+        for part in NETWORK.names:
+            numbers = fitted_numbers(name)[part]
+            assert np.isfinite(numbers).all()
+            assert np.any(numbers != 0), (name, part)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_game_is_bid_by_its_own_numbers(name):
+    """And a game that differs in what bidding hardly feels by those of the nearest."""
+    own = fitted_numbers(name)
+    assert np.array_equal(load_call_weights(RULES[name]), own)
+    assert np.array_equal(load_call_weights(RULES[name].replace(max_hands=77)), own)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RULES["double_deck_v0"],
+        Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=500),), target=900),
+        Rules(ranks="10", partnered=(1, 5), target=20),
+    ],
+)
+def test_an_unlike_game_is_bid_by_its_contracts(rules):
+    """Another deck, or lone bids of other values: nothing that was learned is stretched to it."""
+    assert np.array_equal(load_call_weights(rules), plain_numbers())
+
+
+def test_the_numbers_cannot_be_written_to():
+    """They are shared by all agents of a game."""
+    with pytest.raises(ValueError, match="read-only"):
+        load_call_weights(BARRIE)["base"] = 1.0
+
+
+# --- strength ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_the_network_is_worth_its_numbers(variant):
+    """Ahead of the same bidding without it, by the cards as the rules play them."""
+    rules = RULES[variant]
+    sides = [ExpertAgent(rules, numbers=n, wanted=QUICK) for n in (None, plain_numbers())]
+    assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
+
+
+def test_calls_do_not_depend_on_the_rows_beside_them():
+    """One row or many: sums of the row before leave nothing behind."""
+    rng, seen = np.random.default_rng(3), []
+    for _ in range(40):
+        position = expert_at(BARRIE, {1: " ".join(random_hand(BARRIE, rng))})
+        seen.append(position.look())
+    rows, masks = (np.stack([pair[i] for pair in seen]) for i in range(2))
+    together = position.agent.act_rows(rows, masks)
+    alone = [position.agent.act(row, mask) for row, mask in zip(rows, masks, strict=True)]
+    assert together.tolist() == alone
+    assert len(set(alone)) > 5
+
+
+def test_legal_calls_in_custom_auctions():
+    """Whatever the ladder, the action is one of the legal ones."""
+    rng = np.random.default_rng(12)
+    for _ in range(25):
+        rules = random_rules(rng)
+        position = expert_at(rules, {1: " ".join(random_hand(rules, rng))})
+        assert position.choice() in position.legal()
+
+
+# --- calls any good player would make ------------------------------------------------------------
+
+
+def test_the_last_bidder_bids_only_the_minimum():
+    """Whoever speaks last cannot be outbid: one more than the standing bid is enough."""
+    position = expert_at(SIX_CARD, {0: "JS JC AS KS QS 9H"}).do("bid 2 H, pass, pass")
+    assert position.choice() == "bid 3 S"
+
+
+def test_a_forced_dealer_bids_as_little_as_possible():
+    """The dealer may not pass at Cincinnati: with a bad hand the lowest bid costs least."""
+    position = expert_at(CINCINNATI, {0: "9S TH QH 9D TC KD"}).do("pass, pass, pass")
+    assert position.choice() == "bid 3"
+
+
+def test_the_dealer_does_not_outbid_partner_for_nothing():
+    """A partner's bid that will be made is left alone by a hand with nothing to add."""
+    position = expert_at(BARRIE, {0: "JS AS QS KH QH KD QC KC"}, dealer=0)
+    assert position.do("pass, bid 4 H, pass").choice() == "pass"
+
+
+def test_a_double_moon_is_not_bid_on_a_plain_moon_hand():
+    """A step up the moons over one's own partner gains nothing but risk."""
+    position = expert_at(CINCINNATI, {3: "JS JC AS KS 9H TD"}).do("bid moon, pass")
+    assert position.choice() == "pass"
+
+
+def test_the_dealer_takes_the_win_that_is_sure():
+    """No lone hand for 12 and more where a trick, as good as certain, wins the game anyway."""
+    hand = {0: "JS JC AS KS KS QH KD AD"}
+    position = expert_at(BARRIE, hand, score=(51, 30)).do("pass, pass, pass")
+    assert position.choice() == "bid 1 S"
+
+
+def test_call_2_with_three_bowers_and_side_aces():
+    """With three jacks, trump length and aces a call for cards is bid."""
+    position = expert_at(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
+    assert position.choice() in ("bid call-2 S", "bid call-1 S", "bid moon S")
+
+
+def test_eight_sure_tricks_are_a_moon():
+    """Every trump that matters and nothing else: the most there is, from any seat."""
+    for calls in ("", "pass", "bid 5 H, pass"):
+        seat = 1 + len([call for call in calls.split(",") if call])
+        position = expert_at(BARRIE, {seat: "JS JS JC JC AS AS KS KS"})
+        assert (position.do(calls) if calls else position).choice() == "bid moon S"
+
+
+def test_no_trump_is_named_on_aces_with_the_lead():
+    """A hand of aces and kings without a bower wants no trump."""
+    position = expert_at(CINCINNATI, {1: "AS KS AH KH AD AC"})
+    assert position.do("bid 4, pass, pass, pass").choice() == "trump NT"
+
+
+def test_nobody_drifts_home_at_barrie():
+    """Only a side that makes its own bid can win at Barrie: at the target, bid to get out."""
+    position = expert_at(BARRIE, {3: "JS AS KS QS KH QH KD QC"}, score=(0, 55))
+    assert position.do("pass, pass").choice() != "pass"
