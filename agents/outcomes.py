@@ -1,7 +1,7 @@
 """What an action comes to in worlds drawn from an observation: by the solver, or played out.
 
 Every candidate action is tried in the same worlds, and what follows is valued by the chance to win
-the game (`equity.worth`). In the play of the cards a world is solved: what each card leads to with
+the game (`win_table.chance_to_win`). In the play of the cards a world is solved: what each card leads to with
 all hands open. Before that it is played out by the expert in all four seats, without its search of
 the last tricks: it does not know the hidden cards either, so that bids are worth what play makes
 of them.
@@ -18,11 +18,12 @@ from bideuchre_env.agents.bidding import (
     N_STRAINS,
     expected_tricks,
     lone_chance,
-    played_worth,
 )
-from bideuchre_env.agents.equity import read_time, worth
-from bideuchre_env.agents.expert import Book, expert_decision
+from bideuchre_env.agents.calls import NOT_WEIGHED, call_action, weigh_calls
+from bideuchre_env.agents.equity import read_time
+from bideuchre_env.agents.expert import Book, expert_decision, weigh_hand
 from bideuchre_env.agents.rule import call_bits
+from bideuchre_env.agents.win_table import chance_to_win
 from bideuchre_env.agents.worlds import rebuild, stream_of
 from bideuchre_env.cards import MAX_KINDS, MAX_TRICKS
 from bideuchre_env.deal import GOLDEN
@@ -37,6 +38,9 @@ from bideuchre_env.step import apply, legal
 
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 SURELY = 2.5  # standard errors behind the best that rule a candidate out
+NEAR = 3.0  # points a call may look worse than the expert's and still be tried
+MOST_CALLS = 8  # calls tried, where the expert has weighed them
+TRUSTED_TO = 0.5  # points the expert's reckoning of calls may err by
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
 
 PLAN = np.dtype(
@@ -49,6 +53,8 @@ PLAN = np.dtype(
         ("squares", np.float64, (MOST_CANDIDATES,)),  # of what it is above the expert's
         ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
         ("total", np.float64),  # worlds, by their weight
+        ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by the expert's own reckoning
+        ("trust", np.float64),  # how far that may err, or 0 where the expert reckons nothing
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
         ("ready", np.int64),  # 1: the solver's table holds worlds of this decision
         ("solved", np.int64),  # tricks left that a world is solved with; with more it is played out
@@ -90,13 +96,18 @@ def begin(
     plan.ready = 0
     plan.sums[:] = 0.0
     plan.squares[:] = 0.0
+    plan.priors[:] = 0.0
+    plan.trust = 0.0
     v = views[0]
     if not rebuild(row, t, o, v, script, world, again):
         return
     plan.word = stream_of(row, int(o.entries), low)
     read_time(v)
     if int(v.phase) == AUCTION:
-        list_calls(mask, t, book.weights[0], v, bidding, plan)
+        if weigh_hand(v, t, book, bidding, b):
+            list_weighed(mask, t, book, v, b, plan)
+        else:
+            list_calls(mask, t, book.weights[0], v, bidding, plan)
     elif int(v.phase) == NAMING:
         list_legal(mask, int(t.trump_offset), N_STRAINS, plan)
     else:
@@ -105,7 +116,11 @@ def begin(
         us = int(v.declarer) & 1 == 0
         tricks = int(t.tricks)
         for won in range(tricks + 1):
-            plan.by_tricks[won] = played_worth(v, t, int(v.level), us, won if us else tricks - won)
+            by_bid = won if us else tricks - won
+            bid, others = int(t.payoff[int(v.level), by_bid]), tricks - by_bid
+            done = by_bid >= int(t.need[int(v.level)])
+            ours, theirs = (bid, others) if us else (others, bid)
+            plan.by_tricks[won] = chance_to_win(v, t, book.wins, ours, theirs, us, done)
 
 
 @kernel
@@ -117,6 +132,30 @@ def add_candidate(plan: Row, action: int) -> None:
     if int(plan.n) < MOST_CANDIDATES:
         plan.actions[int(plan.n)] = action
         plan.n += 1
+
+
+@kernel
+def list_weighed(mask: Array, t: Row, book: Book, v: Row, b: Row, plan: Row) -> None:
+    """Enter the expert's call, and the others it finds nearly as good, the best first."""
+    weigh_calls(v, t, book.numbers[0], book.weights[0], book.wins, call_bits(mask, t), b)
+    plan.trust = TRUSTED_TO * b.slope
+    add_candidate(plan, int(plan.own))
+    most = NOT_WEIGHED
+    while int(plan.n) < MOST_CALLS:
+        best_level, best_place, best = -2, 0, NOT_WEIGHED
+        for level in range(-1, int(t.n_levels)):
+            for place in range(N_STRAINS):
+                if b.worth[1 + level, place] > best:
+                    best_level, best_place, best = level, place, b.worth[1 + level, place]
+        most = max(most, best)
+        if best_level < -1 or best < most - NEAR * b.slope:
+            return
+        action = call_action(t, best_level, int(b.ranked[best_place]))
+        add_candidate(plan, action)
+        for i in range(int(plan.n)):
+            if plan.actions[i] == action:
+                plan.priors[i] = best
+        b.worth[1 + best_level, best_place] = NOT_WEIGHED
 
 
 @kernel
@@ -191,12 +230,12 @@ def play_out(
 
 
 @kernel
-def hand_worth(s: Row, t: Row, v: Row) -> float:
+def hand_worth(s: Row, t: Row, v: Row, wins: Array) -> float:
     """What a finished hand is worth to seat 0, whose view at the decision is `v`."""
     if int(s.level) < 0:
-        return worth(v, t, 0.0, 0.0, True, False)
+        return chance_to_win(v, t, wins, 0, 0, True, False)
     us = int(s.declarer) & 1 == 0
-    return worth(v, t, float(int(s.points[0])), float(int(s.points[1])), us, made(s, t))
+    return chance_to_win(v, t, wins, int(s.points[0]), int(s.points[1]), us, made(s, t))
 
 
 @kernel
@@ -230,7 +269,7 @@ def value_world(
         tries[0] = worlds[0]
         apply(tries[0], t, int(plan.actions[i]))
         play_out(tries[0], t, o, book, views[1], bidding, b, x, seen, may)
-        plan.values[i] = hand_worth(tries[0], t, v)
+        plan.values[i] = hand_worth(tries[0], t, v, book.wins)
 
 
 @kernel
@@ -297,6 +336,7 @@ def drop_hopeless(plan: Row) -> int:
     for i in range(int(plan.n)):
         if plan.values[i] == 1.0 or plan.actions[i] == plan.own:
             plan.actions[kept] = plan.actions[i]
+            plan.priors[kept] = plan.priors[i]
             plan.sums[kept] = plan.sums[i]
             plan.squares[kept] = plan.squares[i]
             kept += 1
@@ -305,16 +345,23 @@ def drop_hopeless(plan: Row) -> int:
 
 
 @kernel
-def choice_of(plan: Row, margin: float, doubt: float) -> int:
-    """The action to choose: the best, or the expert's if that is about as good.
+def choice_of(plan: Row, doubt: float) -> int:
+    """The action to choose: the best by what was tried and by what the expert reckons.
 
-    It is if it lies behind by at most `margin` and `doubt` standard errors.
+    Where it reckons something, both are weighed by how far they may err. Where it does not, its own
+    action is chosen unless another is better by `doubt` standard errors.
     """
     if int(plan.n) == 0 or plan.total <= 0.0:
         return int(plan.own)
-    best, own = best_of(plan), place_of_own(plan)
-    if plan.actions[own] == plan.own:
-        gain = (plan.sums[best] - plan.sums[own]) / plan.total
-        if gain <= margin + doubt * error_of(plan, best) + 1e-9:
-            return int(plan.own)
+    own = place_of_own(plan)
+    best, most = own, 0.0
+    for i in range(int(plan.n)):
+        gain, error = (plan.sums[i] - plan.sums[own]) / plan.total, error_of(plan, i)
+        if plan.trust > 0.0:
+            known, tried = plan.trust * plan.trust, error * error
+            gain = (gain * known + (plan.priors[i] - plan.priors[own]) * tried) / (known + tried)
+        else:
+            gain -= doubt * error
+        if gain > most + 1e-9:
+            best, most = i, gain
     return int(plan.actions[best])

@@ -38,13 +38,12 @@ from bideuchre_env.resample import new_scratch
 from bideuchre_env.rules import Rules
 from bideuchre_env.solver.board import new_board
 from bideuchre_env.solver.memory import new_memory
-from bideuchre_env.state import AUCTION, PLAY, new_states
+from bideuchre_env.state import PLAY, new_states
 
 MOST_WORLDS = 10_000
 AT_ONCE = 4  # worlds between two looks at the clock
 PLAYED_OUT = 40  # worlds played out for one that is solved
-MARGIN_CALL = 0.01  # chance to win the game that a call must gain over the expert's
-DOUBT = 1.5  # standard errors it must gain besides
+DOUBT = 0.5  # standard errors a card must gain over the expert's
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 5  # worlds weighed for each one that is played out
 TRUSTED = (0.15, 0.1, 0.06, 0.03, 0.5, 0.2, -0.7, -3.5, -2.5, -1.5)  # see `TRUST`
@@ -78,8 +77,7 @@ class PimcAgent(RowAgent):
         self.worlds = check_worlds(worlds)
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
-        self.margin_call, self.doubt = MARGIN_CALL, DOUBT
-        self.doubt_card = 0.0
+        self.doubt = DOUBT
         self.played_out = PLAYED_OUT
         self.trust = records(TRUST, 1)
         self.trust[0] = TRUSTED
@@ -131,13 +129,7 @@ class PimcAgent(RowAgent):
                     break
                 if ends is not None and self.clock() >= ends:
                     break
-        phase = int(self.views[0]["phase"])
-        margin, doubt = (
-            (self.margin_call, self.doubt)
-            if phase == AUCTION
-            else (0.0, self.doubt_card if phase == PLAY else 0.0)
-        )
-        return int(choice_row(self.plan, margin, doubt))
+        return int(choice_row(self.plan, self.doubt))
 
     def shares(self, wanted: int, in_play: bool, ends: float | None) -> Array:
         """How often each world counts, float64 (n,); `wanted` in all."""
@@ -322,6 +314,6 @@ def drop_row(plans: Array) -> int:
 
 
 @kernel
-def choice_row(plans: Array, margin: float, doubt: float) -> int:
+def choice_row(plans: Array, doubt: float) -> int:
     """`choice_of` the plan in row 0."""
-    return choice_of(plans[0], margin, doubt)
+    return choice_of(plans[0], doubt)
