@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -13,31 +12,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from script_modules import ROOT, loaded
 
 import bideuchre_env
 from bideuchre_env import _jit, timing
 from bideuchre_env.errors import OptionError
 from bideuchre_env.state import STATE
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+FOLDER = ROOT / "benchmarks"
 TINY = ["--repeats", "2", "--seconds", "1e-6"]
-
-
-def load(name):
-    """A script of the folder as a module; they import each other by plain names."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(FOLDER))
 
 
 @pytest.fixture(scope="module")
 def scripts():
     names = ("measure", "throughput", "peers", "startup")
-    yield {name: load(name) for name in names}
-    for name in names:
-        del sys.modules[name]
+    with loaded("benchmarks", *names) as modules:
+        yield dict(zip(names, modules, strict=True))
 
 
 @pytest.fixture(scope="module")

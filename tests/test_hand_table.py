@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from script_modules import ROOT, loaded
 
 from bideuchre_env import cli
 from bideuchre_env.agents import hand_table as module
@@ -19,7 +19,6 @@ from bideuchre_env.agents.hand_table import SCALE, SUIT_MAPS, hand_table, proven
 from bideuchre_env.cards import COPY_SHIFT, hand_bits, parse_card
 from bideuchre_env.errors import OptionError
 
-ROOT = Path(__file__).parents[1]
 DECKS = {(24, 1): (18_133, 6), (16, 2): (34_298, 8)}
 
 
@@ -95,18 +94,16 @@ def test_the_file_is_small_and_tells_how_it_was_made():
 @pytest.mark.slow
 def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
     """Same seed, same table: the first hands of each deck over again."""
-    spec = importlib.util.spec_from_file_location("make_hand_tables", ROOT / provenance()["script"])
-    script = importlib.util.module_from_spec(spec)
-    sys.modules["make_hand_tables"] = script
-    spec.loader.exec_module(script)
-    assert script.main(script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])) == 0
-    with np.load(tmp_path / "t.npz") as made:
-        for kinds, copies in DECKS:
-            table = hand_table(kinds, copies)
-            assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
-            assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
-    with pytest.raises(OptionError):
-        script.main(script.parse_args(["--first", "0"]))
+    with loaded("experiments", Path(provenance()["script"]).stem) as (script,):
+        args = script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])
+        assert script.main(args) == 0
+        with np.load(tmp_path / "t.npz") as made:
+            for kinds, copies in DECKS:
+                table = hand_table(kinds, copies)
+                assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
+                assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
+        with pytest.raises(OptionError):
+            script.main(script.parse_args(["--first", "0"]))
 
 
 @pytest.mark.slow
