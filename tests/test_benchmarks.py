@@ -262,7 +262,8 @@ def usual_cache(scripts, monkeypatch):
 
 def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypatch, capsys):
     startup = scripts["startup"]
-    monkeypatch.setattr(startup, "EVERYTHING", startup.FIRST_STEP)
+    for program in ("EVERYTHING", "SEARCH"):
+        monkeypatch.setattr(startup, program, startup.FIRST_STEP)
     asked = ["--repeats", "1", "--out", str(tmp_path), "--json", "--no-plot"]
     assert startup.main(startup.parse_args(asked)) == 0
     rows = json.loads(capsys.readouterr().out)["figures"]
@@ -276,15 +277,17 @@ def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypat
     assert by_name[one] < by_name[many]
 
 
-def test_everything_runs(scripts):
-    """What `everything` plays goes through every face, in this process too."""
+@pytest.mark.parametrize("program", ["EVERYTHING", "SEARCH"])
+def test_everything_runs(scripts, program):
+    """What the long programs play goes through every face, in this process too."""
     startup = scripts["startup"]
-    exec(compile(startup.EVERYTHING, "everything", "exec"), {})
+    exec(compile(getattr(startup, program), program, "exec"), {})
     assert {"step_rows", "random_rows", "resample_row"} <= startup.kernels()
 
 
 @pytest.mark.slow
 def test_everything_compiles_every_kernel(scripts):
-    """From an empty cache: what `everything` does not reach is not measured."""
+    """From empty caches: what neither of the long programs reaches is not measured."""
     startup = scripts["startup"]
-    assert startup.kernels() <= startup.cold(startup.EVERYTHING)["kernels"]
+    found = [startup.cold(program)["kernels"] for program in (startup.EVERYTHING, startup.SEARCH)]
+    assert sorted(startup.kernels() - set().union(*found)) == []
