@@ -105,12 +105,6 @@ def next_row(states: Array, tables: Array, offsets: Array, observation: Array, m
 
 
 @kernel
-def deal_row(states: Array, tables: Array) -> None:
-    """Deal the next hand in row 0."""
-    deal_hand(states[0], tables[0])
-
-
-@kernel
 def deal_given_row(states: Array, tables: Array, hands: Array) -> None:
     """Deal these four hands, int64 (4,), as the next hand of row 0."""
     deal_given(states[0], tables[0], hands)
