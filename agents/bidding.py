@@ -153,13 +153,13 @@ def lone_equity(v: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 
 @kernel
-def standing_equity(v: Row, t: Row, w: Row, scratch: Row) -> float:
-    """The chance to win the game if the standing bid, somebody else's, becomes the contract."""
+def spread_standing(v: Row, t: Row, w: Row, scratch: Row, chances: Array) -> None:
+    """Write the chances of the tricks of the standing bid's side, as our hand sees them.
+
+    `chances` is float64 (>= tricks + 1,); a bid that names no strain is taken over all of them.
+    """
     level, seat, strain = int(v.level), int(v.standing), int(v.strain)
-    us = seat == 2
-    if int(t.alone[level]):
-        return lone_equity(v, t, level, us, LONE_MADE)
-    role = HELPER if us else DEFENDER
+    role = HELPER if seat == 2 else DEFENDER
     on_lead = 1 if leads(v, t, 0, seat, False) else 0
     mean, deviation, n = 0.0, 0.0, 0
     for s in range(N_STRAINS):
@@ -169,7 +169,16 @@ def standing_equity(v: Row, t: Row, w: Row, scratch: Row) -> float:
             mean += weigh(scratch.counts, w.tricks[role, kind])
             deviation += float(w.spread[role, kind])
             n += 1
-    spread_tricks(mean / n, deviation / n, int(t.tricks), scratch.chances)
+    spread_tricks(mean / n, deviation / n, int(t.tricks), chances)
+
+
+@kernel
+def standing_equity(v: Row, t: Row, w: Row, scratch: Row) -> float:
+    """The chance to win the game if the standing bid, somebody else's, becomes the contract."""
+    level, us = int(v.level), int(v.standing) == 2
+    if int(t.alone[level]):
+        return lone_equity(v, t, level, us, LONE_MADE)
+    spread_standing(v, t, w, scratch, scratch.chances)
     scratch.kept[:] = -1.0
     return contract_equity(v, t, level, us, scratch.chances, scratch.kept)
 

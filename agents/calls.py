@@ -13,14 +13,12 @@ import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel
 from bideuchre_env.agents.bidding import (
-    DEFENDER,
-    HELPER,
     LONE_MADE,
     N_SIGNS,
     N_STRAINS,
     leads,
     read_signs,
-    spread_tricks,
+    spread_standing,
 )
 from bideuchre_env.agents.call_inputs import N_COUNTS, N_INPUTS, describe_call, describe_table
 from bideuchre_env.agents.call_network import FIRST, SECOND, network_points, weigh_table
@@ -31,7 +29,7 @@ from bideuchre_env.agents.hand_table import (
     canonical_symmetry,
     find_row,
 )
-from bideuchre_env.agents.hand_value import describe, weigh
+from bideuchre_env.agents.hand_value import describe
 from bideuchre_env.agents.win_table import chance_to_win
 from bideuchre_env.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
 from bideuchre_env.rules import MAX_BIDS
@@ -183,24 +181,14 @@ def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) ->
     ahead = chance_to_win(v, t, wins, swing, 0, True, True)
     behind = chance_to_win(v, t, wins, 0, swing, False, True)
     b.slope = max(0.5 * (ahead - behind) / swing, 0.002)
-    seat, level, strain = int(v.standing), int(v.level), int(v.strain)
+    seat, level = int(v.standing), int(v.level)
     if seat < 0:
         return
     us = seat == 2
     if int(t.alone[level]):
         lone_contract(v, t, level, us, LONE_MADE, wins, b)
     else:
-        role = HELPER if us else DEFENDER
-        on_lead = 1 if leads(v, t, 0, seat, False) else 0
-        mean, deviation, n = 0.0, 0.0, 0
-        for s in range(N_STRAINS):
-            if s == strain or strain < 0:
-                kind = 1 if s == NO_TRUMP else 0
-                describe(v, t, s, on_lead, int(t.need[level]), scratch.counts)
-                mean += weigh(scratch.counts, w.tricks[role, kind])
-                deviation += float(w.spread[role, kind])
-                n += 1
-        spread_tricks(mean / n, deviation / n, int(t.tricks), b.spread)
+        spread_standing(v, t, w, scratch, b.spread)
         contract(v, t, level, us, b.spread, wins, b)
     b.standing = b.points
     b.standing_win = b.win

@@ -49,7 +49,7 @@ for _ in range(20):
     vec.step(vec.sample())
 """
 EVERYTHING = """
-import itertools, numpy, bideuchre_env
+import contextlib, itertools, numpy, bideuchre_env
 from bideuchre_env import agents, rollout, selfplay
 game = bideuchre_env.barrie_v0
 env = game.raw_env()
@@ -64,10 +64,13 @@ for agent in env.agent_iter():
 record = env.record
 bideuchre_env.GameRecord.loads(record.dumps())
 env.reset(options={"deal": record.hands[0]["deal"]})
+with contextlib.suppress(ValueError):
+    env.step(int(env.last()[0]["action_mask"].argmin()))  # the refusal names what is legal
 quick = [name for name in agents.names() if name not in ("pimc", "inference")]
 for a, b in itertools.combinations_with_replacement(quick, 2):
     selfplay.play(game, a, b, games=2)
     selfplay.play(game, a, b, hands=2)
+agents.make("expert", bideuchre_env.simplified_v0.rules)  # a game by rounds
 for threads in (1, 2):
     vec = game.vec(64, threads=threads)
     vec.reset(seed=1)
@@ -76,7 +79,7 @@ for threads in (1, 2):
     vec.observe(0)
     vec.state()
     vec.set_state(vec.get_state())
-for opponents in ("random", "rule"):
+for opponents in ("random", "rule", "expert"):
     rows, row = game.solo_vec(64, opponents=opponents), game.solo(opponents=opponents)
     seen, told = rows.reset(seed=1)[0], row.reset(seed=1)[0]
     for _ in range(100):
@@ -86,6 +89,30 @@ for opponents in ("random", "rule"):
             told = row.reset()[0]
 for policy, observe in itertools.product(("random", "rule"), (False, True)):
     rollout.rollout(game, policy=policy, hands=64, seed=1, observe=observe)
+"""
+SEARCH = """
+import bideuchre_env
+from bideuchre_env import agents, selfplay, solver
+game = bideuchre_env.barrie_v0
+for name in ("pimc", "inference"):
+    selfplay.play(game, agents.make(name, game.rules, seed=0, worlds=8), "rule", hands=2)
+env = game.raw_env(episode="hand")
+env.reset(seed=1)
+for agent in env.agent_iter():
+    observation, _, terminated, truncated, _ = env.last()
+    if terminated or truncated:
+        break
+    env.step(int(observation["action_mask"].nonzero()[0][-1]))
+deal = env.record.hands[0]["deal"]
+middle = {"ply": 20, "hand": 0}
+solver.solve(env.record, **middle)
+solver.solve_moves(env.record, **middle)
+for tricks in range(game.rules.tricks):
+    solver.can_make(env.record, tricks, **middle)
+solver.analyse(env.record)
+solver.par(deal, 0, game.rules)
+solver.best_exchange(deal, game.rules, declarer=0, strain="H", cards=1)
+solver.solve_batch([deal], game.rules, strain="H", declarer=0)
 """
 FOOTER = """
 import json, os, sys, time
@@ -181,20 +208,30 @@ def first_steps(repeats: int, cache: Path) -> list[Figure]:
     """The first step of an environment, and of everything, by the state of the cache."""
     warm = [fresh(FIRST_STEP, cache) for _ in range(repeats)]
     chilly = [cold(FIRST_STEP) for _ in range(repeats)]
-    whole = [cold(EVERYTHING) for _ in range(repeats)]
-    again = [fresh(EVERYTHING, cache) for _ in range(repeats)]
-    everything = f"everything ({len(whole[0]['kernels'])} kernels)"
     return [
         timing.figure(STEP, "warm cache, process time", "s", column(warm, "cpu"), target=1.5),
         timing.figure(STEP, "warm cache, wall time", "s", column(warm, "wall")),
         timing.figure(STEP, "cold cache, process time", "s", column(chilly, "cpu")),
         timing.figure(STEP, "cold cache, wall time", "s", column(chilly, "wall")),
-        timing.figure(STEP, f"{everything}, warm cache, wall time", "s", column(again, "wall")),
+        *whole("everything but search", EVERYTHING, repeats, cache, target=40.0),
+        *whole("agents that search, and the solver", SEARCH, repeats, cache),
+    ]
+
+
+def whole(
+    name: str, program: str, repeats: int, cache: Path, target: float | None = None
+) -> list[Figure]:
+    """A long program from a full and from an empty cache, and the kernels it has compiled."""
+    compiled = [cold(program) for _ in range(repeats)]
+    again = [fresh(program, cache) for _ in range(repeats)]
+    name = f"{name} ({len(compiled[0]['kernels'])} kernels)"
+    return [
+        timing.figure(STEP, f"{name}, warm cache, wall time", "s", column(again, "wall")),
         *(
-            timing.figure(STEP, f"{everything}, cold cache, {name}", "s", values, target=40.0)
-            for name, values in (
-                ("process time", column(whole, "cpu")),
-                ("wall time", column(whole, "wall")),
+            timing.figure(STEP, f"{name}, cold cache, {told}", "s", values, target=target)
+            for told, values in (
+                ("process time", column(compiled, "cpu")),
+                ("wall time", column(compiled, "wall")),
             )
         ),
     ]
@@ -235,7 +272,7 @@ def main(args: argparse.Namespace) -> int:
     steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
     with timing.pinned(args.core) as core, new_cache() as cache:
         measure.told("filling a cache")
-        for program in (EVERYTHING, FIRST_VEC_STEP):
+        for program in (EVERYTHING, SEARCH, FIRST_VEC_STEP):
             fresh(program, cache)
         found = []
         for step in steps:

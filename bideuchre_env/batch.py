@@ -8,10 +8,9 @@ from bideuchre_env._jit import Array, Row, Word, inline_kernel, kernel, row_of
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deal import (
     GOLDEN,
-    begin_hand,
+    deal_given,
     deal_hand,
     mix,
-    next_dealer,
     seed_stream,
     start_game,
 )
@@ -126,10 +125,7 @@ def restart_rows(
             if len(deals) == 0:
                 deal_hand(s, t)
             else:
-                next_dealer(s, t)
-                for seat in range(N_SEATS):
-                    s.hands[seat] = deals[i, seat]
-                begin_hand(s)
+                deal_given(s, t, deals[i])
 
 
 @kernel

@@ -26,7 +26,7 @@ UNIT = "decisions/s"
 _DESCRIPTION = """\
 Plays the game in every way it can be played, and prints decisions a second: medians and
 quartiles of five rounds in which all ways take turns. What is not compiled yet is compiled
-first, which takes about half a minute, once."""
+first, which takes up to a minute, once."""
 
 
 def add(commands: Any) -> None:

@@ -12,7 +12,7 @@ import secrets
 
 import numpy as np
 
-from bideuchre_env._jit import Row, Word, kernel
+from bideuchre_env._jit import Array, Row, Word, kernel
 from bideuchre_env.cards import COPY_SHIFT, N_SEATS
 from bideuchre_env.errors import OptionError, shown
 from bideuchre_env.state import AUCTION, DEAL, UNFINISHED
@@ -196,4 +196,13 @@ def deal_hand(s: Row, t: Row) -> None:
             kind = int(s.plays[i])
             hand += 1 << (kind + COPY_SHIFT * ((hand >> kind) & 1))
         s.hands[seat] = hand
+    begin_hand(s)
+
+
+@kernel
+def deal_given(s: Row, t: Row, hands: Array) -> None:
+    """Move the deal on, deal these four hands, int64 (4,), and begin the hand."""
+    next_dealer(s, t)
+    for seat in range(N_SEATS):
+        s.hands[seat] = hands[seat]
     begin_hand(s)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._jit import Array, direct, kernel, line_of, records
-from bideuchre_env.deal import begin_hand, deal_hand, next_dealer, start_game
+from bideuchre_env.deal import deal_given, deal_hand, start_game
 from bideuchre_env.episode import ending, side_0_reward
 from bideuchre_env.observation import OFFSETS, encode, encode_state
 from bideuchre_env.state import DEAL, new_states
@@ -105,18 +105,9 @@ def next_row(states: Array, tables: Array, offsets: Array, observation: Array, m
 
 
 @kernel
-def deal_row(states: Array, tables: Array) -> None:
-    """Deal the next hand in row 0."""
-    deal_hand(states[0], tables[0])
-
-
-@kernel
 def deal_given_row(states: Array, tables: Array, hands: Array) -> None:
     """Deal these four hands, int64 (4,), as the next hand of row 0."""
-    s = states[0]
-    next_dealer(s, tables[0])
-    s.hands[:] = hands
-    begin_hand(s)
+    deal_given(states[0], tables[0], hands)
 
 
 @kernel

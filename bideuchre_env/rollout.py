@@ -6,6 +6,7 @@ rollout("barrie_v0", "rule", hands=100_000, seed=1)
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,13 +88,12 @@ def rollout(
     whole = isinstance(hands, (int, np.integer)) and not isinstance(hands, bool)
     if not whole or not 1 <= hands <= 10**12:
         raise OptionError(f"hands={shown(hands)}: a whole number from 1 to 10**12")
-    team = Team(threads)
     words = split_seed(seed)
-    _play(rules, policy, 1, words, bool(observe), team)  # compiles
-    began = time.perf_counter()
-    counts = _play(rules, policy, int(hands), words, bool(observe), team)
-    seconds = time.perf_counter() - began
-    team.close()
+    with closing(Team(threads)) as team:
+        _play(rules, policy, 1, words, bool(observe), team)  # compiles
+        began = time.perf_counter()
+        counts = _play(rules, policy, int(hands), words, bool(observe), team)
+        seconds = time.perf_counter() - began
     totals = {str(name): counts[name].sum(axis=0).tolist() for name in COUNT.names or ()}
     return Rollout(**totals | {"points": tuple(totals["points"])}, seconds=seconds)
 

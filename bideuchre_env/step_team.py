@@ -173,10 +173,17 @@ class StepTeam:
             raise interrupt
 
     def _begin(self, parts: int, job: tuple[Any, ...]) -> None:
-        self._owner, self._cells = os.getpid(), np.full(N_CELLS, parts, np.int64)
-        helpers = min(self.threads, parts) - 1
-        self._helpers = [_Helper(self._cells, parts, job) for _ in range(helpers)]
-        self._end = weakref.finalize(self, _let_go, self._helpers, self._owner)
+        """Start the threads: all of them, or none, so that the next step tries again."""
+        owner, cells = os.getpid(), np.full(N_CELLS, parts, np.int64)
+        helpers: list[_Helper] = []
+        end = weakref.finalize(self, _let_go, helpers, owner)
+        try:
+            for _ in range(min(self.threads, parts) - 1):
+                helpers.append(_Helper(cells, parts, job))
+        except BaseException:
+            end()
+            raise
+        self._cells, self._helpers, self._end, self._owner = cells, helpers, end, owner
 
     def close(self) -> None:
         """Let the threads go; they are started again when needed."""

@@ -17,15 +17,15 @@ package's numbers. The same seed gives the same hands, and on one machine the sa
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from command_line import parse, run
 
 from bideuchre_env import batch
 from bideuchre_env._jit import Array, Row, kernel, records, row_of
@@ -50,7 +50,7 @@ from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import no_table
 from bideuchre_env.cards import NO_TRUMP
 from bideuchre_env.deal import mix, split_seed
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.state import AUCTION, DEAL, new_states
 from bideuchre_env.variants import RULES
 
@@ -100,15 +100,7 @@ class Args:
 
 def parse_args(arguments: list[str] | None = None) -> Args:
     """The command line as `Args`: an option a field, its default the field's."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    for option in fields(Args):
-        several = isinstance(option.default, tuple)
-        shown = " ".join(option.default) if several else option.default
-        told = f"{option.metadata['help']} (default: {shown})"
-        kind = {"nargs": "+"} if several else {"type": type(option.default), "metavar": "X"}
-        parser.add_argument(f"--{option.name}", default=option.default, help=told, **kind)
-    given = vars(parser.parse_args(arguments))
-    return Args(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    return parse(Args, __doc__, arguments)
 
 
 def main(args: Args) -> int:
@@ -392,7 +384,4 @@ def train(numbers: Array, kept: list[Array], rng: np.random.Generator) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"fit_calls.py: error: {error}")
+    sys.exit(run(main, parse_args))

@@ -25,16 +25,16 @@ for it fits the package's own agent. It writes at the end only: after Ctrl-C the
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from command_line import parse, run
 
 from bideuchre_env import batch
 from bideuchre_env._jit import Array, Row, kernel, records, row_of
@@ -46,7 +46,7 @@ from bideuchre_env.agents.rule import RuleAgent
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP
 from bideuchre_env.deal import split_seed
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import Bid, Rules
 from bideuchre_env.state import DEAL, new_states
 from bideuchre_env.step import begin_cards
@@ -71,15 +71,7 @@ class Args:
 
 def parse_args(arguments: list[str] | None = None) -> Args:
     """The command line as `Args`: an option a field, its default the field's."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    for option in fields(Args):
-        several = isinstance(option.default, tuple)
-        shown = " ".join(option.default) if several else option.default
-        told = f"{option.metadata['help']} (default: {shown})"
-        kind = {"nargs": "+"} if several else {"type": type(option.default), "metavar": "X"}
-        parser.add_argument(f"--{option.name}", default=option.default, help=told, **kind)
-    given = vars(parser.parse_args(arguments))
-    return Args(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    return parse(Args, __doc__, arguments)
 
 
 def main(args: Args) -> int:
@@ -391,8 +383,4 @@ def source(numbers: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        print(f"fit_hand_numbers.py: error: {error}", file=sys.stderr)
-        sys.exit(2)
+    sys.exit(run(main, parse_args))

@@ -11,17 +11,18 @@ the lines `<!-- ladder -->` and `<!-- end -->`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from command_line import parse, run
+
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 
 SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
@@ -47,18 +48,7 @@ class Args:
 
 def parse_args(arguments: list[str] | None = None) -> Args:
     """The command line as `Args`: an option a field, its default the field's."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    for option in fields(Args):
-        name, default = "--" + option.name.replace("_", "-"), option.default
-        told: dict[str, Any] = {"help": f"{option.metadata['help']} (default: %(default)s)"}
-        if isinstance(default, tuple):
-            parser.add_argument(name, nargs="+", default=default, metavar="NAME", **told)
-        else:
-            kind = int if isinstance(default, int) else Path
-            parser.add_argument(name, type=kind, default=default, metavar="X", **told)
-    given = vars(parser.parse_args(arguments))
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return Args(**values)
+    return parse(Args, __doc__, arguments)
 
 
 def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]:
@@ -127,7 +117,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"ladder.py: error: {error}")
+    sys.exit(run(main, parse_args))

@@ -10,21 +10,21 @@ leading and once with another seat leading (each as often); the 32-card ones wit
 leading, as in every declared game of that deck.
 
 With partner each strain is played on `--first` deals, then those within `NEAR` tricks of the best
-on `--more` further ones. Alone, `--first_alone` deals, and where any was won `--more_alone` more.
+on `--more` further ones. Alone, `--first-alone` deals, and where any was won `--more-alone` more.
 Each hand has streams of its own from the seed, so the numbers do not depend on the order of work.
 The file is written at the end only, after Ctrl-C there is none.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from command_line import parse, run
 
 from bideuchre_env._jit import Array, Row, Word, kernel, lowest_bit, records, row_of
 from bideuchre_env.agents.bidding import SCRATCH
@@ -35,7 +35,7 @@ from bideuchre_env.agents.view import VIEW
 from bideuchre_env.auction import N_STRAINS
 from bideuchre_env.cards import COPY_SHIFT
 from bideuchre_env.deal import GOLDEN, begin_hand, bounded, mix, seed_stream, shuffle, split_seed
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.observation import encode, layout_of
 from bideuchre_env.rules import Bid, Rules
 from bideuchre_env.state import DEAL, new_states
@@ -63,20 +63,14 @@ class Args:
 
 def parse_args(arguments: list[str] | None = None) -> Args:
     """The command line as `Args`: an option a field, its default the field's."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    for option in fields(Args):
-        told = f"{option.metadata['help']} (default: {option.default})"
-        parser.add_argument(
-            f"--{option.name}", default=option.default, type=type(option.default), help=told
-        )
-    return Args(**vars(parser.parse_args(arguments)))
+    return parse(Args, __doc__, arguments)
 
 
 def main(args: Args) -> int:
     """Play both decks and write the file; 130, and no file, if interrupted."""
     words = split_seed(args.seed)
     if min(args.first, args.more, args.first_alone, args.more_alone) < 1 or args.hands < 0:
-        raise OptionError("--first, --more, --first_alone and --more_alone: at least 1 deal")
+        raise OptionError("--first, --more, --first-alone and --more-alone: at least 1 deal")
     arrays: dict[str, Array] = {}
     try:
         for kinds, copies in DECKS:
@@ -318,7 +312,4 @@ def play_out(
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"make_hand_tables.py: error: {error}")
+    sys.exit(run(main, parse_args))

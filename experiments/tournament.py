@@ -12,19 +12,20 @@ Ctrl-C loses only the pair that is being played; the picture is drawn last.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import sys
 import textwrap
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from command_line import parse, run
+
 import bideuchre_env
 from bideuchre_env import match, selfplay
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.intervals import Interval
 from bideuchre_env.ratings import Meeting, ratings
 
@@ -62,19 +63,7 @@ Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
 
 def parse_args(arguments: list[str] | None = None) -> Args:
     """The command line as `Args`: an option a field, its default the field's."""
-    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    for option in fields(Args):
-        name, default = f"--{option.name}", option.default
-        told: dict[str, Any] = {"help": f"{option.metadata['help']} (default: {_shown(default)})"}
-        if isinstance(default, bool):
-            parser.add_argument(name, action="store_true", help=option.metadata["help"])
-        elif isinstance(default, tuple):
-            parser.add_argument(name, nargs="+", default=default, metavar="NAME", **told)
-        else:
-            parser.add_argument(name, type=type(default), default=default, metavar="X", **told)
-    given = vars(parser.parse_args(arguments))
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return Args(**values)
+    return parse(Args, __doc__, arguments)
 
 
 def main(args: Args) -> int:
@@ -356,13 +345,5 @@ def _signed(mean: float) -> str:
     return f"{mean:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _shown(value: object) -> str:
-    return " ".join(value) if isinstance(value, tuple) else str(value)
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        print(f"tournament.py: error: {error}", file=sys.stderr)
-        sys.exit(2)
+    sys.exit(run(main, parse_args))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -13,31 +12,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from script_modules import ROOT, loaded
 
 import bideuchre_env
 from bideuchre_env import _jit, timing
 from bideuchre_env.errors import OptionError
 from bideuchre_env.state import STATE
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+FOLDER = ROOT / "benchmarks"
 TINY = ["--repeats", "2", "--seconds", "1e-6"]
-
-
-def load(name):
-    """A script of the folder as a module; they import each other by plain names."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(FOLDER))
 
 
 @pytest.fixture(scope="module")
 def scripts():
     names = ("measure", "throughput", "peers", "startup")
-    yield {name: load(name) for name in names}
-    for name in names:
-        del sys.modules[name]
+    with loaded("benchmarks", *names) as modules:
+        yield dict(zip(names, modules, strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +262,8 @@ def usual_cache(scripts, monkeypatch):
 
 def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypatch, capsys):
     startup = scripts["startup"]
-    monkeypatch.setattr(startup, "EVERYTHING", startup.FIRST_STEP)
+    for program in ("EVERYTHING", "SEARCH"):
+        monkeypatch.setattr(startup, program, startup.FIRST_STEP)
     asked = ["--repeats", "1", "--out", str(tmp_path), "--json", "--no-plot"]
     assert startup.main(startup.parse_args(asked)) == 0
     rows = json.loads(capsys.readouterr().out)["figures"]
@@ -286,15 +277,17 @@ def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypat
     assert by_name[one] < by_name[many]
 
 
-def test_everything_runs(scripts):
-    """What `everything` plays goes through every face, in this process too."""
+@pytest.mark.parametrize("program", ["EVERYTHING", "SEARCH"])
+def test_everything_runs(scripts, program):
+    """What the long programs play goes through every face, in this process too."""
     startup = scripts["startup"]
-    exec(compile(startup.EVERYTHING, "everything", "exec"), {})
+    exec(compile(getattr(startup, program), program, "exec"), {})
     assert {"step_rows", "random_rows", "resample_row"} <= startup.kernels()
 
 
 @pytest.mark.slow
 def test_everything_compiles_every_kernel(scripts):
-    """From an empty cache: what `everything` does not reach is not measured."""
+    """From empty caches: what neither of the long programs reaches is not measured."""
     startup = scripts["startup"]
-    assert startup.kernels() <= startup.cold(startup.EVERYTHING)["kernels"]
+    found = [startup.cold(program)["kernels"] for program in (startup.EVERYTHING, startup.SEARCH)]
+    assert sorted(startup.kernels() - set().union(*found)) == []

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import pytest
+from script_modules import ROOT, loaded
 
 from bideuchre_env.agents import hand_numbers
 from bideuchre_env.errors import OptionError
 
-ROOT = Path(__file__).parents[1]
-SCRIPT = ROOT / "experiments" / "fit_hand_numbers.py"
 SHIPPED = (ROOT / "agents" / "hand_numbers.py").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def fit():
-    spec = importlib.util.spec_from_file_location("fit_hand_numbers", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["fit_hand_numbers"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["fit_hand_numbers"]
+    with loaded("experiments", "fit_hand_numbers") as (module,):
+        yield module
 
 
 def arguments(fit, out, *options):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from script_modules import ROOT, loaded
 
 from bideuchre_env import cli
 from bideuchre_env.agents import hand_table as module
@@ -19,7 +20,6 @@ from bideuchre_env.agents.hand_table import SCALE, SUIT_MAPS, hand_table, proven
 from bideuchre_env.cards import COPY_SHIFT, hand_bits, parse_card
 from bideuchre_env.errors import OptionError
 
-ROOT = Path(__file__).parents[1]
 DECKS = {(24, 1): (18_133, 6), (16, 2): (34_298, 8)}
 
 
@@ -95,32 +95,37 @@ def test_the_file_is_small_and_tells_how_it_was_made():
 @pytest.mark.slow
 def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
     """Same seed, same table: the first hands of each deck over again."""
-    spec = importlib.util.spec_from_file_location("make_hand_tables", ROOT / provenance()["script"])
-    script = importlib.util.module_from_spec(spec)
-    sys.modules["make_hand_tables"] = script
-    spec.loader.exec_module(script)
-    assert script.main(script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])) == 0
-    with np.load(tmp_path / "t.npz") as made:
-        for kinds, copies in DECKS:
-            table = hand_table(kinds, copies)
-            assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
-            assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
-    with pytest.raises(OptionError):
-        script.main(script.parse_args(["--first", "0"]))
+    with loaded("experiments", Path(provenance()["script"]).stem) as (script,):
+        args = script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])
+        assert script.main(args) == 0
+        with np.load(tmp_path / "t.npz") as made:
+            for kinds, copies in DECKS:
+                table = hand_table(kinds, copies)
+                assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
+                assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
+        with pytest.raises(OptionError):
+            script.main(script.parse_args(["--first", "0"]))
 
 
 @pytest.mark.slow
-def test_the_wheel_carries_the_table(tmp_path):
-    """Built as a wheel, the package has its tables."""
+def test_the_wheel_carries_every_module_and_table(tmp_path):
+    """Built as a wheel, the package is what stands on disk, its tables with it."""
+    pytest.importorskip("setuptools", "77", reason="builds with the setuptools that are here")
+    tree, left_out = tmp_path / "tree", (".*", "__pycache__", "*.egg-info", "build", "dist", "runs")
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*left_out))
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
     done = subprocess.run(
-        [*command, "-w", str(tmp_path), str(ROOT)], capture_output=True, text=True
+        [*command, "-w", str(tmp_path), str(tree)], capture_output=True, text=True, check=False
     )
-    if "setuptools" in done.stderr and done.returncode:
-        pytest.skip("no setuptools here")
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    assert f"bideuchre_env/agents/{module.FILE}" in zipfile.ZipFile(wheel).namelist()
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    ours = [path.relative_to(ROOT) for path in (ROOT / "bideuchre_env").rglob("*.py")]
+    ours += [Path("bideuchre_env", "py.typed")]
+    agents = [*(ROOT / "agents").glob("*.py"), *(ROOT / "agents").glob("*.npz")]
+    ours += [Path("bideuchre_env", path.relative_to(ROOT)) for path in agents]
+    assert f"bideuchre_env/agents/{module.FILE}" in packed
+    assert packed == {path.as_posix() for path in ours}
 
 
 def test_the_table_is_declared_as_package_data():

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
+from script_modules import loaded
 
 from bideuchre_env.errors import OptionError
-
-SCRIPT = Path(__file__).parents[1] / "experiments" / "ladder.py"
 
 
 @pytest.fixture(scope="module")
 def ladder():
-    spec = importlib.util.spec_from_file_location("ladder", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["ladder"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["ladder"]
+    with loaded("experiments", "ladder") as (module,):
+        yield module
 
 
 @pytest.fixture

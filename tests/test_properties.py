@@ -24,7 +24,8 @@ from reference import ReferenceGame, deck, winner_of
 from strategies import in_two_sizes, rules, seeds
 
 from bideuchre_env import GameRecord, Rules, make
-from bideuchre_env.one_row import deal_row, mask_row, step_row
+from bideuchre_env.batch import deal_rows
+from bideuchre_env.one_row import mask_row, step_row
 from bideuchre_env.state import STATE, Phase, new_states
 from bideuchre_env.tables import compile_tables
 
@@ -174,7 +175,7 @@ def test_a_copied_row_is_the_whole_game(game, seed, choices):
             rows[:] = np.frombuffer(env._states.tobytes(), STATE)
         step_row(rows, tables, action)
         if rows[0]["phase"] == Phase.DEAL:
-            deal_row(rows, tables)
+            deal_rows(rows, tables)
         if ply % 25 == 24:
             after = env.clone()
             after.step(action)

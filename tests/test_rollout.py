@@ -1,5 +1,6 @@
 """Rollouts: the same hands as an environment plays, counted right, for any number of threads."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from games import VARIANTS
 
 import bideuchre_env
 from bideuchre_env import agents
+from bideuchre_env import rollout as module
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rollout import TABLES_AT_ONCE, rollout
 
@@ -68,6 +70,27 @@ def test_random_play_favours_no_side():
     found = rollout("cincinnati_v0", hands=200_000, seed=9)
     # a hand's difference stays within 66 points (a lone bid of the highest value and its tricks)
     assert abs(found.points[0] - found.points[1]) < 4 * 66 * np.sqrt(found.hands)
+
+
+@pytest.mark.parametrize("ended_by", [KeyboardInterrupt, None])
+def test_its_threads_end_with_it(monkeypatch, ended_by):
+    """However it ends: with its result, or by Ctrl-C in the midst of it."""
+    teams, play = [], module._play
+
+    def watched(*given):
+        counted = play(*given)
+        teams.append((given[-1], list(given[-1]._helpers)))
+        if ended_by is not None and given[2] > 1:
+            raise ended_by
+        return counted
+
+    monkeypatch.setattr(module, "_play", watched)
+    with nullcontext() if ended_by is None else pytest.raises(ended_by):
+        rollout("cincinnati_v0", hands=600, seed=1, threads=3)
+    (team, _), (same, helpers) = teams
+    assert team is same
+    assert len(helpers) == 2  # there were some
+    assert team._helpers == []
 
 
 def test_custom_games_and_options():

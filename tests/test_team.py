@@ -99,6 +99,32 @@ def test_an_interrupted_step_is_done_first(monkeypatch):
         twin.step(twin.sample())
 
 
+def test_threads_that_cannot_be_started_are_tried_again(monkeypatch):
+    """No thread to be had: no row has moved, those begun are let go, the next step has them all."""
+    vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (3, 1))
+    vec.reset(seed=5)
+    twin.reset(seed=5)
+    begun, actions = [], twin.sample()
+
+    class Refused(step_team._Helper):
+        def __init__(self, *given):
+            if begun:
+                raise RuntimeError("can't start new thread")
+            begun.append(self)
+            super().__init__(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step_team, "_Helper", Refused)
+        with pytest.raises(RuntimeError, match="can't start"):
+            vec.step(actions)
+    np.testing.assert_array_equal(vec.get_state(), twin.get_state())
+    assert begun[0].ended
+    vec.step(actions)
+    twin.step(actions)
+    assert len(vec._team._helpers) == 2
+    np.testing.assert_array_equal(vec.get_state(), twin.get_state())
+
+
 def test_threads_at_rest_keep_no_environment_alive():
     """An environment of learners that nobody closed goes with its last reference."""
     vec = bideuchre_env.cincinnati_v0.solo_vec(2000, threads=2)

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
+from script_modules import loaded
 
 from bideuchre_env.errors import OptionError
-
-SCRIPT = Path(__file__).parents[1] / "experiments" / "tournament.py"
 
 
 @pytest.fixture(scope="module")
 def tournament():
-    spec = importlib.util.spec_from_file_location("tournament", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["tournament"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["tournament"]
+    with loaded("experiments", "tournament") as (module,):
+        yield module
 
 
 @pytest.fixture

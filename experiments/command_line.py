@@ -1,0 +1,56 @@
+"""The command line of a script, made from its `Args`: an option a field, its default the field's.
+
+The fields are numbers, paths, a path or None, yes or no, or tuples of names; each has its `help`
+in its metadata.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+from bideuchre_env.errors import BidEuchreError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Args = TypeVar("Args", bound=DataclassInstance)
+else:
+    Args = TypeVar("Args")
+
+
+def parse(kind: type[Args], told: str | None, arguments: list[str] | None = None) -> Args:
+    """What stands on the command line, or in `arguments`, as a `kind`.
+
+    `told` is the script's docstring; `--help` begins with its first line. As with any command line
+    of argparse, what cannot be read ends the script with code 2.
+    """
+    parser = argparse.ArgumentParser(description=str(told).partition("\n")[0])
+    types = get_type_hints(kind)
+    for option in fields(kind):
+        name, default = "--" + option.name.replace("_", "-"), option.default
+        several, sense = isinstance(default, tuple), str(option.metadata["help"])
+        if default is False:
+            parser.add_argument(name, action="store_true", help=sense)
+            continue
+        if default is not None:
+            shown = " ".join(default) if isinstance(default, tuple) else default
+            sense += f" (default: {shown})"
+        how: dict[str, Any] = {"nargs": "+", "metavar": "NAME"} if several else {"metavar": "X"}
+        one = (*get_args(types[option.name]), types[option.name])[0]  # of a tuple, or not None
+        parser.add_argument(name, type=one, default=default, help=sense, **how)
+    given = vars(parser.parse_args(arguments))
+    return kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in given.items()})
+
+
+def run(main: Callable[[Args], int], parse_args: Callable[[], Args]) -> int:
+    """The exit code of a script: that of `main`, or 2 with a line that says what was wrong."""
+    try:
+        return main(parse_args())
+    except BidEuchreError as error:
+        print(f"{Path(sys.argv[0]).name}: error: {error}", file=sys.stderr)
+        return 2

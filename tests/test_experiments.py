@@ -1,0 +1,87 @@
+"""The command lines of the experiments: an option a field of `Args`, its default the field's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from script_modules import ROOT, loaded
+
+FOLDER = ROOT / "experiments"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "command_line")
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    with loaded("experiments", *NAMES) as modules:
+        yield dict(zip(NAMES, modules, strict=True))
+
+
+def words(value):
+    """How a value is written on a command line."""
+    return [str(each) for each in value] if isinstance(value, tuple) else [str(value)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_field_is_an_option(scripts, name):
+    """Given nothing, the defaults; given everything, what was given, each in the field's type."""
+    script = scripts[name]
+    plain = script.Args()
+    assert script.parse_args([]) == plain
+    told, wanted = [], {}
+    for option in fields(script.Args):
+        default, dashed = option.default, "--" + option.name.replace("_", "-")
+        other = {int: 7, Path: Path("else"), tuple: ("one", "two"), bool: True}
+        wanted[option.name] = other.get(type(default), Path("else"))
+        told += [dashed] if default is False else [dashed, *words(wanted[option.name])]
+    found = script.parse_args(told)
+    assert vars(found) == wanted
+    assert all(type(vars(found)[key]) is type(value) for key, value in wanted.items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_tells_every_option_and_its_default(scripts, name, capsys):
+    """`--help` begins with what the script does."""
+    script = scripts[name]
+    with pytest.raises(SystemExit) as ended:
+        script.parse_args(["--help"])
+    assert ended.value.code == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert " ".join(script.__doc__.partition("\n")[0].split()) in page
+    for option in fields(script.Args):
+        assert f"--{option.name.replace('_', '-')}" in page
+        shown = f" (default: {' '.join(words(option.default))})"
+        plain = option.default is None or option.default is False
+        assert option.metadata["help"] + ("" if plain else shown) in page
+    assert "default: None" not in page
+
+
+@pytest.mark.parametrize("options", [["--seed", "-1"], ["--seed", "one"], ["--sead", "1"]])
+@pytest.mark.parametrize("name", ["fit_calls", "make_hand_tables"])
+def test_what_is_wrong_is_one_line_and_code_2(
+    scripts, name, options, tmp_path, monkeypatch, capsys
+):
+    """Refused by the script or not to be read at all: the code is the same, nothing is written."""
+    script, out = scripts[name], tmp_path / "out"
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *options, "--out", str(out)])
+    try:
+        code = sys.modules["command_line"].run(script.main, script.parse_args)
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"{name}.py: error: ")
+    assert "seed" in error or "sead" in error
+    assert not out.exists()
+
+
+def test_a_script_runs_as_a_file_from_any_folder(tmp_path):
+    """As the README has it: `python experiments/tournament.py`."""
+    command = [sys.executable, str(FOLDER / "ladder.py"), "--agents", "nobody"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("ladder.py: error: no agent 'nobody'")
+    assert list(tmp_path.iterdir()) == []
