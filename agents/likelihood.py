@@ -161,8 +161,9 @@ def log_likelihood(
     seen: Array,
     may: Array,
     k: Row,
+    floor: float,
 ) -> float:
-    """The logarithm of how likely the other seats' actions are, up to a constant.
+    """The logarithm of how likely the other seats' actions are; less than `floor` if below it.
 
     `script` is that of the hand; it and `s`, `v`, `seen`, `may` are rewritten.
     """
@@ -170,7 +171,7 @@ def log_likelihood(
     wind_back(t, world, script)
     deal_script(script, s)
     action = next_action(script, t, s)
-    while action >= 0:
+    while action >= 0 and total >= floor:
         bits = legal_bits(s, t)
         if int(s.turn) != 0 and bits & (bits - 1) != 0:
             total += action_log(s, action, t, o, book, v, scratch, b, x, seen, may, k)

@@ -1,10 +1,10 @@
 """What an action comes to in worlds drawn from an observation: by the solver, or played out.
 
 Every candidate action is tried in the same worlds, and what follows is valued by the chance to win
-the game (`win_table.chance_to_win`). In the play of the cards a world is solved: what each card leads to with
-all hands open. Before that it is played out by the expert in all four seats, without its search of
-the last tricks: it does not know the hidden cards either, so that bids are worth what play makes
-of them.
+the game (`win_table.chance_to_win`). In the play of the cards a world is solved: what each card
+leads to with all hands open. Before that it is played out by the expert in all four seats, without
+its search of the last tricks: it does not know the hidden cards either, so that bids are worth
+what play makes of them.
 """
 
 from __future__ import annotations

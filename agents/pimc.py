@@ -42,10 +42,11 @@ from bideuchre_env.state import PLAY, new_states
 
 MOST_WORLDS = 10_000
 AT_ONCE = 4  # worlds between two looks at the clock
-PLAYED_OUT = 40  # worlds played out for one that is solved
+PLAYED_OUT = 400  # worlds a call, a strain or an exchange is tried in
 DOUBT = 0.5  # standard errors a card must gain over the expert's
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
-CALLS_CONSIDERED = 5  # worlds weighed for each one that is played out
+CALLS_CONSIDERED = 3  # worlds weighed for each one that is played out
+NEGLIGIBLE = 7.0  # the logarithm of how much less likely a world is that does not count
 TRUSTED = (0.15, 0.1, 0.06, 0.03, 0.5, 0.2, -0.7, -3.5, -2.5, -1.5)  # see `TRUST`
 MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
 MEMORY = 16  # megabytes of the solver's table
@@ -54,8 +55,8 @@ MEMORY = 16  # megabytes of the solver's table
 class PimcAgent(RowAgent):
     """Plays what does best over `worlds` deals of the cards it cannot see.
 
-    A call, a strain or an exchange is tried in up to forty times as many, as long as the choice is
-    in doubt. `seed` fixes the worlds: the same observation is then always answered alike, whatever
+    A call, a strain or an exchange is tried in up to `played_out` deals, as long as the choice is
+    in doubt. `seed` fixes the deals: the same observation is then always answered alike, whatever
     else is asked.
     `milliseconds` ends a decision after about that time with the worlds tried until then (at least
     four), so its answers depend on the machine; without it only the number of worlds counts.
@@ -69,16 +70,17 @@ class PimcAgent(RowAgent):
         *,
         seed: int | None = None,
         worlds: int = 20,
+        played_out: int = PLAYED_OUT,
         milliseconds: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__(rules)
         self.low, self.high = split_seed(seed)
-        self.worlds = check_worlds(worlds)
+        self.worlds = check_worlds("worlds", worlds)
+        self.played_out = check_worlds("played_out", played_out)
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
         self.doubt = DOUBT
-        self.played_out = PLAYED_OUT
         self.trust = records(TRUST, 1)
         self.trust[0] = TRUSTED
         self.book = open_book(rules)
@@ -107,23 +109,24 @@ class PimcAgent(RowAgent):
             ends = began + self.milliseconds / 1000
         script, world, tries = self.states
         begin_row(
-            observations, action_masks, i, self.tables, self.layout.offsets, self.book,
-            self.views, self.bidding, self.calls, self.layouts, script, world, self.seen, self.plan, self.low,
+            observations, action_masks, i, self.tables, self.layout.offsets, self.book, self.views,
+            self.bidding, self.calls, self.layouts, script, world, self.seen, self.plan, self.low,
         )  # fmt: skip
         plan = self.plan[0]
         if plan["n"] == 0:
             return int(plan["own"])
         if plan["n"] > 1:
             in_play = int(self.views[0]["phase"]) == PLAY
-            wanted = self.worlds if in_play else self.played_out * self.worlds
+            wanted = self.worlds if in_play else self.played_out
             shares = self.shares(wanted, in_play, None if ends is None else (began + ends) / 2)
             numbers = np.flatnonzero(shares)
             step = STAGE if ends is None else AT_ONCE
             for first in range(0, len(numbers), step):
                 add_worlds(
                     world, tries, self.tables, self.layout.offsets, self.book, self.views,
-                    self.bidding, self.calls, self.layouts, self.seen, self.may, self.plan, *self.solver, self.scratch,
-                    self.rooms, self.high, numbers, shares, first, min(first + step, len(numbers)),
+                    self.bidding, self.calls, self.layouts, self.seen, self.may, self.plan,
+                    *self.solver, self.scratch, self.rooms, self.high, numbers, shares, first,
+                    min(first + step, len(numbers)),
                 )  # fmt: skip
                 if not in_play and drop_row(self.plan) == 1:
                     break
@@ -150,8 +153,8 @@ class PimcAgent(RowAgent):
             last = min(first + step, len(logs))
             weigh_row(
                 world, self.tables, self.scratch, self.rooms, script, tries, self.layout.offsets,
-                self.book, self.views, self.bidding, self.calls, self.layouts, self.seen, self.may, self.trust, self.plan,
-                self.high, logs, first, last,
+                self.book, self.views, self.bidding, self.calls, self.layouts, self.seen,
+                self.may, self.trust, self.plan, self.high, logs, first, last,
             )  # fmt: skip
             if ends is not None and self.clock() >= ends:
                 logs, wanted = logs[:last], last // considered
@@ -175,11 +178,15 @@ class InferenceAgent(PimcAgent):
         *,
         seed: int | None = None,
         worlds: int = 20,
+        played_out: int = PLAYED_OUT,
         considered: int = 10,
         milliseconds: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        super().__init__(rules, seed=seed, worlds=worlds, milliseconds=milliseconds, clock=clock)
+        super().__init__(
+            rules, seed=seed, worlds=worlds, played_out=played_out, milliseconds=milliseconds,
+            clock=clock,
+        )  # fmt: skip
         if not _whole(considered) or not 1 <= considered <= 1000:
             raise OptionError(f"considered={shown(considered)}: a whole number from 1 to 1000")
         self.considered = considered
@@ -195,10 +202,10 @@ def _whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def check_worlds(worlds: Any) -> int:
-    """The number of worlds; `OptionError` unless from 1 to 10,000."""
+def check_worlds(option: str, worlds: Any) -> int:
+    """A number of worlds; `OptionError` unless from 1 to 10,000."""
     if not _whole(worlds) or not 1 <= worlds <= MOST_WORLDS:
-        raise OptionError(f"worlds={shown(worlds)}: a whole number from 1 to {MOST_WORLDS}")
+        raise OptionError(f"{option}={shown(worlds)}: a whole number from 1 to {MOST_WORLDS}")
     return int(worlds)
 
 
@@ -269,9 +276,9 @@ def add_worlds(
         j = int(numbers[i])
         draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
         value_world(
-                worlds, tries, tables[0], offsets[0], book, views, bidding[0],
-                calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), plans[0], boards[0], heads, entries,
-            )  # fmt: skip
+            worlds, tries, tables[0], offsets[0], book, views, bidding[0], calls[0], layouts[0],
+            row_of(seen, 0), row_of(may, 0), plans[0], boards[0], heads, entries,
+        )  # fmt: skip
         add_value(plans[0], shares[j])
 
 
@@ -298,13 +305,20 @@ def weigh_row(
     first: int,
     last: int,
 ) -> None:
-    """Write how likely worlds `first` to `last` - 1 are, as logarithms, to `logs`, float64."""
+    """Write how likely worlds `first` to `last` - 1 are, as logarithms, to `logs`, float64.
+
+    Those before `first` are there; one far less likely than another is not looked at to the end.
+    """
+    most = -1e9
+    for j in range(first):
+        most = max(most, logs[j])
     for j in range(first, last):
         draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
         logs[j] = log_likelihood(
-            worlds[0], scripts[0], tries[0], tables[0], offsets[0], book, views[1],
-            bidding[0], calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0],
+            worlds[0], scripts[0], tries[0], tables[0], offsets[0], book, views[1], bidding[0],
+            calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], most - NEGLIGIBLE,
         )  # fmt: skip
+        most = max(most, logs[j])
 
 
 @kernel
