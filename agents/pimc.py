@@ -42,8 +42,10 @@ from bideuchre_env.state import PLAY, new_states
 
 MOST_WORLDS = 10_000
 AT_ONCE = 4  # worlds between two looks at the clock
+WORLDS = 100  # solved for the play of a card
+CONSIDERED = 5  # worlds `inference` weighs for each one that is solved
 PLAYED_OUT = 400  # worlds a call, a strain or an exchange is tried in
-DOUBT = 0.5  # standard errors a card must gain over the expert's
+DOUBT = 1.0  # standard errors a card must gain over the expert's
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 3  # worlds weighed for each one that is played out
 NEGLIGIBLE = 7.0  # the logarithm of how much less likely a world is that does not count
@@ -63,13 +65,14 @@ class PimcAgent(RowAgent):
     """
 
     name = "pimc"
+    at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
 
     def __init__(
         self,
         rules: Rules,
         *,
         seed: int | None = None,
-        worlds: int = 20,
+        worlds: int = WORLDS,
         played_out: int = PLAYED_OUT,
         milliseconds: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
@@ -177,9 +180,9 @@ class InferenceAgent(PimcAgent):
         rules: Rules,
         *,
         seed: int | None = None,
-        worlds: int = 20,
+        worlds: int = WORLDS,
         played_out: int = PLAYED_OUT,
-        considered: int = 10,
+        considered: int = CONSIDERED,
         milliseconds: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, Word, kernel, line_of, load_word, lowest_bit, popcount
+from bideuchre_env._jit import Array, Row, Word, kernel, load_word, lowest_bit, popcount
 from bideuchre_env.agents.view import read_view
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.deal import GOLDEN, begin_hand, mix, seed_stream
@@ -336,22 +336,3 @@ def stream_of(row: Array, n: int, low: Word) -> Word:
         word = mix(word ^ np.uint64(int(row[i]) & 255)) + GOLDEN
         i += 1
     return word
-
-
-@kernel
-def rebuild_row(
-    observation: Array,
-    tables: Array,
-    offsets: Array,
-    views: Array,
-    scripts: Array,
-    worlds: Array,
-    again: Array,
-) -> bool:
-    """`rebuild` for callers outside: records as arrays of one row, `observation` int8 (D,)."""
-    return bool(
-        rebuild(
-            line_of(observation), tables[0], offsets[0], views[0], scripts[0], worlds[0],
-            line_of(again),
-        )
-    )  # fmt: skip

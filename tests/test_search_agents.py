@@ -17,6 +17,11 @@ SEARCH = ("pimc", "inference")
 MANY_TRICKS = "double_deck_v0"  # twelve: played by fewer worlds here
 
 
+def searcher(name, rules, **options):
+    """A player that searches, in few deals unless told otherwise."""
+    return agents.make(name, rules, **{"seed": 1, "worlds": 2, "played_out": 20} | options)
+
+
 def decisions(rules, n, seed, hands=1, every=1):
     """(row, mask, state rows) of the decisions of n games between the rule and a random player."""
     found = []
@@ -44,6 +49,8 @@ def test_options_that_make_no_sense_are_refused(name):
     for worlds in (0, -3, 2.5, "20", True, 10**6, None):
         with pytest.raises(OptionError, match=r"worlds=.*a whole number from 1 to 10000"):
             agents.make(name, rules, worlds=worlds)
+        with pytest.raises(OptionError, match=r"played_out=.*a whole number from 1 to 10000"):
+            agents.make(name, rules, played_out=worlds)
     for milliseconds in (0, -1.0, "1", True, float("nan"), float("inf")):
         with pytest.raises(OptionError, match=r"milliseconds=.*above 0 and up to 3,600,000"):
             agents.make(name, rules, milliseconds=milliseconds)
@@ -72,7 +79,7 @@ def test_search_is_legal_in_every_variant(variant):
     """Tens of games here; ten thousand, as for the fast players, would take hours."""
     rules = RULES[variant]
     worlds = 1 if variant == MANY_TRICKS else 3
-    made = [agents.make(name, rules, seed=1, worlds=worlds) for name in SEARCH]
+    made = [searcher(name, rules, worlds=worlds, played_out=5 * worlds) for name in SEARCH]
     rule, reckless = agents.make("rule", rules), agents.make("random", rules, seed=2)
     play_on(rules, start(rules, 4), made, hands=2)
     for one in made:
@@ -84,7 +91,7 @@ def test_search_is_legal_in_custom_games():
     rng = np.random.default_rng(8)
     for game in range(12):
         rules = random_rules(rng)
-        made = [agents.make(name, rules, seed=1, worlds=2) for name in SEARCH]
+        made = [searcher(name, rules) for name in SEARCH]
         reckless = agents.make("random", rules, seed=game)
         play_on(rules, start(rules, 2, seed=game), made)
         play_on(rules, start(rules, 2, seed=game), (made[game % 2], reckless), hands=2)
@@ -95,7 +102,7 @@ def test_search_is_legal_in_custom_games():
 def test_hidden_cards_change_no_decision(name, variant):
     """The hidden cards, the cards put aside and the deals to come are all drawn anew."""
     rules = RULES[variant]
-    agent, tables, layout = agents.make(name, rules, seed=4, worlds=4), compile_tables(rules), None
+    agent, tables, layout = searcher(name, rules, seed=4, worlds=4), compile_tables(rules), None
     layout = layout_of(rules)
     scratch, rooms, phases = new_scratch(), np.zeros(3, np.int64), set()
     for number, (row, mask, state) in enumerate(decisions(rules, 4, seed=9, hands=3, every=2)):
@@ -116,20 +123,20 @@ def test_a_decision_depends_on_seed_and_observation_alone(name):
     rules = RULES["club_v0"]
     found = decisions(rules, 6, seed=2, every=3)
     rows, masks = np.stack([row for row, _, _ in found]), np.stack([mask for _, mask, _ in found])
-    agent = agents.make(name, rules, seed=11, worlds=2)
+    agent = searcher(name, rules, seed=11)
     together = agent.act_rows(rows, masks)
     order = np.random.default_rng(1).permutation(len(rows))
     assert np.array_equal(agent.act_rows(rows[order], masks[order]), together[order])
-    again = agents.make(name, rules, seed=11, worlds=2)
+    again = searcher(name, rules, seed=11)
     assert [again.act(rows[i], masks[i]) for i in range(len(rows))] == together.tolist()
-    other = agents.make(name, rules, seed=12, worlds=2).act_rows(rows, masks)
+    other = searcher(name, rules, seed=12).act_rows(rows, masks)
     assert not np.array_equal(other, together)
 
 
 @pytest.mark.parametrize("name", SEARCH)
 def test_an_observation_no_game_gives_is_answered_legally(name):
     rules = RULES["barrie_v0"]
-    agent = agents.make(name, rules, seed=1, worlds=2)
+    agent = searcher(name, rules)
     rng = np.random.default_rng(3)
     rows = rng.integers(-128, 128, (200, agent.layout.size), dtype=np.int8)
     masks = (rng.random((200, agent.n_actions)) < 0.2).astype(np.int8)
@@ -172,8 +179,8 @@ def test_one_legal_action_is_played_at_once():
 
 def test_pimc_is_ahead_of_rule():
     rules = RULES["cincinnati_v0"]
-    pimc, rule = agents.make("pimc", rules, seed=1, worlds=4), agents.make("rule", rules)
-    mean, half = per_hand(rules, pimc, rule, 120, seed=1)
+    pimc, rule = searcher("pimc", rules, worlds=20, played_out=40), agents.make("rule", rules)
+    mean, half = per_hand(rules, pimc, rule, 240, seed=1)
     assert mean - half > 0.0
 
 

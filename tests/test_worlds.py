@@ -5,9 +5,9 @@ import pytest
 from test_agents import look, random_rules, start
 
 from bideuchre_env import agents, batch, one_row
-from bideuchre_env._jit import records
+from bideuchre_env._jit import kernel, line_of, records
 from bideuchre_env.agents.view import VIEW
-from bideuchre_env.agents.worlds import rebuild_row
+from bideuchre_env.agents.worlds import rebuild
 from bideuchre_env.cards import KIND_BITS
 from bideuchre_env.deal import split_seed
 from bideuchre_env.observation import layout_of
@@ -39,6 +39,14 @@ def rotated(row, seat):
             value = np.roll(value, -(seat & 1))
         facts[name] = value
     return facts
+
+
+@kernel
+def rebuild_row(observation, tables, offsets, views, scripts, worlds, again):
+    """`rebuild` with records as arrays of one row, `observation` int8 (D,)."""
+    return rebuild(
+        line_of(observation), tables[0], offsets[0], views[0], scripts[0], worlds[0], line_of(again)
+    )
 
 
 class Rebuilder:
