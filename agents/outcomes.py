@@ -53,6 +53,7 @@ PLAN = np.dtype(
         ("squares", np.float64, (MOST_CANDIDATES,)),  # of what it is above the expert's
         ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
         ("total", np.float64),  # worlds, by their weight
+        ("total_squares", np.float64),  # the same, of their weights' squares
         ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by the expert's own reckoning
         ("trust", np.float64),  # how far that may err, or 0 where the expert reckons nothing
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
@@ -93,6 +94,7 @@ def begin(
     plan.own = expert_decision(row, mask, t, o, book, views[1], bidding, b, x)
     plan.n = 0
     plan.total = 0.0
+    plan.total_squares = 0.0
     plan.ready = 0
     plan.sums[:] = 0.0
     plan.squares[:] = 0.0
@@ -284,6 +286,7 @@ def add_value(plan: Row, weight: float) -> None:
         plan.sums[i] += weight * plan.values[i]
         plan.squares[i] += weight * above * above
     plan.total += weight
+    plan.total_squares += weight * weight
 
 
 @kernel
@@ -297,10 +300,14 @@ def draw_world(
 
 @kernel
 def error_of(plan: Row, i: int) -> float:
-    """The standard error of how far a candidate is above the expert's action."""
+    """The standard error of how far a candidate is above the expert's action.
+
+    A world that counts many times is still one world.
+    """
     total = plan.total
     mean = (plan.sums[i] - plan.sums[place_of_own(plan)]) / total
-    return float(sqrt(max(plan.squares[i] / total - mean * mean, 0.0) / total))
+    spread = max(plan.squares[i] / total - mean * mean, 0.0)
+    return float(sqrt(spread * plan.total_squares) / total)
 
 
 @kernel

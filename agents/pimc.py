@@ -47,9 +47,9 @@ CONSIDERED = 5  # worlds `inference` weighs for each one that is solved
 PLAYED_OUT = 400  # worlds a call, a strain or an exchange is tried in
 DOUBT = 1.0  # standard errors a card must gain over the expert's
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
-CALLS_CONSIDERED = 3  # worlds weighed for each one that is played out
+CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 NEGLIGIBLE = 7.0  # the logarithm of how much less likely a world is that does not count
-TRUSTED = (0.15, 0.1, 0.06, 0.03, 0.5, 0.2, -0.7, -3.5, -2.5, -1.5)  # see `TRUST`
+TRUSTED = (0.3, 0.1, 0.06, 0.02, 0.4, 0.15, -0.7, -3.5, -2.5, -1.5)  # see `TRUST`
 MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
 MEMORY = 16  # megabytes of the solver's table
 
