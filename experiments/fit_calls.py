@@ -5,18 +5,17 @@
     python experiments/fit_calls.py --games six_card_v0 simplified_v0 club_v0 --seed 1 \\
         --hands 200000 --rounds 6 --out agents/call_numbers.npz
 
-made the file that is shipped, in 293 and 329 s on two shared cores. The expert plays against itself
-and against the rule player. In every hand one of its calls, at a random turn, is replaced by
-another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any other it
-weighs (`ANY`), and the hand is played out from there both ways. The network of
-`agents/call_network.py` learns the points the caller's side got beyond what the contract of the
-call should bring. As only the difference of two calls decides, and luck strikes both of a pair
-alike, the loss weighs the differences of the pairs more than their sums, by how alike the luck is.
+made the shipped file, in 293 and 329 s on two shared cores. The expert plays against itself and
+the rule player. In every hand one of its calls, at a random turn, is replaced by another that looks
+nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any other it weighs (`ANY`), and the
+hand is played out both ways. The network of `agents/call_network.py` learns the points the caller's
+side got beyond what the contract of the call should bring. As only the difference of two calls
+decides, and luck strikes both of a pair alike, the loss weighs the differences of the pairs more
+than their sums, by how alike the luck is.
 
-Each round starts from the numbers of the one before. The first `SETTLING`, of fewer hands, also
-fit by least squares what the hand and the auction tell of tricks beyond the table's. After them
-that is kept, and a round learns from the hands of the last `KEEP`. The games not named keep the
-package's numbers. The same seed gives the same hands, and on one machine the same numbers.
+Each round starts from the numbers of the one before. The first `SETTLING`, of fewer hands, also fit
+by least squares what the hand and the auction tell of tricks beyond the table's; that is kept, and
+a later round learns from the hands of the last `KEEP`. Games not named keep the package's numbers.
 """
 
 from __future__ import annotations
