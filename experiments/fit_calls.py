@@ -1,17 +1,17 @@
 """Train the numbers of the expert's auction: the whole of `agents/call_numbers.npz`.
 
-    python experiments/fit_calls.py --games cincinnati_v0 barrie_v0 --seed 1 --hands 400000 \\
-        --rounds 7 --out agents/call_numbers.npz
-    python experiments/fit_calls.py --games six_card_v0 simplified_v0 club_v0 --seed 1 \\
-        --hands 200000 --rounds 6 --out agents/call_numbers.npz
+    python experiments/fit_calls.py --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
+    python experiments/fit_calls.py --seed 1 --games barrie_v0 --hands 400000 --rounds 7
+    python experiments/fit_calls.py --seed 1 --games six_card_v0 simplified_v0 club_v0 \\
+        --hands 200000 --rounds 6
 
-made the shipped file, in 293 and 329 s on two shared cores. The expert plays against itself and
-the rule player. In every hand one of its calls, at a random turn, is replaced by another that looks
-nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any other it weighs (`ANY`), and the
-hand is played out both ways. The network of `agents/call_network.py` learns the points the caller's
-side got beyond what the contract of the call should bring. As only the difference of two calls
-decides, and luck strikes both of a pair alike, the loss weighs the differences of the pairs more
-than their sums, by how alike the luck is.
+made the shipped file (`--out agents/call_numbers.npz`), in about 360, 180 and 330 s on two shared
+cores. The expert plays against itself and the rule player. In every hand one of its calls, at a
+random turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the
+pairs, by any other it weighs (`ANY`), and the hand is played out both ways. The network of
+`agents/call_network.py` learns the points the caller's side got beyond what the contract of the
+call should bring. As only the difference of two calls decides, and luck strikes both of a pair
+alike, the loss weighs the differences of the pairs more than their sums, by how alike the luck is.
 
 Each round starts from the numbers of the one before. The first `SETTLING`, of fewer hands, also fit
 by least squares what the hand and the auction tell of tricks beyond the table's; that is kept, and
