@@ -5,7 +5,7 @@
     python experiments/fit_calls.py --seed 1 --games six_card_v0 simplified_v0 club_v0 \\
         --hands 200000 --rounds 6
 
-made the shipped file (`--out agents/call_numbers.npz`), in about 360, 180 and 330 s on two shared
+made the shipped file (`--out agents/call_numbers.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1, two
 cores. The expert plays against itself and the rule player. In every hand one of its calls, at a
 random turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the
 pairs, by any other it weighs (`ANY`), and the hand is played out both ways. The network of
