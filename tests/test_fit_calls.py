@@ -13,7 +13,9 @@ import pytest
 from bideuchre_env._jit import records
 from bideuchre_env.agents.call_network import LAYERS, NETWORK
 from bideuchre_env.agents.call_weights import fitted_numbers, provenance
+from bideuchre_env.agents.expert import ExpertAgent
 from bideuchre_env.errors import OptionError
+from bideuchre_env.variants import RULES
 
 SCRIPT = Path(__file__).parents[1] / "experiments" / "fit_calls.py"
 SMALL = ["--hands", "400", "--rounds", "4"]
@@ -68,6 +70,20 @@ def test_training_finds_what_is_there(fit):
     said = fit.SCALE * fit.forward(p, trials["inputs"].reshape(-1, fit.N_INPUTS))[0]
     wrong = np.diff(said.reshape(-1, 2)) - np.diff(truth)
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
+
+
+def test_a_call_that_looks_bad_is_tried_at_times(fit):
+    """Were only calls near the best tried, the network could say anything of the others."""
+    rules = RULES["barrie_v0"]
+    agent = ExpertAgent(rules, wanted=(0,) * 13)
+    tried = {
+        width: fit.try_calls(agent, agent, 2000, 0, width, np.random.default_rng(3))
+        for width in (-1.0, 2.0, 1e6)  # the last: any call at all
+    }
+    assert len(tried[1e6]) == 2000  # whoever speaks first may pass or bid
+    assert 0.5 * fit.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * fit.ANY
+    lost = {width: -np.diff(trials["points"]).mean() for width, trials in tried.items()}
+    assert lost[2.0] < lost[-1.0]
 
 
 def test_a_small_fit_writes_the_game_and_keeps_the_others(fit, tmp_path, capsys):
