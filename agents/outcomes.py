@@ -40,7 +40,7 @@ MOST_CANDIDATES = 2 * MAX_BIDS + 2
 SURELY = 2.5  # standard errors behind the best that rule a candidate out
 NEAR = 3.0  # points a call may look worse than the expert's and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
-TRUSTED_TO = 0.5  # points the expert's reckoning of calls may err by
+TRUSTED_TO = 0.35  # points the expert's reckoning of calls may err by
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
 
 PLAN = np.dtype(
