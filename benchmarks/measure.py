@@ -21,7 +21,7 @@ from bideuchre_env.timing import Figure, amount
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
-ORDER = ("throughput", "peers", "startup")
+ORDER = ("throughput", "peers", "solver", "startup")
 HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
 
 

@@ -4,6 +4,7 @@
     python benchmarks/solver.py --decks 24 48 --deals 100 --json
     python benchmarks/solver.py --decks 32 48 --exchange
     python benchmarks/solver.py --hard
+    python benchmarks/solver.py --publish
 
 Times are processor time of the thread, so that other work on the machine counts little. Each deal
 is solved from an empty transposition table, from the deal to the exact number of tricks; "all
@@ -11,6 +12,8 @@ alone?" asks only whether a lone hand takes every trick. Cards tried are the sam
 
 `--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares the deals
 of `tests/hard_deals.jsonl`, found by making random ones harder card by card, with random ones.
+`--publish` measures 24, 32 and 48 cards, other deals in each of three rounds, and writes the
+figures to `results/` and this folder's README.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ DECKS = {"16": ("J", 1), "20": ("10", 1), "24": ("9", 1), "32": ("J", 2), "40": 
 DECKS["48"] = ("9", 2)
 DEALS = {"16": 3000, "20": 3000, "24": 3000, "32": 1000, "40": 200, "48": 100}
 EXCHANGES = 20
+ROUNDS = 3
+TARGETS = {("24", "trump"): 10_000, ("24", "no trump"): 10_000, ("32", "trump"): 1_000}
+TARGETS |= {("32", "no trump"): 1_000, ("48", "trump"): 20, ("48", "no trump"): 20}
+TAIL = 10  # means that the slowest of a hundred deals should take at most
 QUESTIONS = {
     "trump": ("H", False),
     "no trump": ("NT", False),
@@ -31,6 +38,7 @@ QUESTIONS = {
     "no trump alone": ("NT", True),
     "all alone?": ("H", True),
 }
+TARGETS |= {(deck, "all alone?"): 100_000 for deck in ("24", "32", "48")}
 
 
 def main() -> None:
@@ -43,8 +51,12 @@ def main() -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--exchange", action="store_true", help="time the best exchange instead")
     kind.add_argument("--hard", action="store_true", help="compare the hard deals with random ones")
+    kind.add_argument("--publish", action="store_true", help="write results/ and README.md")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     args = parser.parse_args()
+    if args.publish:
+        publish(args)
+        return
     if args.exchange:
         figures = show(exchanges(args), EXCHANGE_LINE, args.json)
     elif args.hard:
@@ -80,6 +92,35 @@ def show(figures, form, quiet):
         if not quiet:
             print(form.format(**figure), flush=True)
     return found
+
+
+def publish(args):
+    """Measure rounds of other deals, and write the report with the other benchmarks'."""
+    import measure as shared
+
+    from bideuchre_env import timing
+
+    figures = []
+    with timing.pinned() as core:
+        for deck in ("24", "32", "48"):
+            for question in QUESTIONS:
+                shared.told(f"{deck} cards, {question}")
+                rounds = [
+                    measure(
+                        deck, question, args.deals or DEALS[deck], args.seed + turn, args.memory
+                    )
+                    for turn in range(ROUNDS)
+                ]
+                group, target = f"{deck} cards", TARGETS.get((deck, question))
+                rates = [found["rate"] for found in rounds]
+                figures.append(timing.figure(group, question, "deals/s", rates, target=target))
+                if question != "all alone?":
+                    tails = [found["cards_p99_by_mean"] for found in rounds]
+                    name = f"{question}: cards tried by the 99th percentile, in means"
+                    figures.append(timing.figure(group, name, "means", tails, target=TAIL))
+    how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {shared.pinning(core)}"
+    report = shared.Report("solver", "Solver", how, figures)
+    shared.publish(report, argparse.Namespace(out=shared.HERE, no_plot=False, json=args.json))
 
 
 def solutions(args):
