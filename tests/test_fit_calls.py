@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from script_modules import loaded
 
 from bideuchre_env._jit import records
 from bideuchre_env.agents.call_network import LAYERS, NETWORK
@@ -17,18 +15,13 @@ from bideuchre_env.agents.expert import ExpertAgent
 from bideuchre_env.errors import OptionError
 from bideuchre_env.variants import RULES
 
-SCRIPT = Path(__file__).parents[1] / "experiments" / "fit_calls.py"
 SMALL = ["--hands", "400", "--rounds", "4"]
 
 
 @pytest.fixture(scope="module")
 def fit():
-    spec = importlib.util.spec_from_file_location("fit_calls", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["fit_calls"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["fit_calls"]
+    with loaded("experiments", "fit_calls") as (module,):
+        yield module
 
 
 def run(fit, out, *options):
