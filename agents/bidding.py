@@ -11,6 +11,7 @@ from bideuchre_env.agents.equity import logistic, read_time, worth
 from bideuchre_env.agents.hand_value import N_FEATURES, copies_held, describe, weigh
 from bideuchre_env.cards import JACK, MAX_TRICKS, NO_TRUMP, STRAINS
 from bideuchre_env.play import opening_leader
+from bideuchre_env.scoring import played_points
 
 N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
@@ -136,9 +137,8 @@ def contract_equity(v: Row, t: Row, level: int, us: bool, chances: Array, kept: 
 @kernel
 def played_worth(v: Row, t: Row, level: int, us: bool, won: int) -> float:
     """The chance to win the game if the side of this partnered contract takes `won` tricks."""
-    bid, others = float(int(t.payoff[level, won])), float(int(t.tricks) - won)
-    ours, theirs = (bid, others) if us else (others, bid)
-    return worth(v, t, ours, theirs, us, won >= int(t.need[level]))
+    ours, theirs, done = played_points(t, level, won, us)
+    return worth(v, t, float(ours), float(theirs), us, done)
 
 
 @kernel

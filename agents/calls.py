@@ -33,6 +33,7 @@ from bideuchre_env.agents.hand_value import describe
 from bideuchre_env.agents.win_table import chance_to_win
 from bideuchre_env.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
 from bideuchre_env.rules import MAX_BIDS
+from bideuchre_env.scoring import played_points
 
 N_TRIED = 2  # strains a partnered bid is weighed in
 CLOSE = 0.75  # tricks a strain may be worth less than the best to be weighed at all
@@ -154,9 +155,7 @@ def contract(v: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, 
     b.win = 0.0
     for won in range(tricks + 1):
         if chances[won] > 0.0:
-            bid, others = int(t.payoff[level, won]), tricks - won
-            ours, theirs = (bid, others) if us else (others, bid)
-            made = won >= int(t.need[level])
+            ours, theirs, made = played_points(t, level, won, us)
             b.points += chances[won] * (ours - theirs)
             b.win += chances[won] * chance_to_win(v, t, wins, ours, theirs, us, made)
 

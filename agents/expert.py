@@ -1,14 +1,15 @@
-"""The expert: the rule player's judgement, with every hand's worth known and the end worked out."""
+"""The expert: calls weighed by tables and a network, the rule player's cards, the end by search."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel, lowest_bit, records, row_of
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.bidding import SCRATCH, choose_call, choose_strain
+from bideuchre_env.agents.call_network import NETWORK
 from bideuchre_env.agents.call_weights import load_call_weights
 from bideuchre_env.agents.calls import (
     CALLS,
@@ -30,12 +31,15 @@ from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import win_table
 from bideuchre_env.deal import split_seed
+from bideuchre_env.errors import OptionError, shown
 from bideuchre_env.rules import Rules
 from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, GIVING, NAMING, PASSING
 
 WANTED = (0, 0, 40, 40, 30, 12, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: layouts of the unseen cards to look at; 0 where the rules decide alone."""
+ERRS_BY = 0.35
+"""Points by which the network's word on a call may err."""
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
 LEAN = 2
@@ -55,6 +59,7 @@ class Book(NamedTuple):
     lone: Array
     numbers: Array  # of the calls, one `call_network.NETWORK`: `call_weights.load_call_weights`
     wins: Array  # the chance to win from every score: `win_table.win_table`
+    trusted: float  # points by which what calls seem worth may err; 0.0 where nothing was learned
 
 
 def open_book(rules: Rules, numbers: Array | None = None, wins: Array | None = None) -> Book:
@@ -63,7 +68,27 @@ def open_book(rules: Rules, numbers: Array | None = None, wins: Array | None = N
     table = hand_table(rules.kinds, rules.copies) or NO_TABLE
     numbers = load_call_weights(rules) if numbers is None else numbers
     wins = win_table(rules) if wins is None else wins
-    return Book(weights, table.keys, table.tricks, table.lone, numbers, wins)
+    trusted = ERRS_BY if numbers["last"].any() else 0.0
+    return Book(weights, table.keys, table.tricks, table.lone, numbers, wins, trusted)
+
+
+def check_options(numbers: Any, wins: Any, wanted: Any, margin: Any, lean: Any) -> None:
+    """Raise `OptionError` for an option of the expert that makes no sense."""
+    if numbers is not None and not (
+        isinstance(numbers, np.ndarray) and numbers.dtype == NETWORK and numbers.shape == (1,)
+    ):
+        raise OptionError("numbers: one record of `call_network.NETWORK`, or None")
+    if wins is not None and not (
+        isinstance(wins, np.ndarray) and wins.ndim == 3 and wins.dtype == np.float64
+    ):
+        raise OptionError("wins: a table as `win_table.win_table` makes it, or None")
+    whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
+    if not whole or len(wanted) != len(WANTED):
+        raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
+    if type(margin) not in (int, float) or not 0 <= margin <= 100:
+        raise OptionError(f"margin={shown(margin)}: points from 0 to 100")
+    if type(lean) is not int or not 0 <= lean <= 100:
+        raise OptionError(f"lean={shown(lean)}: a whole number from 0 to 100")
 
 
 class ExpertAgent(RowAgent):
@@ -85,6 +110,7 @@ class ExpertAgent(RowAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
+        check_options(numbers, wins, wanted, margin, lean)
         self.book = open_book(rules, numbers, wins)
         self._layouts = records(LAYOUT, 1)
         self._layouts["wanted"], self._layouts["margin"] = wanted, margin

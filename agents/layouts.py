@@ -18,7 +18,6 @@ MAX_PLACES = 56  # the largest deck, and room for what no game can show
 NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
 EVEN = 4  # what a place weighs that nothing is known of
 TRIES = 8  # deals tried before a layout is given up
-LOW_BITS = np.uint64((1 << 31) - 1)
 
 ORDER = np.array(
     [

@@ -134,10 +134,10 @@ def action_log(
         if weigh_hand(v, t, book, scratch, b):
             if phase == NAMING:
                 return log(strain_chance(t, int(s.level), action - int(t.trump_offset), b, k))
-            weigh_calls(
-                v, t, book.numbers[0], book.weights[0], book.wins, call_bits(may, t), b
-            )  # fmt: skip
-            return log(call_chance(t, action, b, k))
+            if book.trusted > 0.0:
+                bits = call_bits(may, t)
+                weigh_calls(v, t, book.numbers[0], book.weights[0], book.wins, bits, b)
+                return log(call_chance(t, action, b, k))
     would = expert_decision(seen, may, t, o, book, v, scratch, b, x)
     if phase == PLAY:
         first = int(t.card_offset)

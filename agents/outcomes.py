@@ -30,7 +30,7 @@ from bideuchre_env.deal import GOLDEN
 from bideuchre_env.observation import encode
 from bideuchre_env.resample import resample_row
 from bideuchre_env.rules import MAX_BIDS
-from bideuchre_env.scoring import made
+from bideuchre_env.scoring import made, played_points
 from bideuchre_env.solver.values import solve_moves
 from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, DEAL, NAMING, PLAY
@@ -40,7 +40,6 @@ MOST_CANDIDATES = 2 * MAX_BIDS + 2
 SURELY = 2.5  # standard errors behind the best that rule a candidate out
 NEAR = 3.0  # points a call may look worse than the expert's and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
-TRUSTED_TO = 0.35  # points the expert's reckoning of calls may err by
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
 
 PLAN = np.dtype(
@@ -84,12 +83,14 @@ def begin(
     script: Row,
     world: Row,
     again: Array,
+    may: Array,
     plan: Row,
     low: Word,
 ) -> None:
     """Rebuild the position of an observation and list what is to be tried, in `plan`.
 
-    `views` are two; the first is left as that of the row.
+    `views` are two; the first is left as that of the row. Nothing is tried where no game gives
+    this observation, or the mask is not that of the position.
     """
     plan.own = expert_decision(row, mask, t, o, book, views[1], bidding, b, x)
     plan.n = 0
@@ -103,10 +104,14 @@ def begin(
     v = views[0]
     if not rebuild(row, t, o, v, script, world, again):
         return
+    legal(world, t, may)
+    for action in range(int(t.n_actions)):
+        if (mask[action] != 0) != (may[action] != 0):
+            return
     plan.word = stream_of(row, int(o.entries), low)
     read_time(v)
     if int(v.phase) == AUCTION:
-        if weigh_hand(v, t, book, bidding, b):
+        if book.trusted > 0.0 and weigh_hand(v, t, book, bidding, b):
             list_weighed(mask, t, book, v, b, plan)
         else:
             list_calls(mask, t, book.weights[0], v, bidding, plan)
@@ -119,9 +124,7 @@ def begin(
         tricks = int(t.tricks)
         for won in range(tricks + 1):
             by_bid = won if us else tricks - won
-            bid, others = int(t.payoff[int(v.level), by_bid]), tricks - by_bid
-            done = by_bid >= int(t.need[int(v.level)])
-            ours, theirs = (bid, others) if us else (others, bid)
+            ours, theirs, done = played_points(t, int(v.level), by_bid, us)
             plan.by_tricks[won] = chance_to_win(v, t, book.wins, ours, theirs, us, done)
 
 
@@ -140,7 +143,7 @@ def add_candidate(plan: Row, action: int) -> None:
 def list_weighed(mask: Array, t: Row, book: Book, v: Row, b: Row, plan: Row) -> None:
     """Enter the expert's call, and the others it finds nearly as good, the best first."""
     weigh_calls(v, t, book.numbers[0], book.weights[0], book.wins, call_bits(mask, t), b)
-    plan.trust = TRUSTED_TO * b.slope
+    plan.trust = book.trusted * b.slope
     add_candidate(plan, int(plan.own))
     most = NOT_WEIGHED
     while int(plan.n) < MOST_CALLS:

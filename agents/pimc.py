@@ -45,11 +45,15 @@ AT_ONCE = 4  # worlds between two looks at the clock
 WORLDS = 100  # solved for the play of a card
 CONSIDERED = 5  # worlds `inference` weighs for each one that is solved
 PLAYED_OUT = 400  # worlds a call, a strain or an exchange is tried in
-DOUBT = 1.0  # standard errors a card must gain over the expert's
+DOUBT = 1.0  # standard errors to gain over the expert's action where it reckons no worth
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 NEGLIGIBLE = 7.0  # the logarithm of how much less likely a world is that does not count
-TRUSTED = (0.3, 0.1, 0.06, 0.02, 0.4, 0.15, -0.7, -3.5, -2.5, -1.5)  # see `TRUST`
+TRUSTED = {
+    "points": 0.3, "tricks": 0.1, "chance": 0.06, "slip": 0.02, "lead": 0.4, "follow": 0.15,
+    "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -1.5,
+}  # fmt: skip
+"""The numbers of `TRUST` that made the true cards likeliest, in hands that searchers played."""
 MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
 MEMORY = 16  # megabytes of the solver's table
 
@@ -85,7 +89,8 @@ class PimcAgent(RowAgent):
         self.clock = clock
         self.doubt = DOUBT
         self.trust = records(TRUST, 1)
-        self.trust[0] = TRUSTED
+        for part, number in TRUSTED.items():
+            self.trust[part] = number
         self.book = open_book(rules)
         self.plan = new_plan()
         self.plan["solved"] = MOST_SOLVED
@@ -113,7 +118,8 @@ class PimcAgent(RowAgent):
         script, world, tries = self.states
         begin_row(
             observations, action_masks, i, self.tables, self.layout.offsets, self.book, self.views,
-            self.bidding, self.calls, self.layouts, script, world, self.seen, self.plan, self.low,
+            self.bidding, self.calls, self.layouts, script, world, self.seen, self.may, self.plan,
+            self.low,
         )  # fmt: skip
         plan = self.plan[0]
         if plan["n"] == 0:
@@ -131,7 +137,7 @@ class PimcAgent(RowAgent):
                     *self.solver, self.scratch, self.rooms, self.high, numbers, shares, first,
                     min(first + step, len(numbers)),
                 )  # fmt: skip
-                if not in_play and drop_row(self.plan) == 1:
+                if not in_play and first + step >= STAGE and drop_row(self.plan) == 1:
                     break
                 if ends is not None and self.clock() >= ends:
                     break
@@ -169,8 +175,8 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` with worlds drawn by how likely they make the calls and cards of the other seats.
 
-    Of `considered` times as many worlds those are tried that the expert, in the seats of the
-    others, would rather have brought about.
+    For the play of a card, of `considered` times as many worlds those are solved that the expert,
+    in the seats of the others, would rather have brought about.
     """
 
     name = "inference"
@@ -239,13 +245,15 @@ def begin_row(
     scripts: Array,
     worlds: Array,
     seen: Array,
+    may: Array,
     plans: Array,
     low: Word,
 ) -> None:
     """`begin` on row i; the other arguments as arrays of one row, `views` of two."""
     begin(
         row_of(observations, i), row_of(masks, i), tables[0], offsets[0], book, views,
-        bidding[0], calls[0], layouts[0], scripts[0], worlds[0], row_of(seen, 0), plans[0], low,
+        bidding[0], calls[0], layouts[0], scripts[0], worlds[0], row_of(seen, 0), row_of(may, 0),
+        plans[0], low,
     )  # fmt: skip
 
 

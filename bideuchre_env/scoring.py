@@ -45,6 +45,17 @@ def score_hand(s: Row, t: Row) -> None:
 
 
 @kernel
+def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
+    """What `won` tricks for the side of a contract with this bid come to.
+
+    Our points and theirs, as the contract is `ours` or not, and whether it is made.
+    """
+    bid, others = int(t.payoff[level, won]), int(t.tricks) - won
+    done = won >= int(t.need[level])
+    return (bid, others, done) if ours else (others, bid, done)
+
+
+@kernel
 def made(s: Row, t: Row) -> bool:
     """Whether the declarer's side has taken the tricks of its contract."""
     return int(s.tricks_won[int(s.declarer) & 1]) >= int(t.need[int(s.level)])

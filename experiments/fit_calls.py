@@ -40,14 +40,10 @@ from bideuchre_env.agents.calls import (
     CALLS,
     NOT_WEIGHED,
     call_action,
-    find_best,
-    look_up,
     plain_points,
-    start_calls,
     weigh_calls,
 )
-from bideuchre_env.agents.equity import read_time
-from bideuchre_env.agents.expert import WANTED, ExpertAgent
+from bideuchre_env.agents.expert import WANTED, Book, ExpertAgent, weigh_hand
 from bideuchre_env.agents.rule import RuleAgent, call_bits
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import no_table
@@ -190,7 +186,7 @@ def try_calls(
     trials = records(TRIAL, n)
     trials["seat"] = seats
     try_rows(
-        observations, masks, tables, agent.layout.offsets, *agent.book, records(VIEW, 1),
+        observations, masks, tables, agent.layout.offsets, agent.book, records(VIEW, 1),
         records(SCRATCH, 1), records(CALLS, 1), rng.integers(0, 2**62, n), width,
         trials,
     )  # fmt: skip
@@ -241,12 +237,7 @@ def try_rows(
     masks: Array,
     tables: Array,
     offsets: Array,
-    weights: Array,
-    keys: Array,
-    tricks: Array,
-    lone: Array,
-    numbers: Array,
-    wins: Array,
+    book: Book,
     views: Array,
     scratch: Array,
     calls: Array,
@@ -255,13 +246,12 @@ def try_rows(
     trials: Array,
 ) -> None:
     """Find for every row the best call and, by `words`, another that looks good, or action -1."""
-    t, v, b, n, w = tables[0], views[0], calls[0], numbers[0], weights[0]
+    t, v, b, n, w, wins = tables[0], views[0], calls[0], book.numbers[0], book.weights[0], book.wins
     for i in range(len(observations)):
         read_view(row_of(observations, i), t, offsets[0], v)
-        look_up(v, t, keys, tricks, lone, n, scratch[0], b)
-        read_time(v)
-        find_best(b)
-        start_calls(v, t, n, w, wins, scratch[0], b)
+        trials[i].action[1] = -1
+        if not weigh_hand(v, t, book, scratch[0], b):
+            continue
         weigh_calls(v, t, n, w, wins, call_bits(row_of(masks, i), t), b)
         best, most = 0, NOT_WEIGHED
         for call in range(8 * (1 + int(t.n_levels))):
@@ -274,7 +264,6 @@ def try_rows(
                 draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
                 if b.worth[call >> 3, call & 7] >= least and draw > best_draw:
                     other, best_draw = call, draw
-        trials[i].action[1] = -1
         note_call(v, t, w, best, 0, wins, scratch[0], b, trials[i])
         if other >= 0:
             note_call(v, t, w, other, 1, wins, scratch[0], b, trials[i])

@@ -23,9 +23,8 @@ from bideuchre_env.agents.call_weights import (
     plain_numbers,
     provenance,
 )
-from bideuchre_env.agents.calls import CALLS, find_best, look_up, start_calls, weigh_calls
-from bideuchre_env.agents.equity import read_time
-from bideuchre_env.agents.expert import ExpertAgent
+from bideuchre_env.agents.calls import CALLS, weigh_calls
+from bideuchre_env.agents.expert import ExpertAgent, weigh_hand
 from bideuchre_env.agents.hand_table import SUIT_MAPS
 from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import VIEW, read_view
@@ -59,16 +58,14 @@ def random_hand(rules, rng):
 
 
 @kernel
-def weigh_row(rows, masks, tables, offsets, weights, keys, tricks, lone, numbers, wins, v, x, b):
+def weigh_row(rows, masks, tables, offsets, book, v, x, b):
     """Weigh every legal call of the first row; False without a table."""
-    t, n, w = tables[0], numbers[0], weights[0]
+    t = tables[0]
     read_view(row_of(rows, 0), t, offsets[0], v[0])
-    found = look_up(v[0], t, keys, tricks, lone, n, x[0], b[0])
+    found = weigh_hand(v[0], t, book, x[0], b[0])
     if found:
-        read_time(v[0])
-        find_best(b[0])
-        start_calls(v[0], t, n, w, wins, x[0], b[0])
-        weigh_calls(v[0], t, n, w, wins, call_bits(row_of(masks, 0), t), b[0])
+        bits = call_bits(row_of(masks, 0), t)
+        weigh_calls(v[0], t, book.numbers[0], book.weights[0], book.wins, bits, b[0])
     return found
 
 
@@ -78,8 +75,7 @@ def weighed(position):
     b = records(CALLS, 1)
     assert weigh_row(
         row[np.newaxis], mask[np.newaxis], agent.tables, agent.layout.offsets,
-        *agent.book, records(VIEW, 1),
-        records(SCRATCH, 1), b,
+        agent.book, records(VIEW, 1), records(SCRATCH, 1), b,
     )  # fmt: skip
     return b[0]
 

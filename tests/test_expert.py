@@ -15,6 +15,7 @@ from bideuchre_env._jit import records
 from bideuchre_env.agents.endgame import search, wins_over
 from bideuchre_env.agents.layouts import LAYOUT
 from bideuchre_env.agents.win_table import MOST_TARGET, win_table
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import Rules
 from bideuchre_env.variants import RULES
 
@@ -249,3 +250,20 @@ def test_the_same_hand_is_bid_by_the_score():
         calls = {expert_at(CINCINNATI, hand, score=s).choice() for s in ((0, 0), (28, 5), (0, 31))}
         changed += len(calls) > 1
     assert changed > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"numbers": np.zeros(3)}, "numbers: one record"),
+        ({"wins": np.zeros(2)}, "wins: a table"),
+        ({"wanted": (1,)}, r"wanted=\(1,\): 13 whole numbers"),
+        ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),
+        ({"margin": "x"}, "margin='x': points"),
+        ({"margin": float("nan")}, "margin=nan: points"),
+        ({"lean": 10**9}, "lean=1000000000: a whole number from 0 to 100"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, told):
+    with pytest.raises(OptionError, match=told):
+        agents.make("expert", RULES["cincinnati_v0"], **options)

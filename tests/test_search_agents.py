@@ -9,6 +9,7 @@ from bideuchre_env.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.observation import layout_of
 from bideuchre_env.resample import new_scratch, resample_row
+from bideuchre_env.rules import Bid, Rules
 from bideuchre_env.state import DEAL, PLAY, Phase, new_states
 from bideuchre_env.tables import compile_tables
 from bideuchre_env.variants import RULES
@@ -102,8 +103,11 @@ def test_search_is_legal_in_custom_games():
 def test_hidden_cards_change_no_decision(name, variant):
     """The hidden cards, the cards put aside and the deals to come are all drawn anew."""
     rules = RULES[variant]
-    agent, tables, layout = searcher(name, rules, seed=4, worlds=4), compile_tables(rules), None
-    layout = layout_of(rules)
+    agent, tables, layout = (
+        searcher(name, rules, seed=4, worlds=4),
+        compile_tables(rules),
+        layout_of(rules),
+    )
     scratch, rooms, phases = new_scratch(), np.zeros(3, np.int64), set()
     for number, (row, mask, state) in enumerate(decisions(rules, 4, seed=9, hands=3, every=2)):
         twin = new_states(1)
@@ -112,6 +116,7 @@ def test_hidden_cards_change_no_decision(name, variant):
         rows, masks = np.zeros((1, layout.size), np.int8), np.zeros((1, len(mask)), np.int8)
         batch.encode_rows(twin, tables, layout.offsets, np.zeros(1, np.int64), rows, masks)
         assert np.array_equal(rows[0], row)
+        assert np.array_equal(masks[0], mask)
         assert agent.act(row, mask) == agent.act(rows[0], masks[0])
         phases.add(Phase(int(state["phase"])))
     assert {Phase.AUCTION, Phase.PLAY} <= phases
@@ -143,6 +148,35 @@ def test_an_observation_no_game_gives_is_answered_legally(name):
     masks[:, 7] = 1
     actions = agent.act_rows(rows, masks)
     assert masks[np.arange(200), actions].all()
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_mask_that_is_not_the_position_s_is_answered_by_the_expert(name):
+    """No card is tried that the seat does not hold, whatever the caller says is legal."""
+    rules = RULES["barrie_v0"]
+    agent, expert = searcher(name, rules), agents.make("expert", rules)
+    for row, mask, _ in decisions(rules, 2, seed=3, every=3):
+        wrong = np.ones_like(mask)
+        assert agent.act(row, wrong) == expert_without_search(expert, row, wrong)
+        assert agent.plan[0]["n"] == 0 or mask.all()
+
+
+def expert_without_search(expert, row, mask):
+    """The expert's action where it does not look ahead: the model that search starts from."""
+    quiet = agents.make("expert", expert.rules, wanted=(0,) * 13)
+    return quiet.act(row, mask)
+
+
+def test_what_was_not_learned_is_not_trusted():
+    """A game of an unusual lone bid has no network: calls are compared by what was tried alone."""
+    learned, strange = RULES["barrie_v0"], Rules(
+        ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=100),), target=300
+    )  # fmt: skip
+    for rules, trusted in ((learned, True), (strange, False)):
+        agent = searcher("pimc", rules)
+        row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() > 4)
+        assert mask[agent.act(row, mask)]
+        assert (agent.plan[0]["trust"] > 0) == trusted
 
 
 class FakeClock:
