@@ -1,7 +1,8 @@
 """What a player works out from one observation row: cards as bit masks, the table as numbers.
 
 Everything the rule player and the expert decide from is here, and nothing but the row (and the
-game's tables) fills it. Seats are relative: 0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
+game's tables) fills it. Seats are relative: 0 self, 1 left, 2 partner, 3 right. -1 stands for
+"none".
 """
 
 from __future__ import annotations
