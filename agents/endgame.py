@@ -7,7 +7,7 @@ most over the layouts is played, unless the player's own rules have one that is 
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Row, kernel, lowest_bit, popcount
+from bideuchre_env._jit import Row, highest_bit, kernel, lowest_bit, popcount
 from bideuchre_env.agents.layouts import deal_layout, number_cards, seed_layouts
 from bideuchre_env.agents.view import count_held
 
@@ -128,28 +128,6 @@ def live_cards(x: Row, best: int) -> int:
     """The places that still matter: all hands, and the best card on the table."""
     live = int(x.hands[0]) | int(x.hands[1]) | int(x.hands[2]) | int(x.hands[3])
     return live | 1 << best if best >= 0 else live
-
-
-@kernel
-def highest_bit(bits: int) -> int:
-    """The index of the highest set bit of a positive int64 below 2**48."""
-    top = 0
-    if bits >> 32:
-        top += 32
-        bits >>= 32
-    if bits >> 16:
-        top += 16
-        bits >>= 16
-    if bits >> 8:
-        top += 8
-        bits >>= 8
-    if bits >> 4:
-        top += 4
-        bits >>= 4
-    if bits >> 2:
-        top += 2
-        bits >>= 2
-    return top + (bits >> 1)
 
 
 @kernel

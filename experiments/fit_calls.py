@@ -92,7 +92,9 @@ class Args:
     hands: int = field(default=500_000, metadata={"help": "hands of each game in each round"})
     rounds: int = field(default=8, metadata={"help": "times all is fitted, each upon the last"})
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
-    seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
+    seed: int = field(
+        default=0, metadata={"help": "same seed, same hands; same numbers on one machine"}
+    )
     out: Path = field(
         default=Path("runs/call_numbers.npz"), metadata={"help": "written at the end"}
     )
