@@ -5,33 +5,21 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from importlib import resources
 from typing import Any
-
-import numpy as np
 
 from bideuchre_env._jit import Array, records
 from bideuchre_env.agents.call_network import NETWORK
+from bideuchre_env.agents.table_file import read_array, read_provenance
 from bideuchre_env.rules import Rules
 from bideuchre_env.variants import RULES
 
 FILE = "call_numbers.npz"
 
 
-@lru_cache(maxsize=1)
-def _file() -> dict[str, Array]:
-    """The arrays of the file."""
-    path = resources.files("bideuchre_env.agents").joinpath(FILE)
-    with path.open("rb") as file, np.load(file) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
 def provenance() -> dict[str, Any]:
     """How the numbers of each game were made: script, seed, hands and rounds, by its name."""
-    told: dict[str, Any] = json.loads(str(_file()["provenance"]))
-    return told
+    return read_provenance(FILE)
 
 
 def fitted_games() -> tuple[str, ...]:
@@ -43,7 +31,7 @@ def fitted_numbers(name: str) -> Array:
     """The numbers of a game that was fitted: one `NETWORK` record."""
     numbers = records(NETWORK, 1)
     for part in NETWORK.names or ():
-        numbers[part][0] = _file()[f"{name}_{part}"]
+        numbers[part][0] = read_array(FILE, f"{name}_{part}")
     return numbers
 
 

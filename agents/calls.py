@@ -143,7 +143,9 @@ def find_best(b: Row) -> None:
     for exchange in range(4):
         b.best_lone[exchange] = 0
         for strain in range(1, N_STRAINS):
-            if b.lone[exchange, strain] > b.lone[exchange, int(b.best_lone[exchange])]:
+            best = int(b.best_lone[exchange])
+            more = b.lone[exchange, strain] - b.lone[exchange, best]
+            if more > 0.0 or (more == 0.0 and b.mean[strain] > b.mean[best]):
                 b.best_lone[exchange] = strain
 
 
@@ -237,7 +239,30 @@ def call_worth(
     points = plain_points(v, t, w, level, strain, wins, b)
     if level < 0 and int(v.calls_made) == 3 and int(v.standing) < 0:
         return float(b.win)  # passed out: nothing happens
-    return float(b.win) + float(b.slope) * (points - float(b.points) + network_points(n, b))
+    more = points - float(b.points) + network_points(n, b)
+    if level >= 0 and int(v.calls_made) == 3:
+        return final_worth(v, t, level, strain, more, wins, b)
+    return float(b.win) + float(b.slope) * more
+
+
+@kernel
+def final_worth(v: Row, t: Row, level: int, strain: int, more: float, wins: Array, b: Row) -> float:
+    """What the bid of the last to speak is worth if it brings so many points more than planned.
+
+    It is the contract, so it is worth no more than its best end: where a low bid surely wins the
+    game, no number of points makes a moon worth more. A lone bid has but two ends, and more points
+    mean that it is likelier to be made.
+    """
+    worth, most, tricks = float(b.win) + float(b.slope) * more, -1e9, int(t.tricks)
+    if int(t.alone[level]):
+        value = int(t.payoff[level, tricks])
+        likelier = b.lone[int(t.exchange[level]), strain] + more / (2.0 * value + LOST_ALONE)
+        lone_contract(v, t, level, True, min(max(likelier, 0.0), 1.0), wins, b)
+        return min(worth, float(b.win))
+    for won in range(tricks + 1):
+        ours, theirs, done = played_points(t, level, won, True)
+        most = max(most, chance_to_win(v, t, wins, ours, theirs, True, done))
+    return min(worth, most)
 
 
 @kernel

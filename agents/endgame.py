@@ -7,11 +7,14 @@ most over the layouts is played, unless the player's own rules have one that is 
 
 from __future__ import annotations
 
+from math import sqrt
+
 from bideuchre_env._jit import Row, highest_bit, kernel, lowest_bit, popcount
 from bideuchre_env.agents.layouts import deal_layout, number_cards, seed_layouts
 from bideuchre_env.agents.view import count_held
 
-FEW = 5  # layouts after which a choice that has made no difference is left to the rules
+FEW = 6  # layouts between two looks at which cards are still in the running
+SURELY = 1.5  # standard errors short of the margin that rule a card out
 
 
 @kernel
@@ -189,7 +192,7 @@ def class_of(x: Row, legal: int, place: int) -> int:
 
 @kernel
 def try_cards(v: Row, x: Row, legal: int) -> None:
-    """Play every card of `legal`, as places, to the end, and add up what it is worth."""
+    """Play every card of `legal`, as places, to the end: what it is worth, to `x.values`."""
     left = popcount(int(x.own))
     won = min(max(int(v.tricks_won[0]), 0), len(x.worth) - 1 - left)
     led, best, winner = int(v.led), int(x.best), int(v.winning)
@@ -209,7 +212,37 @@ def try_cards(v: Row, x: Row, legal: int) -> None:
             0 if beats else winner,
             left,
         )
-        x.sums[place] += x.worth[won + tricks]
+        x.values[place] = x.worth[won + tricks]
+
+
+@kernel
+def add_gains(x: Row, places: int, favourite: int) -> None:
+    """Add what each card is worth more than the favourite in this layout to the sums."""
+    while places:
+        place = lowest_bit(places)
+        places &= places - 1
+        gain = x.values[place] - x.values[favourite]
+        x.sums[place] += gain
+        x.squares[place] += gain * gain
+
+
+@kernel
+def error_of(x: Row, place: int, found: int) -> float:
+    """The standard error of the mean gain of a card over so many layouts."""
+    mean = x.sums[place] / found
+    return sqrt(max(x.squares[place] / found - mean * mean, 0.0) / found)
+
+
+@kernel
+def hopeful(x: Row, places: int, favourite: int, found: int) -> int:
+    """The favourite, and the cards that may still turn out to be better by the margin."""
+    kept = 1 << favourite
+    while places:
+        place = lowest_bit(places)
+        places &= places - 1
+        if x.sums[place] / found + SURELY * error_of(x, place, found) > x.margin:
+            kept |= 1 << place
+    return kept
 
 
 @kernel
@@ -228,6 +261,7 @@ def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
     places, favourite = 0, -1
     for place in range(int(x.n)):
         x.sums[place] = 0.0
+        x.squares[place] = 0.0
         if int(x.own) >> place & 1 and legal >> int(x.kind[place]) & 1:
             places |= 1 << place
             if int(x.kind[place]) == chosen:
@@ -236,21 +270,24 @@ def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
         return chosen
     favourite = class_of(x, int(x.own), favourite)
     places = one_of_each(x, places)
-    if places & (places - 1) == 0:
-        return chosen
     found = 0
-    for turn in range(wanted):
+    for _ in range(wanted):
+        if places & (places - 1) == 0:
+            return chosen
         if deal_layout(v, x):
             try_cards(v, x, places)
+            add_gains(x, places, favourite)
             found += 1
-        if turn == FEW and all_alike(x, places):
-            return chosen
-    best, most = -1, x.sums[favourite] + x.margin * found
-    while places:
+            if found % FEW == 0:
+                places = hopeful(x, places, favourite, found)
+    best, most = -1, 0.0
+    places &= ~(1 << favourite)
+    while places and found:
         place = lowest_bit(places)
         places &= places - 1
-        if x.sums[place] > most:
-            best, most = place, x.sums[place]
+        gain = x.sums[place] / found
+        if gain > most and gain > x.margin + x.doubt * error_of(x, place, found):
+            best, most = place, gain
     return chosen if best < 0 else int(x.kind[best])
 
 
@@ -264,14 +301,3 @@ def one_of_each(x: Row, places: int) -> int:
         if class_of(x, int(x.own), place) == place:
             out |= 1 << place
     return out
-
-
-@kernel
-def all_alike(x: Row, places: int) -> bool:
-    """Whether every card has come to the same so far."""
-    first = x.sums[lowest_bit(places)]
-    while places:
-        if x.sums[lowest_bit(places)] != first:
-            return False
-        places &= places - 1
-    return True

@@ -27,6 +27,7 @@ from bideuchre_env.agents.hand_table import HandTable, hand_table
 from bideuchre_env.agents.hand_weights import load_weights
 from bideuchre_env.agents.layouts import LAYOUT
 from bideuchre_env.agents.leading import lead
+from bideuchre_env.agents.leanings import leanings
 from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import win_table
@@ -36,14 +37,17 @@ from bideuchre_env.rules import Rules
 from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, GIVING, NAMING, PASSING
 
-WANTED = (0, 0, 40, 40, 30, 12, 0, 0, 0, 0, 0, 0, 0)
+WANTED = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: layouts of the unseen cards to look at; 0 where the rules decide alone."""
 ERRS_BY = 0.35
 """Points by which the network's word on a call may err."""
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
+DOUBT = 0.5
+"""Standard errors it must gain besides."""
 LEAN = 2
-"""How much likelier, in quarters, a seat is to hold a card of a suit it has bid."""
+"""How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
+leanings are known of the deck."""
 
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
@@ -72,7 +76,7 @@ def open_book(rules: Rules, numbers: Array | None = None, wins: Array | None = N
     return Book(weights, table.keys, table.tricks, table.lone, numbers, wins, trusted)
 
 
-def check_options(numbers: Any, wins: Any, wanted: Any, margin: Any, lean: Any) -> None:
+def check_options(numbers: Any, wins: Any, wanted: Any, margin: Any, doubt: Any, lean: Any) -> None:
     """Raise `OptionError` for an option of the expert that makes no sense."""
     if numbers is not None and not (
         isinstance(numbers, np.ndarray) and numbers.dtype == NETWORK and numbers.shape == (1,)
@@ -87,8 +91,26 @@ def check_options(numbers: Any, wins: Any, wanted: Any, margin: Any, lean: Any) 
         raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
     if type(margin) not in (int, float) or not 0 <= margin <= 100:
         raise OptionError(f"margin={shown(margin)}: points from 0 to 100")
+    if type(doubt) not in (int, float) or not 0 <= doubt <= 100:
+        raise OptionError(f"doubt={shown(doubt)}: standard errors from 0 to 100")
     if type(lean) is not int or not 0 <= lean <= 100:
         raise OptionError(f"lean={shown(lean)}: a whole number from 0 to 100")
+
+
+def new_layouts(
+    rules: Rules,
+    wanted: tuple[int, ...] = WANTED,
+    margin: float = MARGIN,
+    doubt: float = DOUBT,
+    lean: int = LEAN,
+) -> Array:
+    """Working room for the search of the last tricks, an array of one `LAYOUT`."""
+    layouts = records(LAYOUT, 1)
+    layouts["wanted"], layouts["margin"], layouts["doubt"] = wanted, margin, doubt
+    layouts["lean_by"] = lean
+    if any(wanted):
+        layouts["leanings"] = leanings(rules)
+    return layouts
 
 
 class ExpertAgent(RowAgent):
@@ -105,16 +127,15 @@ class ExpertAgent(RowAgent):
         wins: Array | None = None,
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
+        doubt: float = DOUBT,
         lean: int = LEAN,
     ):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        check_options(numbers, wins, wanted, margin, lean)
+        check_options(numbers, wins, wanted, margin, doubt, lean)
         self.book = open_book(rules, numbers, wins)
-        self._layouts = records(LAYOUT, 1)
-        self._layouts["wanted"], self._layouts["margin"] = wanted, margin
-        self._layouts["lean_by"] = lean
+        self._layouts = new_layouts(rules, wanted, margin, doubt, lean)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

@@ -8,16 +8,15 @@ made by `experiments/make_hand_tables.py`; `provenance()` says how.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from bideuchre_env._jit import Array, kernel
+from bideuchre_env.agents.table_file import read_array, read_provenance
 from bideuchre_env.cards import same_colour
 
 FILE = "hand_tables.npz"
@@ -100,26 +99,15 @@ def find_row(keys: Array, key: int) -> int:
     return low if low < len(keys) and keys[low] == key else -1
 
 
-@lru_cache(maxsize=1)
-def _file() -> dict[str, Array]:
-    """The arrays of the file."""
-    path = resources.files("bideuchre_env.agents").joinpath(FILE)
-    with path.open("rb") as file, np.load(file) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
 @lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
-    """The table of a deck; None where there is none."""
+    """The table of a deck, read-only; None where there is none."""
     if (kinds, copies) not in DECKS:
         return None
-    arrays = [_file()[f"{name}_{kinds}x{copies}"] for name in ("keys", "tricks", "lone")]
-    for array in arrays:
-        array.flags.writeable = False
-    return HandTable(*arrays)
+    parts = [f"{part}_{kinds}x{copies}" for part in ("keys", "tricks", "lone")]
+    return HandTable(*(read_array(FILE, part) for part in parts))
 
 
 def provenance() -> dict[str, Any]:
     """How the tables were made: script, seed, samples and by what play, in words and numbers."""
-    told: dict[str, Any] = json.loads(str(_file()["provenance"]))
-    return told
+    return read_provenance(FILE)

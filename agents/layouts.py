@@ -17,6 +17,12 @@ from bideuchre_env.deal import GOLDEN, mix
 MAX_PLACES = 56  # the largest deck, and room for what no game can show
 NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
 EVEN = 4  # what a place weighs that nothing is known of
+DECLARER, HELPER, DEFENDER, ASIDE = 0, 1, 2, 3  # who may hold a card: rows of `leanings`
+N_HOLDERS = 4
+N_CONTRACTS = 4  # trumps, no trump; the same alone
+EQUAL = 16  # what a card weighs with a holder who is as likely to have it as a defender
+MOST_HELD = 7  # cards in hand below which it is known who is likely to hold what
+N_RANKS = 17
 TRIES = 8  # deals tried before a layout is given up
 
 ORDER = np.array(
@@ -64,7 +70,9 @@ LAYOUT = np.dtype(
         ("hands", np.int64, (5,)),  # by seat, and those that lie `NOWHERE`
         ("room", np.int64, (5,)),  # cards each can still take
         ("allowed", np.int64, (4,)),  # [suit]: where its unseen cards may lie, as bits
-        ("lean", np.int64, (NOWHERE + 1, 4)),  # [where, suit]: how much a card's place there weighs
+        ("lean", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [where, place]: how likely it lies there
+        # [contract, cards in hand, holder, rank]: how likely he is to hold it; 0 if all are alike
+        ("leanings", np.uint8, (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)),
         ("lean_by", np.int64),  # `EVEN` and this much more for a suit that a seat has bid
         ("word", np.uint64),  # of the random stream
         # a trick and what comes after it, for `endgame.py`
@@ -73,10 +81,13 @@ LAYOUT = np.dtype(
         ("players", np.int64),  # seats that play
         ("best", np.int64),  # the place that wins the trick on the table so far, or -1
         ("worth", np.float64, (13,)),  # [tricks of our side in the whole hand]
-        ("sums", np.float64, (MAX_PLACES,)),  # [place]: worth of playing it, over layouts
+        ("values", np.float64, (MAX_PLACES,)),  # [place]: worth of playing it in a layout
+        ("sums", np.float64, (MAX_PLACES,)),  # [place]: what it gains on the rules' card, in all
+        ("squares", np.float64, (MAX_PLACES,)),  # the same squared
         ("wanted", np.int64, (13,)),  # [cards in hand]: layouts to look at; 0 for none
         ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
         ("margin", np.float64),  # points a card must gain over the one the rules would play
+        ("doubt", np.float64),  # standard errors it must gain besides
     ],
     align=True,
 )
@@ -121,18 +132,49 @@ def draw(x: Row, n: int) -> int:
 
 @kernel
 def seed_layouts(v: Row, x: Row) -> None:
-    """Start the stream anew from what the seat sees, and note where each suit may lie."""
+    """Start the stream anew from what the seat sees, and note where each card may lie."""
     x.word = mix(np.uint64(int(v.held)) * GOLDEN + np.uint64(int(v.unseen)))
     x.word = mix(x.word + np.uint64(int(v.held_pair)) * GOLDEN + np.uint64(int(v.unseen_pair)))
     for suit in range(4):
         x.allowed[suit] = 1 << NOWHERE
-        x.lean[NOWHERE, suit] = EVEN
         for seat in range(1, N_SEATS):
-            bid = suit == int(v.call_strains[seat])
-            bid = bid or (seat == int(v.declarer) and suit == int(v.strain))
-            x.lean[seat, suit] = EVEN + (int(x.lean_by) if bid else 0)
             if int(v.void[seat]) >> suit & 1 == 0:
                 x.allowed[suit] |= 1 << seat
+    for seat in range(1, NOWHERE + 1):
+        lean_to(v, x, seat)
+
+
+@kernel
+def holder_of(v: Row, seat: int) -> int:
+    """What a seat, or `NOWHERE`, is to the contract."""
+    if seat == NOWHERE:
+        return ASIDE
+    if seat == int(v.declarer):
+        return DECLARER
+    return HELPER if (seat ^ int(v.declarer)) & 1 == 0 else DEFENDER
+
+
+@kernel
+def contract_of(v: Row) -> int:
+    """The first index of `leanings`."""
+    return (2 if int(v.sitting_out) >= 0 else 0) + (1 if int(v.strain) == len(STRAINS) - 1 else 0)
+
+
+@kernel
+def lean_to(v: Row, x: Row, seat: int) -> None:
+    """Fill in how likely each unseen card is to lie with a seat."""
+    contract, holder = contract_of(v), holder_of(v, seat)
+    held = min(popcount(int(x.own)), MOST_HELD - 1)
+    bid = int(v.call_strains[seat]) if seat < N_SEATS and holder != DECLARER else -1
+    cards = int(x.unseen)
+    while cards:
+        place = lowest_bit(cards)
+        cards &= cards - 1
+        known = int(x.leanings[contract, held, holder, int(x.rank[place])])
+        lean, suit = known if known else EQUAL, int(x.suit[place])
+        leans = suit == bid or (known == 0 and holder == DECLARER and suit == int(v.strain))
+        more = int(x.lean_by) if leans else 0
+        x.lean[seat, place] = lean * (EVEN + more)
 
 
 @kernel
@@ -167,7 +209,7 @@ def try_layout(v: Row, x: Row) -> bool:
             while cards:
                 place = lowest_bit(cards)
                 cards &= cards - 1
-                seat = draw_home(x, allowed, suit)
+                seat = draw_home(x, allowed, place)
                 if seat < 0:
                     return False
                 x.hands[seat] |= 1 << place
@@ -176,12 +218,12 @@ def try_layout(v: Row, x: Row) -> bool:
 
 
 @kernel
-def draw_home(x: Row, allowed: int, suit: int) -> int:
-    """One of the places in `allowed`, as likely as it has room and leans to the suit, or -1."""
+def draw_home(x: Row, allowed: int, place: int) -> int:
+    """One of the places in `allowed`, as likely as it has room and leans to the card, or -1."""
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:
-            total += int(x.room[seat]) * int(x.lean[seat, suit])
+            total += int(x.room[seat]) * int(x.lean[seat, place])
     if total <= 0:
         return -1
     mark = draw(x, total)
@@ -189,5 +231,5 @@ def draw_home(x: Row, allowed: int, suit: int) -> int:
     while mark >= 0:
         seat += 1
         if allowed >> seat & 1:
-            mark -= int(x.room[seat]) * int(x.lean[seat, suit])
+            mark -= int(x.room[seat]) * int(x.lean[seat, place])
     return seat

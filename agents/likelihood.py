@@ -12,17 +12,22 @@ from math import exp, log
 
 import numpy as np
 
-from bideuchre_env._jit import Array, Row, kernel, popcount
+from bideuchre_env._jit import Array, Row, Word, kernel, popcount
 from bideuchre_env.agents.bidding import N_STRAINS
 from bideuchre_env.agents.calls import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.expert import Book, expert_decision, weigh_hand
 from bideuchre_env.agents.rule import call_bits
 from bideuchre_env.agents.view import read_view
 from bideuchre_env.agents.worlds import deal_script, next_action, wind_back
+from bideuchre_env.cards import N_SEATS
+from bideuchre_env.deal import GOLDEN, mix
 from bideuchre_env.observation import encode
+from bideuchre_env.rules import MAX_EXCHANGE
 from bideuchre_env.spread import gather_bits
-from bideuchre_env.state import NAMING, PLAY
+from bideuchre_env.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.step import apply, legal, legal_bits
+
+UNLIKELY = -1e9  # the logarithm of no chance worth counting
 
 # How a seat is taken to decide.
 TRUST = np.dtype(
@@ -38,19 +43,31 @@ TRUST = np.dtype(
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid, where there is none
         ("strain", np.float64),  # another strain, where there is none
         ("exchange", np.float64),  # another card given or passed
+        ("cards", np.int64),  # 1: the cards played are read too, 0: what came before them alone
+    ]
+)
+
+HANDS_KEPT = 1 << 13
+
+# What the hands weighed in one decision came to, by the low bits of their keys.
+KEPT = np.dtype(
+    [
+        ("keys", np.uint64, (HANDS_KEPT,)),  # `hand_key`; 0 where there is none
+        ("logs", np.float64, (HANDS_KEPT,)),  # how likely the seat's actions are with this hand
+        ("whole", np.int8, (HANDS_KEPT,)),  # 0: at most so likely, for it was left early
+        ("key", np.uint64, (N_SEATS,)),  # of this world, by seat
+        ("sum", np.float64, (N_SEATS,)),  # the same as logs, as far as replayed
     ]
 )
 
 
 @kernel
 def surprise(t: Row, phase: int, did: int, would: int, k: Row) -> float:
-    """How unlikely it is that a seat did one thing where it would do another; before the play."""
+    """How unlikely it is that a seat did one thing where it would do another; up to the naming."""
     if did == would:
         return 0.0
     if phase == NAMING:
         return float(k.strain)
-    if phase > NAMING:
-        return float(k.exchange)
     if did == 0 or would == 0:
         return float(k.pass_)
     per_bid = int(t.strains_per_bid)
@@ -111,8 +128,23 @@ def card_chance(v: Row, bits: int, did: int, would: int, k: Row) -> float:
 
 
 @kernel
+def exchange_log(s: Row, script: Row, would: int, k: Row) -> float:
+    """How unlikely it is that a card put aside or passed now is not the one it would be.
+
+    They go in the order of the script, which is not the seat's: any card still to go will do.
+    `would` is a kind.
+    """
+    cards = script.given if int(s.phase) == GIVING else script.passed
+    for i in range(int(s.picks), MAX_EXCHANGE):
+        if int(cards[i]) == would:
+            return 0.0
+    return float(k.exchange)
+
+
+@kernel
 def action_log(
     s: Row,
+    script: Row,
     action: int,
     t: Row,
     o: Row,
@@ -125,7 +157,10 @@ def action_log(
     may: Array,
     k: Row,
 ) -> float:
-    """The logarithm of how likely the seat to act in `s` is to do this, up to a constant."""
+    """The logarithm of how likely the seat to act in `s` is to do this, up to a constant.
+
+    `script` is that of the hand, the exchange included.
+    """
     encode(s, t, o, int(s.turn), seen)
     legal(s, t, may)
     phase = int(s.phase)
@@ -138,12 +173,64 @@ def action_log(
                 bits = call_bits(may, t)
                 weigh_calls(v, t, book.numbers[0], book.weights[0], book.wins, bits, b)
                 return log(call_chance(t, action, b, k))
-    would = expert_decision(seen, may, t, o, book, v, scratch, b, x)
+    would, first = expert_decision(seen, may, t, o, book, v, scratch, b, x), int(t.card_offset)
+    if phase in (GIVING, PASSING):
+        return exchange_log(s, script, would - first, k)
     if phase == PLAY:
-        first = int(t.card_offset)
         bits = gather_bits(may, first, int(t.kinds), 0)
         return log(card_chance(v, bits, action - first, would - first, k))
     return surprise(t, phase, action, would, k)
+
+
+@kernel
+def hand_key(world: Row, seat: int) -> Word:
+    """A number for what a seat knows that differs between worlds: its hand and its exchange.
+
+    The declarer's cards were those it put aside and not those it was passed, its partner's those
+    it passed; in any order.
+    """
+    key = mix(np.uint64(int(world.hands[seat])) + np.uint64(seat) * GOLDEN)
+    declarer = int(world.declarer)
+    if declarer < 0 or (seat ^ declarer) & 1:
+        return key
+    for i in range(MAX_EXCHANGE):
+        if world.passed[i] >= 0:
+            key += mix(np.uint64(1 + int(world.passed[i])))
+        if world.given[i] >= 0 and seat == declarer:
+            key += mix(np.uint64(256 + int(world.given[i])))
+    return key
+
+
+@kernel
+def recall(world: Row, kept: Row) -> tuple[int, float, float]:
+    """The seats, as bits, whose hands are yet to be weighed, the sum over the others, and what the
+    sum over all is at most.
+    """
+    missing, total, most = 0, 0.0, 0.0
+    for seat in range(1, N_SEATS):
+        key = hand_key(world, seat)
+        place = int(key & np.uint64(HANDS_KEPT - 1))
+        known = kept.keys[place] == key
+        if known:
+            most += kept.logs[place]
+        if known and kept.whole[place] == 1:
+            total += kept.logs[place]
+        else:
+            missing |= 1 << seat
+        kept.key[seat] = key
+        kept.sum[seat] = 0.0
+    return missing, total, most
+
+
+@kernel
+def keep(kept: Row, missing: int, whole: bool) -> None:
+    """Keep what the hands of these seats came to, or how likely they are at most."""
+    for seat in range(1, N_SEATS):
+        if missing >> seat & 1:
+            place = int(kept.key[seat] & np.uint64(HANDS_KEPT - 1))
+            kept.keys[place] = kept.key[seat]
+            kept.logs[place] = kept.sum[seat]
+            kept.whole[place] = 1 if whole else 0
 
 
 @kernel
@@ -161,20 +248,28 @@ def log_likelihood(
     seen: Array,
     may: Array,
     k: Row,
+    kept: Row,
     floor: float,
 ) -> float:
-    """The logarithm of how likely the other seats' actions are; less than `floor` if below it.
+    """The logarithm of how likely the other seats' actions are; `UNLIKELY` if below `floor`.
 
+    What a seat does depends on its own hand alone, so each of its hands is weighed once and `kept`.
     `script` is that of the hand; it and `s`, `v`, `seen`, `may` are rewritten.
     """
-    total = 0.0
-    wind_back(t, world, script)
-    deal_script(script, s)
-    action = next_action(script, t, s)
-    while action >= 0 and total >= floor:
-        bits = legal_bits(s, t)
-        if int(s.turn) != 0 and bits & (bits - 1) != 0:
-            total += action_log(s, action, t, o, book, v, scratch, b, x, seen, may, k)
-        apply(s, t, action)
+    missing, total, most = recall(world, kept)
+    if most < floor:
+        return UNLIKELY
+    if missing:
+        wind_back(t, world, script)
+        deal_script(script, s)
         action = next_action(script, t, s)
-    return total
+        while action >= 0 and total >= floor and (int(k.cards) == 1 or int(s.phase) != PLAY):
+            bits, turn = legal_bits(s, t), int(s.turn)
+            if missing >> turn & 1 and bits & (bits - 1) != 0:
+                found = action_log(s, script, action, t, o, book, v, scratch, b, x, seen, may, k)
+                kept.sum[turn] += found
+                total += found
+            apply(s, t, action)
+            action = next_action(script, t, s)
+        keep(kept, missing, total >= floor)
+    return total if total >= floor else UNLIKELY

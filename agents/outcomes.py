@@ -1,10 +1,9 @@
-"""What an action comes to in worlds drawn from an observation: by the solver, or played out.
+"""What an action comes to in worlds drawn from an observation: played out, the end of it solved.
 
 Every candidate action is tried in the same worlds, and what follows is valued by the chance to win
-the game (`win_table.chance_to_win`). In the play of the cards a world is solved: what each card
-leads to with all hands open. Before that it is played out by the expert in all four seats, without
-its search of the last tricks: it does not know the hidden cards either, so that bids are worth
-what play makes of them.
+the game (`win_table.chance_to_win`). A world is played out by the expert in all four seats, without
+its search of the last tricks: it does not know the hidden cards either, so that bids and cards are
+worth what play makes of them. When few tricks are left the solver plays them, all hands open.
 """
 
 from __future__ import annotations
@@ -14,11 +13,7 @@ from math import sqrt
 import numpy as np
 
 from bideuchre_env._jit import Array, Row, Word, kernel, lowest_bit, records
-from bideuchre_env.agents.bidding import (
-    N_STRAINS,
-    expected_tricks,
-    lone_chance,
-)
+from bideuchre_env.agents.bidding import N_STRAINS, expected_tricks, lone_chance
 from bideuchre_env.agents.calls import NOT_WEIGHED, call_action, weigh_calls
 from bideuchre_env.agents.equity import read_time
 from bideuchre_env.agents.expert import Book, expert_decision, weigh_hand
@@ -30,8 +25,10 @@ from bideuchre_env.deal import GOLDEN
 from bideuchre_env.observation import encode
 from bideuchre_env.resample import resample_row
 from bideuchre_env.rules import MAX_BIDS
-from bideuchre_env.scoring import made, played_points
-from bideuchre_env.solver.values import solve_moves
+from bideuchre_env.scoring import played_points
+from bideuchre_env.solver.board import set_up
+from bideuchre_env.solver.memory import forget
+from bideuchre_env.solver.values import solve_moves, solve_position
 from bideuchre_env.spread import gather_bits
 from bideuchre_env.state import AUCTION, DEAL, NAMING, PLAY
 from bideuchre_env.step import apply, legal
@@ -57,7 +54,7 @@ PLAN = np.dtype(
         ("trust", np.float64),  # how far that may err, or 0 where the expert reckons nothing
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
         ("ready", np.int64),  # 1: the solver's table holds worlds of this decision
-        ("solved", np.int64),  # tricks left that a world is solved with; with more it is played out
+        ("solved", np.int64),  # tricks left that the solver finishes; until then it is played out
         ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
     ],
     align=True,
@@ -157,9 +154,7 @@ def list_weighed(mask: Array, t: Row, book: Book, v: Row, b: Row, plan: Row) -> 
             return
         action = call_action(t, best_level, int(b.ranked[best_place]))
         add_candidate(plan, action)
-        for i in range(int(plan.n)):
-            if plan.actions[i] == action:
-                plan.priors[i] = best
+        plan.priors[place_of(plan, action)] = best
         b.worth[1 + best_level, best_place] = NOT_WEIGHED
 
 
@@ -226,21 +221,37 @@ def play_out(
     x: Row,
     seen: Array,
     may: Array,
-) -> None:
-    """Let the expert finish the hand in all four seats; rewrites `v` to `may`."""
+    plan: Row,
+    board: Row,
+    heads: Array,
+    entries: Array,
+) -> int:
+    """The tricks side 0 takes of the hand; rewrites `s` and `v` to `may`.
+
+    The expert plays in all four seats until as many tricks are left as are solved.
+    """
     while int(s.phase) < DEAL:
+        if int(s.phase) == PLAY and int(t.tricks) - int(s.trick) <= int(plan.solved):
+            set_up(board, t, s)
+            if int(plan.ready) == 0:
+                forget(board, heads, entries)
+                plan.ready = 1
+            return int(s.tricks_won[0]) + solve_position(board, heads, entries)
         encode(s, t, o, int(s.turn), seen)
         legal(s, t, may)
         apply(s, t, expert_decision(seen, may, t, o, book, v, bidding, b, x))
+    return int(s.tricks_won[0])
 
 
 @kernel
-def hand_worth(s: Row, t: Row, v: Row, wins: Array) -> float:
-    """What a finished hand is worth to seat 0, whose view at the decision is `v`."""
-    if int(s.level) < 0:
+def hand_worth(s: Row, t: Row, v: Row, wins: Array, won: int) -> float:
+    """What the hand is worth to seat 0, whose view at the decision is `v`, by its side's tricks."""
+    level = int(s.level)
+    if level < 0:
         return chance_to_win(v, t, wins, 0, 0, True, False)
     us = int(s.declarer) & 1 == 0
-    return chance_to_win(v, t, wins, int(s.points[0]), int(s.points[1]), us, made(s, t))
+    ours, theirs, done = played_points(t, level, won if us else int(t.tricks) - won, us)
+    return chance_to_win(v, t, wins, ours, theirs, us, done)
 
 
 @kernel
@@ -263,7 +274,8 @@ def value_world(
 ) -> None:
     """Write what each candidate comes to in the world of row 0 to `plan.values`."""
     s, v = worlds[0], views[0]
-    if int(s.phase) == PLAY and int(t.tricks) - int(s.trick) <= int(plan.solved):
+    in_play = int(s.phase) == PLAY
+    if in_play and int(t.tricks) - int(s.trick) <= int(plan.solved):
         solve_moves(s, t, board, heads, entries, int(plan.ready) == 0, plan.moves)
         plan.ready = 1
         for i in range(int(plan.n)):
@@ -272,18 +284,22 @@ def value_world(
         return
     for i in range(int(plan.n)):
         tries[0] = worlds[0]
+        if not in_play:
+            plan.ready = 0  # the contract may be another
         apply(tries[0], t, int(plan.actions[i]))
-        play_out(tries[0], t, o, book, views[1], bidding, b, x, seen, may)
-        plan.values[i] = hand_worth(tries[0], t, v, book.wins)
+        won = play_out(
+            tries[0], t, o, book, views[1], bidding, b, x, seen, may, plan, board, heads, entries
+        )
+        if in_play:
+            plan.values[i] = plan.by_tricks[won]
+        else:
+            plan.values[i] = hand_worth(tries[0], t, v, book.wins, won)
 
 
 @kernel
 def add_value(plan: Row, weight: float) -> None:
     """Add the values of a world, which counts `weight`-fold, to the sums."""
-    base = 0.0
-    for i in range(int(plan.n)):
-        if plan.actions[i] == plan.own:
-            base = plan.values[i]
+    base = plan.values[place_of(plan, int(plan.own))]
     for i in range(int(plan.n)):
         above = plan.values[i] - base
         plan.sums[i] += weight * plan.values[i]
@@ -305,19 +321,23 @@ def draw_world(
 def error_of(plan: Row, i: int) -> float:
     """The standard error of how far a candidate is above the expert's action.
 
-    A world that counts many times is still one world.
+    A world that counts many times is still one world, and one world tells nothing of the error:
+    then it is as much as a chance can be wrong by.
     """
     total = plan.total
-    mean = (plan.sums[i] - plan.sums[place_of_own(plan)]) / total
+    others = total * total / plan.total_squares - 1.0  # worlds that count, but for one
+    if others < 1e-9:
+        return 1.0
+    mean = (plan.sums[i] - plan.sums[place_of(plan, int(plan.own))]) / total
     spread = max(plan.squares[i] / total - mean * mean, 0.0)
-    return float(sqrt(spread * plan.total_squares) / total)
+    return float(sqrt(spread / others))
 
 
 @kernel
-def place_of_own(plan: Row) -> int:
-    """The place of the expert's action among the candidates; 0 if it is not there."""
+def place_of(plan: Row, action: int) -> int:
+    """The place of an action among the candidates; 0 if it is not there."""
     for i in range(int(plan.n)):
-        if plan.actions[i] == plan.own:
+        if plan.actions[i] == action:
             return i
     return 0
 
@@ -363,7 +383,7 @@ def choice_of(plan: Row, doubt: float) -> int:
     """
     if int(plan.n) == 0 or plan.total <= 0.0:
         return int(plan.own)
-    own = place_of_own(plan)
+    own = place_of(plan, int(plan.own))
     best, most = own, 0.0
     for i in range(int(plan.n)):
         gain, error = (plan.sums[i] - plan.sums[own]) / plan.total, error_of(plan, i)

@@ -1,10 +1,11 @@
 """Players that search: they try every candidate in worlds that may be the true one.
 
-The cards are played by the double-dummy solver's word over the worlds; calls, strains and
-exchanges by playing worlds out as the expert does. `pimc` plays its cards in worlds drawn
-alike from all that the observation allows, `inference` in worlds drawn by how likely they make
-what the other seats have done. For calls and exchanges both weigh worlds so: with the others'
-hands at random, every bid of theirs would look like one to be set.
+A world is played out by the expert in all four seats until few tricks are left, and the solver
+finishes it: bids are worth what play makes of them, and the solver's knowledge of all hands counts
+only where little is hidden. For the play of a card `pimc` draws worlds alike from all that the
+observation allows, `inference` by how likely they make the calls, the exchange and the cards of
+the others. Before the play both go by the calls: with the others' hands at random, every bid of
+theirs would look like one to be set.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from bideuchre_env._jit import Array, Word, kernel, records, row_of
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.bidding import SCRATCH
 from bideuchre_env.agents.calls import CALLS
-from bideuchre_env.agents.expert import Book, open_book
+from bideuchre_env.agents.expert import Book, new_layouts, open_book
 from bideuchre_env.agents.layouts import LAYOUT
-from bideuchre_env.agents.likelihood import TRUST, log_likelihood
+from bideuchre_env.agents.likelihood import KEPT, TRUST, UNLIKELY, log_likelihood
 from bideuchre_env.agents.outcomes import (
     add_value,
     begin,
@@ -32,8 +33,9 @@ from bideuchre_env.agents.outcomes import (
     value_world,
 )
 from bideuchre_env.agents.view import VIEW
+from bideuchre_env.cards import MAX_TRICKS
 from bideuchre_env.deal import split_seed
-from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.errors import OptionError, is_whole, shown
 from bideuchre_env.resample import new_scratch
 from bideuchre_env.rules import Rules
 from bideuchre_env.solver.board import new_board
@@ -41,35 +43,42 @@ from bideuchre_env.solver.memory import new_memory
 from bideuchre_env.state import PLAY, new_states
 
 MOST_WORLDS = 10_000
-AT_ONCE = 4  # worlds between two looks at the clock
-WORLDS = 100  # solved for the play of a card
-CONSIDERED = 5  # worlds `inference` weighs for each one that is solved
-PLAYED_OUT = 400  # worlds a call, a strain or an exchange is tried in
+MOST_CONSIDERED = 1000
+AT_ONCE = 4  # worlds tried between two looks at the clock
+FEW_CONSIDERED = 6  # worlds weighed between them, for each of those
+CHUNK = 1000  # worlds weighed before Ctrl-C is heard
+WORLDS = 200  # that a card is tried in
+PLAYED_OUT = 200  # the same for a call, a strain or an exchange
 DOUBT = 1.0  # standard errors to gain over the expert's action where it reckons no worth
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 NEGLIGIBLE = 7.0  # the logarithm of how much less likely a world is that does not count
 TRUSTED = {
-    "points": 0.3, "tricks": 0.1, "chance": 0.06, "slip": 0.02, "lead": 0.4, "follow": 0.15,
-    "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -1.5,
+    "points": 0.167, "tricks": 0.0494, "chance": 0.06, "slip": 0.00305, "lead": 0.316,
+    "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
 }  # fmt: skip
-"""The numbers of `TRUST` that made the true cards likeliest, in hands that searchers played."""
-MOST_SOLVED = 9  # tricks left that a world is solved with; with more to come it is played out
+"""The numbers of `TRUST`; `experiments/fit_trust.py` found them, and says from what on."""
+SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
 MEMORY = 16  # megabytes of the solver's table
 
 
 class PimcAgent(RowAgent):
     """Plays what does best over `worlds` deals of the cards it cannot see.
 
-    A call, a strain or an exchange is tried in up to `played_out` deals, as long as the choice is
-    in doubt. `seed` fixes the deals: the same observation is then always answered alike, whatever
-    else is asked.
-    `milliseconds` ends a decision after about that time with the worlds tried until then (at least
-    four), so its answers depend on the machine; without it only the number of worlds counts.
+    They are drawn from `considered` times as many, by how likely the expert in the others' seats
+    would have bid and exchanged as they did; 0: all that the observation allows are alike. None is
+    6 before the play and 0 in it. Each is played out by the expert until `solved` tricks are left,
+    0 to 12, which the solver plays. A call, a strain or an exchange is tried in up to `played_out`
+    deals, as long as the choice is in doubt. `seed` fixes the deals: the same observation is then
+    always answered alike, whatever else is asked. `milliseconds` ends a decision after about that
+    time with the worlds tried until then (four, if there are as many), so its answers depend on the
+    machine; without it only the number of worlds counts.
     """
 
     name = "pimc"
     at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
+    considers = 0  # worlds weighed for each one that a card is tried in, if nothing else is said
+    reads_cards = 0  # 1: they are weighed by the cards played too
 
     def __init__(
         self,
@@ -78,24 +87,32 @@ class PimcAgent(RowAgent):
         seed: int | None = None,
         worlds: int = WORLDS,
         played_out: int = PLAYED_OUT,
+        considered: int | None = None,
+        solved: int = SOLVED,
         milliseconds: float | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__(rules)
         self.low, self.high = split_seed(seed)
-        self.worlds = check_worlds("worlds", worlds)
-        self.played_out = check_worlds("played_out", played_out)
+        self.worlds = check_range("worlds", worlds, 1, MOST_WORLDS)
+        self.played_out = check_range("played_out", played_out, 1, MOST_WORLDS)
+        self.considered = (CALLS_CONSIDERED, self.considers)
+        if considered is not None:
+            self.considered = (check_range("considered", considered, 0, MOST_CONSIDERED),) * 2
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
         self.doubt = DOUBT
         self.trust = records(TRUST, 1)
         for part, number in TRUSTED.items():
             self.trust[part] = number
+        self.trust["cards"] = self.reads_cards
+        self.kept = records(KEPT, 1)
         self.book = open_book(rules)
         self.plan = new_plan()
-        self.plan["solved"] = MOST_SOLVED
+        self.plan["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         self.views, self.bidding = records(VIEW, 2), records(SCRATCH, 1)
-        self.calls, self.layouts = records(CALLS, 1), records(LAYOUT, 1)
+        self.calls = records(CALLS, 1)
+        self.own_layouts, self.layouts = new_layouts(rules), records(LAYOUT, 1)  # none: no search
         self.states = (new_states(1), new_states(1), new_states(1))  # script, world, tries
         self.seen = np.zeros((1, self.layout.size), np.int8)
         self.may = np.zeros((1, self.n_actions), np.int8)
@@ -118,8 +135,8 @@ class PimcAgent(RowAgent):
         script, world, tries = self.states
         begin_row(
             observations, action_masks, i, self.tables, self.layout.offsets, self.book, self.views,
-            self.bidding, self.calls, self.layouts, script, world, self.seen, self.may, self.plan,
-            self.low,
+            self.bidding, self.calls, self.own_layouts, script, world, self.seen, self.may,
+            self.plan, self.low,
         )  # fmt: skip
         plan = self.plan[0]
         if plan["n"] == 0:
@@ -127,7 +144,8 @@ class PimcAgent(RowAgent):
         if plan["n"] > 1:
             in_play = int(self.views[0]["phase"]) == PLAY
             wanted = self.worlds if in_play else self.played_out
-            shares = self.shares(wanted, in_play, None if ends is None else (began + ends) / 2)
+            considered = self.considered[in_play]
+            shares = self.likely(wanted, considered, None if ends is None else (began + ends) / 2)
             numbers = np.flatnonzero(shares)
             step = STAGE if ends is None else AT_ONCE
             for first in range(0, len(numbers), step):
@@ -143,79 +161,48 @@ class PimcAgent(RowAgent):
                     break
         return int(choice_row(self.plan, self.doubt))
 
-    def shares(self, wanted: int, in_play: bool, ends: float | None) -> Array:
-        """How often each world counts, float64 (n,); `wanted` in all."""
-        if in_play or int(self.views[0]["calls_made"]) == 0:
-            return np.ones(wanted)
-        return self.likely(wanted, CALLS_CONSIDERED, ends)
-
     def likely(self, wanted: int, considered: int, ends: float | None) -> Array:
-        """The same for worlds by how likely they are, `considered` times as many.
+        """How often each world counts, float64 (n,), `wanted` in all; by how likely they are.
 
-        Once the time is up (half of the decision's) only the worlds looked at until then share,
-        and fewer are tried.
+        They are of `considered` times as many, unless that is 0 or nobody has called yet. Once the
+        time is up (half of the decision's) only those looked at until then share, and fewer are
+        tried.
         """
+        if considered == 0 or int(self.views[0]["calls_made"]) == 0:
+            return np.ones(wanted)
         script, world, tries = self.states
         logs = np.empty(wanted * considered)
-        step = len(logs) if ends is None else AT_ONCE * considered
+        step = CHUNK if ends is None else AT_ONCE * FEW_CONSIDERED
         for first in range(0, len(logs), step):
             last = min(first + step, len(logs))
             weigh_row(
                 world, self.tables, self.scratch, self.rooms, script, tries, self.layout.offsets,
                 self.book, self.views, self.bidding, self.calls, self.layouts, self.seen,
-                self.may, self.trust, self.plan, self.high, logs, first, last,
+                self.may, self.trust, self.kept, self.plan, self.high, logs, first, last,
             )  # fmt: skip
             if ends is not None and self.clock() >= ends:
-                logs, wanted = logs[:last], last // considered
+                logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
                 break
         reached = np.cumsum(np.exp(logs - logs.max()))
         return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
 
 
 class InferenceAgent(PimcAgent):
-    """`pimc` with worlds drawn by how likely they make the calls and cards of the other seats.
+    """`pimc` with worlds drawn, in the play too, by how likely they make what the others have done.
 
-    For the play of a card, of `considered` times as many worlds those are solved that the expert,
-    in the seats of the others, would rather have brought about.
+    Calls, exchange and the cards played; of 15 times as many in the play, if `considered` is None.
     """
 
     name = "inference"
-
-    def __init__(
-        self,
-        rules: Rules,
-        *,
-        seed: int | None = None,
-        worlds: int = WORLDS,
-        played_out: int = PLAYED_OUT,
-        considered: int = CONSIDERED,
-        milliseconds: float | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        super().__init__(
-            rules, seed=seed, worlds=worlds, played_out=played_out, milliseconds=milliseconds,
-            clock=clock,
-        )  # fmt: skip
-        if not _whole(considered) or not 1 <= considered <= 1000:
-            raise OptionError(f"considered={shown(considered)}: a whole number from 1 to 1000")
-        self.considered = considered
-
-    def shares(self, wanted: int, in_play: bool, ends: float | None) -> Array:
-        """How often each world counts, float64 (n,); `wanted` in all."""
-        if not in_play:
-            return super().shares(wanted, in_play, ends)
-        return self.likely(wanted, self.considered, ends)
+    considers = 15
+    reads_cards = 1
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def check_worlds(option: str, worlds: Any) -> int:
-    """A number of worlds; `OptionError` unless from 1 to 10,000."""
-    if not _whole(worlds) or not 1 <= worlds <= MOST_WORLDS:
-        raise OptionError(f"{option}={shown(worlds)}: a whole number from 1 to {MOST_WORLDS}")
-    return int(worlds)
+def check_range(option: str, value: Any, low: int, high: int) -> int:
+    """The value of an option; `OptionError` unless a whole number from `low` to `high`."""
+    if not is_whole(value) or not low <= value <= high:
+        raise OptionError(f"{option}={shown(value)}: a whole number from {low} to {high}")
+    return int(value)
 
 
 def check_milliseconds(milliseconds: Any) -> float | None:
@@ -310,6 +297,7 @@ def weigh_row(
     seen: Array,
     may: Array,
     trust: Array,
+    kept: Array,
     plans: Array,
     high: Word,
     logs: Array,
@@ -320,14 +308,17 @@ def weigh_row(
 
     Those before `first` are there; one far less likely than another is not looked at to the end.
     """
-    most = -1e9
+    most = UNLIKELY
+    if first == 0:
+        kept[0].keys[:] = np.uint64(0)
     for j in range(first):
         most = max(most, logs[j])
     for j in range(first, last):
         draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
         logs[j] = log_likelihood(
             worlds[0], scripts[0], tries[0], tables[0], offsets[0], book, views[1], bidding[0],
-            calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], most - NEGLIGIBLE,
+            calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], kept[0],
+            most - NEGLIGIBLE,
         )  # fmt: skip
         most = max(most, logs[j])
 

@@ -32,7 +32,7 @@ VIEW = np.dtype(
         ("to_go", np.int64, (2,)),  # points to the target, at least 1
         ("rounds", np.int64),  # 1: most points after `hands_left` deals win; 0: a target
         ("hands_left", np.int64),
-        ("turning", np.float64, (2,)),  # `equity.read_time`; in the auction and the naming
+        ("turning", np.float64, (2,)),  # `equity.read_time`, where it has been asked for
         ("tricks_won", np.int64, (2,)),  # ours, theirs
         ("held", np.int64),  # kinds in hand, as bits
         ("held_pair", np.int64),  # kinds in hand twice

@@ -299,8 +299,21 @@ def rebuild(row: Array, t: Row, o: Row, v: Row, script: Row, world: Row, again: 
 
 
 @kernel
+def put_in_order(cards: Array) -> None:
+    """Sort one half of an exchange, in place, by kind; what there is not, -1, is at the end."""
+    for last in range(1, len(cards)):
+        i = last
+        while i > 0 and 0 <= cards[i] < cards[i - 1]:
+            cards[i], cards[i - 1] = cards[i - 1], cards[i]
+            i -= 1
+
+
+@kernel
 def wind_back(t: Row, world: Row, script: Row) -> None:
-    """Turn a script into that of a world: its cards put aside, and the hands it was dealt."""
+    """Turn a script into that of a world: its cards put aside, and the hands it was dealt.
+
+    The cards of an exchange go in the order of their kinds: nobody else knows in which they went.
+    """
     for seat in range(N_SEATS):
         hand = int(world.hands[seat])
         for trick in range(int(t.tricks)):
@@ -311,6 +324,8 @@ def wind_back(t: Row, world: Row, script: Row) -> None:
     for i in range(len(world.given)):
         script.given[i] = world.given[i]
         script.passed[i] = world.passed[i]
+    put_in_order(script.given)
+    put_in_order(script.passed)
     if int(world.phase) < GIVING:
         return
     declarer, partner = int(world.declarer), (int(world.declarer) + 2) & 3

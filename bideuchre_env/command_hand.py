@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from bideuchre_env.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, parse_card
-from bideuchre_env.command_selfplay import variant_of
+from bideuchre_env.command_selfplay import add_rules, variant_of
 from bideuchre_env.errors import DealError, OptionError, shown
 from bideuchre_env.rules import Rules
 
@@ -24,16 +24,7 @@ def add(commands: Any) -> None:
         "lone bid, by strain: from deals of the other cards played out by the rule player.",
     )
     parser.add_argument("cards", metavar="CARDS", help='the hand, as "JH JD AH KH QS 9C"')
-    parser.add_argument(
-        "--variant", default="cincinnati_v0", metavar="NAME", help="default: cincinnati_v0"
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change an option of the variant, as opening_lead=eldest; may be repeated",
-    )
+    add_rules(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 

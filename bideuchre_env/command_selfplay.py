@@ -67,8 +67,8 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def add_game(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which game is dealt, and from which seed."""
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which game is played."""
     parser.add_argument(
         "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
     )
@@ -79,6 +79,11 @@ def add_game(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="change an option of its rules, as target=40; may be repeated",
     )
+
+
+def add_game(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which game is dealt, and from which seed."""
+    add_rules(parser)
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
     )

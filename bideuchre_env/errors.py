@@ -42,6 +42,10 @@ class WorkerError(BidEuchreError):
     """A process that played boards for a match has ended before its time."""
 
 
+class TableError(BidEuchreError):
+    """A file of numbers that the package brings along is missing or damaged."""
+
+
 class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""
 
@@ -52,6 +56,11 @@ MAX_NAME = 40
 def is_plain_name(name: object) -> bool:
     """Whether this can stand for an agent on a screen: a short string of printable characters."""
     return isinstance(name, str) and 0 < len(name) <= MAX_NAME and name.isprintable()
+
+
+def is_whole(value: object) -> bool:
+    """Whether this is a Python int, and no bool."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def shown(given: object) -> str:

@@ -19,15 +19,15 @@ import numpy as np
 from bideuchre_env import duel
 from bideuchre_env._jit import Array, records
 from bideuchre_env.agents.base import Agent
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, is_whole
 from bideuchre_env.match_crew import run_blocks
 from bideuchre_env.match_rooms import Batch, Plan, at_once_for, warm_up
 from bideuchre_env.registration import Variant, make
 from bideuchre_env.rules import Rules
 from bideuchre_env.scores import Scores, interval_dict
-from bideuchre_env.selfplay import agent_keys, check_seed, is_whole, options_of, seat_agent
+from bideuchre_env.selfplay import agent_keys, check_seed, options_of, seat_agent
 from bideuchre_env.sequential import UNDECIDED, Bounds, SequentialTest
-from bideuchre_env.table_room import ctrl_c
+from bideuchre_env.team import ctrl_c
 
 MOST_BOARDS = 10**7
 MOST_WORKERS = 256

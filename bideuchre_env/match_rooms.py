@@ -19,9 +19,9 @@ import numpy as np
 from bideuchre_env import duel
 from bideuchre_env._jit import Array
 from bideuchre_env.agents.base import Agent
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, is_whole
 from bideuchre_env.rules import Rules
-from bideuchre_env.selfplay import first_seed, is_whole, seat_agent
+from bideuchre_env.selfplay import first_seed, seat_agent
 from bideuchre_env.table_room import Room
 
 AT_ONCE = 64

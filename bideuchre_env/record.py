@@ -18,7 +18,14 @@ from bideuchre_env._jit import Array
 from bideuchre_env.batch import start_rows
 from bideuchre_env.cards import N_SEATS
 from bideuchre_env.deals import parse_deal, parse_score
-from bideuchre_env.errors import MAX_NAME, BidEuchreError, RecordError, is_plain_name, shown
+from bideuchre_env.errors import (
+    MAX_NAME,
+    BidEuchreError,
+    RecordError,
+    is_plain_name,
+    is_whole,
+    shown,
+)
 from bideuchre_env.one_row import deal_given_row, mask_row, replay_row
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Outcome, Phase, new_states
@@ -181,7 +188,7 @@ def _replay_hand(
     """Deal and play one hand of a record in row 0."""
     tables = compile_tables(rules)
     dealer = hand["dealer"]
-    if not _is_int(dealer) or not 0 <= dealer < N_SEATS:
+    if not is_whole(dealer) or not 0 <= dealer < N_SEATS:
         raise RecordError(f"dealer {shown(dealer)}: a seat from 0 to 3")
     if number == 0:
         start_rows(states, tables, np.array([dealer], np.int64))
@@ -228,7 +235,7 @@ def _compare(stated: dict[str, Any], found: dict[str, Any]) -> None:
 def _check_header(record: GameRecord) -> None:
     if not isinstance(record.options, dict):
         raise RecordError(f"options {shown(record.options)}: a mapping")
-    if record.seed is not None and not (_is_int(record.seed) and record.seed >= 0):
+    if record.seed is not None and not (is_whole(record.seed) and record.seed >= 0):
         raise RecordError(f"seed {shown(record.seed)}: a whole number or null")
     agents = record.agents
     if agents is not None and not (
@@ -269,10 +276,6 @@ def _strings(items: list[Any]) -> list[str]:
         if not isinstance(item, str):
             raise RecordError(f"actions: {shown(item)} is no action name")
     return items
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _start(data: dict[str, Any]) -> tuple[int, int]:

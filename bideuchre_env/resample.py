@@ -38,6 +38,7 @@ SCRATCH = np.dtype(
         ("ways", np.float64, (5, ROOM, ROOM, ROOM)),  # [suits dealt, room of each void seat]
         ("unknown", np.int8, (4, MAX_IN_SUIT)),  # [suit]: kinds not known to the seat
         ("n_unknown", np.int64, (4,)),
+        ("played", np.int64, (MAX_KINDS,)),  # copies played, by kind
         ("free", np.int8, (4 * MAX_TRICKS,)),  # kinds for the places without a known void
         ("room", np.int64, (PLACES,)),  # cards to deal to each place
         ("void_seats", np.int64, (3,)),
@@ -101,10 +102,12 @@ def gather(s: Row, t: Row, seat: int, w: Row) -> None:
     for i in range(len(s.given)):
         w.room[GIVEN_PILE] += s.given[i] >= 0 and not knows_given
         w.room[PASSED_PILE] += s.passed[i] >= 0 and phase == PASSING and not knows_passed
+    w.played[:] = 0
+    for i in range(len(s.plays)):
+        if s.plays[i] >= 0:
+            w.played[int(s.plays[i])] += 1
     for kind in range(int(t.kinds)):
-        unknown = int(t.copies) - held(int(s.hands[seat]), kind)
-        for who in range(N_SEATS):
-            unknown -= played_by(s, who, kind)
+        unknown = int(t.copies) - held(int(s.hands[seat]), kind) - int(w.played[kind])
         if exchanged and knows_given:
             unknown -= count_of(s.given, kind)
         if exchanged and seat == partner:

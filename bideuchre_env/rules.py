@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
-from bideuchre_env.errors import RulesError, shown
+from bideuchre_env.errors import RulesError, is_whole, shown
 
 MAX_BIDS = 32
 MAX_EXCHANGE = 3
@@ -279,7 +279,7 @@ def _as_bid(given: Any) -> Bid:
 def _as_range(given: Any) -> tuple[int, int]:
     if isinstance(given, (list, tuple)) and len(given) == 2:
         low, high = given
-        if _is_int(low) and _is_int(high):
+        if is_whole(low) and is_whole(high):
             return int(low), int(high)
     raise RulesError(f"partnered={shown(given)}: the lowest and highest bid, as (3, 5), or None")
 
@@ -294,10 +294,6 @@ def _plain(value: Any) -> Any:
         return value
 
 
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _check_int(name: str, value: Any, low: int, high: int) -> None:
-    if not _is_int(value) or not low <= value <= high:
+    if not is_whole(value) or not low <= value <= high:
         raise RulesError(f"{name}={shown(value)}: a whole number from {low} to {high}")

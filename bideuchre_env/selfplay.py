@@ -16,7 +16,7 @@ import numpy as np
 from bideuchre_env import agents as players
 from bideuchre_env.agents.base import Agent
 from bideuchre_env.deal import SEED_LIMIT
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, is_whole
 from bideuchre_env.intervals import Interval, wilson
 from bideuchre_env.record import GameRecord
 from bideuchre_env.record_book import RecordBook
@@ -236,11 +236,6 @@ def _length(hands: Any, games: Any) -> tuple[str, int]:
     if not is_whole(number) or number < 1:
         raise OptionError(f"{mode}={number!r}: a whole number, 1 or more")
     return mode, int(number) if mode == "hands" else (int(number) + 1) // 2
-
-
-def is_whole(value: Any) -> bool:
-    """Whether this is a Python int, and no bool."""
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _per_game(progress: Progress | None, mode: str) -> Progress | None:

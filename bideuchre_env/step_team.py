@@ -12,7 +12,6 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array, add_to_cell, kernel, read_cell, write_cell
 from bideuchre_env.batch import step_rows
-from bideuchre_env.team import check_threads
+from bideuchre_env.team import Threads
 
 LEAST_PART = 128  # rows that are worth a part of their own
 PARTS_EACH = 4
@@ -129,18 +128,15 @@ def _let_go(helpers: list[_Helper], owner: int) -> None:
     helpers.clear()
 
 
-class StepTeam:
+class StepTeam(Threads):
     """Up to `threads` threads, the caller's own included, that step the same rows.
 
-    The others are started by the first step that is worth it. A copy of an environment, pickled or
-    forked, has a team of its own.
+    The others are started by the first step that is worth it.
     """
 
     def __init__(self, threads: int) -> None:
-        self.threads = check_threads(threads)
+        super().__init__(threads)
         self._helpers: list[_Helper] = []
-        self._owner = 0
-        self._end: Callable[[], Any] | None = None
         self._cells = np.zeros(N_CELLS, np.int64)
 
     def step(self, n: int, job: tuple[Any, ...]) -> None:
@@ -184,15 +180,3 @@ class StepTeam:
             end()
             raise
         self._cells, self._helpers, self._end, self._owner = cells, helpers, end, owner
-
-    def close(self) -> None:
-        """Let the threads go; they are started again when needed."""
-        if self._end is not None:
-            self._end()
-            self._end, self._owner = None, 0
-
-    def __getstate__(self) -> dict[str, int]:
-        return {"threads": self.threads}
-
-    def __setstate__(self, kept: dict[str, int]) -> None:
-        self.__init__(kept["threads"])  # type: ignore[misc]

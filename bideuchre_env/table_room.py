@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from types import FrameType
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +21,7 @@ from bideuchre_env.record import legal_names
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import Phase, new_states
 from bideuchre_env.tables import compile_tables
+from bideuchre_env.team import ctrl_c
 
 
 class Book(Protocol):
@@ -195,26 +194,3 @@ class Room:
         if self._watch is not None and found:
             self._watch(rows.copy())
         self._open(pairs)
-
-
-@contextmanager
-def ctrl_c() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second one raises as usual.
-
-    Only where Python's own handler is in place, in the main thread; elsewhere it is never set.
-    """
-    event = threading.Event()
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield event
-        return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        event.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,27 +1,33 @@
-"""Threads that share a piece of work: kernels run without the interpreter's lock."""
+"""Threads that share a piece of work: kernels run without the interpreter's lock.
+
+And Ctrl-C where it is not to break into work: `ctrl_c`.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
+from types import FrameType
 from typing import Any
 
-from bideuchre_env.errors import IllegalActionError, OptionError, shown
+from bideuchre_env.errors import IllegalActionError, OptionError, is_whole, shown
 
 Work = Callable[[int, int], Any]
 Job = tuple[Work, Iterator[tuple[int, int]]]
 LEAST_PART = 256  # rows that are worth a call of their own
 PARTS_EACH = 4
+MOST_THREADS = 1024
 
 
-def check_threads(threads: Any) -> int:
-    """A number of threads; `OptionError` unless it is a whole number from 1 to 1024."""
-    whole = isinstance(threads, int) and not isinstance(threads, bool)
-    if not whole or not 1 <= threads <= 1024:
-        raise OptionError(f"threads={shown(threads)}: a whole number from 1 to 1024")
+def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
+    """A number of threads; `OptionError` unless it is a whole number from 1 to `most`."""
+    if not is_whole(threads) or not 1 <= threads <= most:
+        raise OptionError(f"threads={shown(threads)}: a whole number from 1 to {most}")
     return int(threads)
 
 
@@ -97,17 +103,36 @@ def _let_go(helpers: list[_Helper], owner: int) -> None:
     helpers.clear()
 
 
-class Team:
-    """Up to `threads` threads, the caller's own included; more are never started than needed.
+class Threads:
+    """What every team of threads is: up to `threads`, let go when asked, or when it is gone.
 
-    A copy of it, pickled or forked, starts threads of its own.
+    A copy, pickled or forked, starts threads of its own: those here are of the process `_owner`.
     """
 
     def __init__(self, threads: int) -> None:
         self.threads = check_threads(threads)
-        self._helpers: list[_Helper] = []
         self._owner = 0
         self._end: Callable[[], Any] | None = None
+
+    def close(self) -> None:
+        """Let the threads go; they are started again when needed."""
+        if self._end is not None:
+            self._end()
+            self._end, self._owner = None, 0
+
+    def __getstate__(self) -> dict[str, int]:
+        return {"threads": self.threads}
+
+    def __setstate__(self, kept: dict[str, int]) -> None:
+        self.__init__(kept["threads"])  # type: ignore[misc]
+
+
+class Team(Threads):
+    """Up to `threads` threads, the caller's own included; more are never started than needed."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        self._helpers: list[_Helper] = []
 
     def share(self, n: int, work: Work, least: int = LEAST_PART) -> None:
         """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
@@ -147,14 +172,25 @@ class Team:
             self._helpers.append(_Helper())
         return self._helpers[:wanted]
 
-    def close(self) -> None:
-        """Let the threads go; they are started again when needed."""
-        if self._end is not None:
-            self._end()
-            self._end, self._owner = None, 0
 
-    def __getstate__(self) -> dict[str, int]:
-        return {"threads": self.threads}
+@contextmanager
+def ctrl_c() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets, wherever the main thread may be; the second one raises.
 
-    def __setstate__(self, kept: dict[str, int]) -> None:
-        self.__init__(kept["threads"])  # type: ignore[misc]
+    Only where Python's own handler is in place, in the main thread; elsewhere it is never set.
+    """
+    event = threading.Event()
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield event
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        event.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -20,7 +20,6 @@ a later round learns from the hands of the last `KEEP`. Games not named keep the
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import dataclass, field
@@ -45,11 +44,12 @@ from bideuchre_env.agents.calls import (
 )
 from bideuchre_env.agents.expert import WANTED, Book, ExpertAgent, weigh_hand
 from bideuchre_env.agents.rule import RuleAgent, call_bits
+from bideuchre_env.agents.table_file import write_file
 from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.agents.win_table import no_table
 from bideuchre_env.cards import NO_TRUMP
 from bideuchre_env.deal import mix, split_seed
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import BidEuchreError, OptionError
 from bideuchre_env.state import AUCTION, DEAL, new_states
 from bideuchre_env.variants import RULES
 
@@ -62,10 +62,16 @@ EPOCHS = 2
 RATE = 2e-3  # of Adam, falling to 0 in every round
 PAIRS = 1024  # in one step of it
 RIDGE = 50.0
+WORSE = 2.0  # times the squared error that training may leave; more, and it has diverged
 AT_ONCE = 20_000
 N_TOLD = 1 + N_COUNTS + N_SIGNS
 
 Player = ExpertAgent | RuleAgent
+
+
+class DivergedError(BidEuchreError):
+    """Training has gone astray: its numbers are of no use."""
+
 
 TRIAL = np.dtype(
     [
@@ -133,11 +139,7 @@ def write(out: Path, numbers: dict[str, Array], told: dict[str, Any]) -> None:
     """Write the file, complete or not at all."""
     parts = NETWORK.names or ()
     arrays = {f"{game}_{part}": n[part][0] for game, n in numbers.items() for part in parts}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_suffix(".partial")
-    with partial.open("wb") as file:
-        np.savez_compressed(file, provenance=np.array(json.dumps(told)), **arrays)
-    partial.replace(out)
+    write_file(out, arrays, told)
 
 
 def fit_game(name: str, args: Args) -> Array:
@@ -368,10 +370,24 @@ def train(numbers: Array, kept: list[Array], rng: np.random.Generator) -> str:
                 second += 0.001 * (slope * slope - second)
                 scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
                 p[name] = (p[name] - rate / (1 - 0.9**step) * first / scale).astype(np.float32)
+    check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
     for name in LAYERS:
         numbers[name][0] = p[name]
     whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
     return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
+
+
+def check_trained(p: dict[str, Array], x: Array, y: Array, before: float) -> None:
+    """Raise `DivergedError` unless the numbers are finite and err on these pairs about as before.
+
+    `x` (n, 2, N_INPUTS), `y` (n, 2); `before`: the squared error training began with.
+    """
+    if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
+        raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
+    after = float(np.mean((y - forward(p, x.reshape(-1, N_INPUTS))[0].reshape(-1, 2)) ** 2))
+    if not after <= WORSE * before:
+        told = f"squared error {SCALE**2 * after:.2f}, before it {SCALE**2 * before:.2f}"
+        raise DivergedError(f"training diverged: {told}; nothing is written")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 
 A rung is a match: points a hand with a 95 % interval over boards. Rungs of fast agents get
 `--boards` boards, those of agents that search `--search-boards`. Each finished rung is kept in the
-folder `--out` as JSON and is not played again; `--write FILE` puts the table into a file, between
+folder `--out` as JSON and is not played again: take another folder, or empty it, when the agents
+have changed. `--write FILE` puts the table into a file, between
 the lines `<!-- ladder -->` and `<!-- end -->`.
 """
 

@@ -17,7 +17,6 @@ The file is written at the end only, after Ctrl-C there is none.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from bideuchre_env.agents.bidding import SCRATCH
 from bideuchre_env.agents.hand_table import DECKS, SCALE, canonical_key
 from bideuchre_env.agents.hand_weights import load_weights
 from bideuchre_env.agents.rule import rule_decision
+from bideuchre_env.agents.table_file import write_file
 from bideuchre_env.agents.view import VIEW
 from bideuchre_env.auction import N_STRAINS
 from bideuchre_env.cards import COPY_SHIFT
@@ -80,12 +80,7 @@ def main(args: Args) -> int:
     except KeyboardInterrupt:
         print("interrupted: nothing is written", file=sys.stderr)
         return 130
-    arrays["provenance"] = np.array(json.dumps(told(args)))
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    partial = args.out.with_suffix(".partial")
-    with partial.open("wb") as file:
-        np.savez_compressed(file, **arrays)
-    partial.replace(args.out)  # complete or not at all
+    write_file(args.out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
     return 0
 

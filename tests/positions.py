@@ -1,4 +1,4 @@
-"""Positions by name: named cards and actions through the real core, and the rule player's choice.
+"""Positions by name: named cards and actions through the real core, and a player's choice.
 
 Seat 0 deals unless said otherwise, so seat 1 is eldest hand; cards nobody is given are dealt out
 from the lowest up.
@@ -22,7 +22,7 @@ SIX_CARD, CLUB = RULES["six_card_v0"], RULES["club_v0"]
 
 
 class Position:
-    """A game at the table: `do` plays actions by name, `choice` asks the rule player."""
+    """A game at the table: `do` plays actions by name, `choice` asks the agent of this name."""
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Position:
         *,
         dealer: int = 0,
         score: tuple[int, int] = (0, 0),
+        agent: str = "rule",
     ) -> None:
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
         self.names = actions.of(rules).names
@@ -40,7 +41,7 @@ class Position:
         batch.deal_rows(self.states, self.tables)
         self.states["hands"][0] = deal_out(rules, hands)
         self.states["score"][0] = score
-        self.agent = agents.make("rule", rules)
+        self.agent = agents.make(agent, rules)
 
     def do(self, text: str) -> Position:
         """Carry out actions, separated by commas or, for cards, by spaces."""
@@ -70,7 +71,7 @@ class Position:
         return self.names[self.agent.act(*self.look())]
 
     def choices(self, n: int) -> list[str]:
-        """The next n actions of the rule player, carried out."""
+        """The next n actions of the agent, carried out."""
         chosen = []
         for _ in range(n):
             chosen.append(self.choice())

@@ -60,7 +60,7 @@ def test_help_tells_every_option_and_its_default(scripts, name, capsys):
 
 
 @pytest.mark.parametrize("options", [["--seed", "-1"], ["--seed", "one"], ["--sead", "1"]])
-@pytest.mark.parametrize("name", ["fit_calls", "make_hand_tables"])
+@pytest.mark.parametrize("name", ["fit_calls", "make_hand_tables", "make_leanings"])
 def test_what_is_wrong_is_one_line_and_code_2(
     scripts, name, options, tmp_path, monkeypatch, capsys
 ):

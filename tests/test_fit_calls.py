@@ -65,6 +65,32 @@ def test_training_finds_what_is_there(fit):
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
 
 
+@pytest.mark.parametrize(
+    ("points", "rate", "told"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "squared error|finite")]
+)
+def test_a_training_that_diverges_is_an_error(fit, monkeypatch, points, rate, told):
+    """Points that are no numbers, or steps far too long: an error, and the numbers stay."""
+    rng = np.random.default_rng(3)
+    monkeypatch.setattr(fit, "RATE", rate)
+    trials = records(fit.TRIAL, 3_000)
+    trials["inputs"] = rng.random((3_000, 2, fit.N_INPUTS)) < 0.1
+    trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
+    numbers = fit.drawn_numbers(rng)
+    there = numbers.copy()
+    with np.errstate(all="ignore"), pytest.raises(fit.DivergedError, match=told):
+        fit.train(numbers, [trials], rng)
+    assert numbers.tobytes() == there.tobytes()
+
+
+def test_a_training_that_diverges_writes_nothing(fit, tmp_path, monkeypatch):
+    """The script ends with the error, and there is no file."""
+    monkeypatch.setattr(fit, "RATE", 1e4)
+    out = tmp_path / "numbers.npz"
+    with np.errstate(all="ignore"), pytest.raises(fit.DivergedError, match="nothing is written"):
+        run(fit, out, "--games", "six_card_v0")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_call_that_looks_bad_is_tried_at_times(fit):
     """Were only calls near the best tried, the network could say anything of the others."""
     rules = RULES["barrie_v0"]

@@ -35,9 +35,10 @@ solver.__init__
 agents.base
 agents.card_order agents.view agents.chances agents.discards agents.following agents.leading
 agents.exchange_play agents.hand_value agents.equity agents.bidding agents.hand_numbers
-agents.hand_weights agents.rule agents.simple agents.hand_table agents.layouts agents.endgame
-agents.win_table agents.call_inputs agents.call_network agents.calls agents.call_weights
-agents.expert agents.worlds agents.outcomes
+agents.hand_weights agents.rule agents.simple agents.table_file agents.hand_table agents.layouts
+agents.endgame
+agents.leanings agents.win_table agents.call_inputs agents.call_network agents.calls
+agents.call_weights agents.expert agents.worlds agents.outcomes
 agents.likelihood agents.pimc agents.__init__
 solo_rows solo_players solo_batch solo solo_vector
 registration __init__

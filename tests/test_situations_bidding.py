@@ -8,12 +8,15 @@ from __future__ import annotations
 import pytest
 from positions import BARRIE, CINCINNATI, SIX_CARD, Position
 
+BOTH = pytest.mark.parametrize("agent", ["rule", "expert"])
+
 # --- the auction -------------------------------------------------------------------------------
 
 
-def test_no_call_2_on_nothing_higher_than_an_ace():
+@BOTH
+def test_no_call_2_on_nothing_higher_than_an_ace(agent):
     """TricksterBots #310: "Bot bids call 2 holding nothing higher than an A. wtf is that?" """
-    position = Position(BARRIE, {1: "AS KS QS QS AH KH AC KD"})
+    position = Position(BARRIE, {1: "AS KS QS QS AH KH AC KD"}, agent=agent)
     assert not position.choice().startswith(("bid call", "bid moon"))
 
 
@@ -24,21 +27,24 @@ def test_no_call_2_when_most_bowers_are_missing():
     assert not position.choice().startswith(("bid call", "bid moon"))
 
 
-def test_call_2_with_three_bowers_and_side_aces():
+@BOTH
+def test_call_2_with_three_bowers_and_side_aces(agent):
     """#368, the other way round: with three jacks, trump length and aces it is bid."""
-    position = Position(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
+    position = Position(BARRIE, {1: "JS JS JC AS KS AH AD QS"}, agent=agent)
     assert position.choice() in ("bid call-2 S", "bid call-1 S", "bid moon S")
 
 
+@BOTH
 @pytest.mark.parametrize("hand", ["JS JC KS QD TD 9H", "JH AH KH QD TS 9C"])
-def test_no_moon_on_a_hand_with_side_losers(hand):
+def test_no_moon_on_a_hand_with_side_losers(agent, hand):
     """#223 and #238: bots go "alone a little too aggressively"."""
-    assert "moon" not in Position(CINCINNATI, {1: hand}).choice()
+    assert "moon" not in Position(CINCINNATI, {1: hand}, agent=agent).choice()
 
 
-def test_a_laydown_goes_alone():
+@BOTH
+def test_a_laydown_goes_alone(agent):
     """#225, #12: "left, right, ace trump, ace, queen same suit, should go alone"."""
-    assert Position(CINCINNATI, {1: "JS JC AS KS QS AH"}).choice() == "bid moon"
+    assert Position(CINCINNATI, {1: "JS JC AS KS QS AH"}, agent=agent).choice() == "bid moon"
 
 
 def test_no_lone_bid_when_a_few_points_win():
@@ -66,16 +72,18 @@ def test_opponents_about_to_win_makes_us_bid_more():
     assert losing.choice() != "pass"
 
 
-def test_the_last_bidder_bids_only_the_minimum():
+@BOTH
+def test_the_last_bidder_bids_only_the_minimum(agent):
     """Whoever speaks last cannot be outbid: one more than the standing bid is enough."""
     hands = {0: "JS JC AS KS QS 9H"}
-    position = Position(SIX_CARD, hands).do("bid 2 H, pass, pass")
+    position = Position(SIX_CARD, hands, agent=agent).do("bid 2 H, pass, pass")
     assert position.choice() == "bid 3 S"
 
 
-def test_the_dealer_does_not_outbid_partner_for_nothing():
+@BOTH
+def test_the_dealer_does_not_outbid_partner_for_nothing(agent):
     """A partner's bid that will be made is left alone by a hand with nothing to add."""
-    position = Position(BARRIE, {0: "JS AS QS KH QH KD QC KC"}, dealer=0)
+    position = Position(BARRIE, {0: "JS AS QS KH QH KD QC KC"}, dealer=0, agent=agent)
     assert position.do("pass, bid 4 H, pass").choice() == "pass"
 
 
@@ -86,22 +94,25 @@ def test_a_weak_hand_stays_low():
     assert Position(CINCINNATI, {1: "9S TS 9H TH 9D QC"}).choice() == "pass"
 
 
-def test_a_forced_dealer_bids_as_little_as_possible():
+@BOTH
+def test_a_forced_dealer_bids_as_little_as_possible(agent):
     """The dealer may not pass at Cincinnati: with a bad hand the lowest bid costs least."""
-    position = Position(CINCINNATI, {0: "9S TH QH 9D TC KD"}).do("pass, pass, pass")
+    position = Position(CINCINNATI, {0: "9S TH QH 9D TC KD"}, agent=agent).do("pass, pass, pass")
     assert position.choice() == "bid 3"
 
 
-def test_a_double_moon_is_not_bid_on_a_plain_moon_hand():
+@BOTH
+def test_a_double_moon_is_not_bid_on_a_plain_moon_hand(agent):
     """A step up the moons over one's own partner gains nothing but risk."""
-    position = Position(CINCINNATI, {3: "JS JC AS KS 9H TD"}).do("bid moon, pass")
+    position = Position(CINCINNATI, {3: "JS JC AS KS 9H TD"}, agent=agent).do("bid moon, pass")
     assert position.choice() == "pass"
 
 
-def test_nobody_drifts_home_at_barrie():
+@BOTH
+def test_nobody_drifts_home_at_barrie(agent):
     """Only a side that makes its own bid can win at Barrie: at the target, bid to get out."""
     hand = {3: "JS AS KS QS KH QH KD QC"}
-    assert Position(BARRIE, hand, score=(0, 55)).do("pass, pass").choice() != "pass"
+    assert Position(BARRIE, hand, score=(0, 55), agent=agent).do("pass, pass").choice() != "pass"
 
 
 def test_the_longest_strongest_suit_is_named():
@@ -110,9 +121,10 @@ def test_the_longest_strongest_suit_is_named():
     assert position.do("bid 4, pass, pass, pass").choice() == "trump H"
 
 
-def test_no_trump_is_named_on_aces_with_the_lead():
+@BOTH
+def test_no_trump_is_named_on_aces_with_the_lead(agent):
     """A hand of aces and kings without a bower wants no trump."""
-    position = Position(CINCINNATI, {1: "AS KS AH KH AD AC"})
+    position = Position(CINCINNATI, {1: "AS KS AH KH AD AC"}, agent=agent)
     assert position.do("bid 4, pass, pass, pass").choice() == "trump NT"
 
 

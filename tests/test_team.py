@@ -1,6 +1,7 @@
 """Threads that share work: errors, interrupts, and whom they keep alive."""
 
 import gc
+import signal
 import threading
 import weakref
 
@@ -9,7 +10,7 @@ import pytest
 
 import bideuchre_env
 from bideuchre_env import step_team
-from bideuchre_env.team import Team
+from bideuchre_env.team import Team, ctrl_c
 
 
 class Interrupted:
@@ -157,3 +158,48 @@ def test_the_shape_of_what_is_given_is_the_callers(face):
         for place in (1, 2, 3):
             np.testing.assert_array_equal(told[0][place], told[1][place])
             told[0][place].shape = (-1, 2)
+
+
+@pytest.fixture
+def python_hears_ctrl_c():
+    """A shell may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_the_first_ctrl_c_is_noted_and_the_second_raises(python_hears_ctrl_c):
+    """And when the work is done Ctrl-C is what it was."""
+    with ctrl_c() as pressed:
+        assert not pressed.is_set()
+        signal.raise_signal(signal.SIGINT)
+        assert pressed.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with ctrl_c() as pressed:
+        pass
+    assert not pressed.is_set()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_stays_with_whoever_has_taken_it(python_hears_ctrl_c):
+    """A handler of somebody else's is left in place, and another thread has none to set."""
+    heard = []
+    signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    with ctrl_c() as pressed:
+        signal.raise_signal(signal.SIGINT)
+    assert heard == [signal.SIGINT]
+    assert not pressed.is_set()
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    handlers = []
+
+    def elsewhere():
+        with ctrl_c():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.default_int_handler]

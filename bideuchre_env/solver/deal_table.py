@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env._jit import Array
 from bideuchre_env.cards import N_SEATS, STRAINS, hand_bits, hand_kinds, hand_names, parse_strain
 from bideuchre_env.deals import parse_seat
-from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.errors import OptionError, is_whole, shown
 from bideuchre_env.rules import MAX_EXCHANGE, Rules
 from bideuchre_env.solver import values
 from bideuchre_env.solver.faces import dealer_seat, spans
@@ -115,9 +115,9 @@ def best_exchange(
     """
     hands = hands_of_deal(deal, rules)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)
-    whole = isinstance(cards, int) and not isinstance(cards, bool)
-    if not whole or not 0 <= cards <= min(MAX_EXCHANGE, rules.tricks):
-        raise OptionError(f"cards={shown(cards)}: a whole number from 0 to {MAX_EXCHANGE}")
+    most = min(MAX_EXCHANGE, rules.tricks)
+    if not is_whole(cards) or not 0 <= cards <= most:
+        raise OptionError(f"cards={shown(cards)}: a whole number from 0 to {most}")
     contract = np.array([dealer_seat(dealer, rules), seat, suit], np.int64)
     return _search_exchanges(hands[0], rules, contract, cards, memory)
 

@@ -10,7 +10,7 @@ from bideuchre_env import actions
 from bideuchre_env._jit import Array
 from bideuchre_env.cards import MAX_KINDS, N_SEATS, parse_strain
 from bideuchre_env.deals import parse_seat
-from bideuchre_env.errors import OptionError, PositionError, shown
+from bideuchre_env.errors import OptionError, PositionError, is_whole, shown
 from bideuchre_env.rules import Rules
 from bideuchre_env.solver import values
 from bideuchre_env.solver.positions import check_rows, hands_of_deals, position_of
@@ -81,7 +81,7 @@ def can_make(
         raise PositionError("no contract stands in this position, so nobody is to make one")
     if tricks is None:
         tricks = int(compile_tables(game)["need"][0][level])
-    if not isinstance(tricks, int) or isinstance(tricks, bool) or not 0 <= tricks <= game.tricks:
+    if not is_whole(tricks) or not 0 <= tricks <= game.tricks:
         raise OptionError(f"tricks={shown(tricks)}: a whole number from 0 to {game.tricks}")
     side = declarer & 1
     wanted = tricks - int(row["tricks_won"][side])

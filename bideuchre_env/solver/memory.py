@@ -32,7 +32,10 @@ ENTRY = np.dtype(
 )
 NOTHING = -1
 WON = 1 << 62  # beside a mask: side 0 reaches its goal
-PART = 1 << 30  # two bits of the key that are free
+# Added to a key, times the number of the part, where the head of a chain is looked up. Bits 30 and
+# 31 of a key are free: room for parts 0 to 3. Part 4 reaches into a count, so that chain may share
+# its head with one of another shape; entries carry the whole key, so it costs steps, no answer.
+PART = 1 << 30
 PARTED = 10  # tricks of a deal whose chains are parted
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 

@@ -7,17 +7,16 @@ nor the size of the tables changes any answer.
 from __future__ import annotations
 
 import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from typing import Any
 
 from bideuchre_env._jit import Array
 from bideuchre_env.errors import OptionError, shown
 from bideuchre_env.solver.board import new_board
 from bideuchre_env.solver.memory import new_memory
+from bideuchre_env.team import check_threads, ctrl_c
 
 DEFAULT_MEMORY = 64
 """Megabytes of transposition table a thread may use, unless told otherwise."""
@@ -76,14 +75,11 @@ def check_memory(memory: Any) -> float:
     return float(memory)
 
 
-def check_threads(threads: Any) -> int:
+def threads_of(threads: Any) -> int:
     """A number of threads: all processors for None; `OptionError` unless from 1 to 256."""
     if threads is None:
         return min(os.cpu_count() or 1, MOST_THREADS)
-    whole = isinstance(threads, int) and not isinstance(threads, bool)
-    if not whole or not 1 <= threads <= MOST_THREADS:
-        raise OptionError(f"threads={shown(threads)}: a whole number from 1 to {MOST_THREADS}")
-    return int(threads)
+    return check_threads(threads, MOST_THREADS)
 
 
 def run(tasks: list[Task], memory: Any, threads: Any = 1) -> list[Any]:
@@ -91,7 +87,7 @@ def run(tasks: list[Task], memory: Any, threads: Any = 1) -> list[Any]:
 
     Ctrl-C, or an error in a task, ends the searches that are under way and is raised.
     """
-    size, n = check_memory(memory), check_threads(threads)
+    size, n = check_memory(memory), threads_of(threads)
     team = [_bench.take(size) for _ in range(min(n, max(1, len(tasks))))]
     results: list[Any] = [None] * len(tasks)
     turns, lock, stopped = iter(range(len(tasks))), threading.Lock(), threading.Event()
@@ -106,7 +102,7 @@ def run(tasks: list[Task], memory: Any, threads: Any = 1) -> list[Any]:
 
     pool = ThreadPoolExecutor(len(team), thread_name_prefix="bideuchre-solver")
     try:
-        with _ctrl_c() as pressed:
+        with ctrl_c() as pressed:
             _wait_for([pool.submit(work, worker) for worker in team], pressed)
     finally:
         stopped.set()
@@ -127,21 +123,3 @@ def _wait_for(futures: list[Future[None]], pressed: threading.Event) -> None:
             raise KeyboardInterrupt
         for future in done:
             future.result()
-
-
-@contextmanager
-def _ctrl_c() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, so that it is not lost wherever the main thread may be.
-
-    Only where Python's own handler is in place, in the main thread; elsewhere it is never set.
-    """
-    event = threading.Event()
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield event
-        return
-    signal.signal(signal.SIGINT, lambda number, frame: event.set())
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,65 @@
+"""The files of numbers that lie beside the agents: arrays, and how they were made."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._jit import Array
+from bideuchre_env.errors import TableError
+
+PROVENANCE = "provenance"
+
+
+@lru_cache(maxsize=8)
+def read_file(name: str) -> dict[str, Array]:
+    """The arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
+    path = resources.files("bideuchre_env.agents").joinpath(name)
+    try:
+        with path.open("rb") as file, np.load(file) as loaded:
+            arrays = {each: loaded[each] for each in loaded.files}
+    except Exception as error:  # whatever the damage makes of archive, header or array
+        raise damaged(name, f"{type(error).__name__}: {error}") from error
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+def read_array(name: str, part: str) -> Array:
+    """One array of a file, read-only; `TableError` if it is not there."""
+    arrays = read_file(name)
+    if part not in arrays:
+        raise damaged(name, f"no {part} in it")
+    return arrays[part]
+
+
+def read_provenance(name: str) -> dict[str, Any]:
+    """How a file was made, as it says itself."""
+    text = str(read_array(name, PROVENANCE))
+    try:
+        told: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise damaged(name, f"its provenance cannot be read: {error}") from error
+    return told
+
+
+def write_file(path: Path, arrays: dict[str, Array], told: dict[str, Any]) -> None:
+    """Write such a file, complete or not at all; `told` is how it was made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    whole: dict[str, Any] = {**arrays, PROVENANCE: np.array(json.dumps(told))}
+    with partial.open("wb") as file:
+        np.savez_compressed(file, **whole)
+    partial.replace(path)
+
+
+def damaged(name: str, why: str) -> TableError:
+    """The error for a file that is not as it was shipped."""
+    return TableError(
+        f"agents/{name} is missing or damaged, and the package needs it: install it again ({why})"
+    )

@@ -1,0 +1,306 @@
+"""Who is likely to hold an unseen card: the file, what it says, and the script that counts it."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import numpy as np
+import pytest
+from positions import CINCINNATI, Position
+from script_modules import ROOT, loaded
+from test_agents import look, start
+
+from bideuchre_env import agents, batch
+from bideuchre_env._jit import kernel, records, row_of
+from bideuchre_env.agents import call_weights, hand_table, leanings, table_file
+from bideuchre_env.agents.card_order import STRENGTH
+from bideuchre_env.agents.layouts import (
+    DECLARER,
+    DEFENDER,
+    EQUAL,
+    LAYOUT,
+    deal_layout,
+    number_cards,
+    seed_layouts,
+)
+from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.cards import NO_TRUMP, SUITS, parse_card
+from bideuchre_env.errors import OptionError, TableError
+from bideuchre_env.observation import layout_of
+from bideuchre_env.rules import Rules
+from bideuchre_env.state import DEAL, PLAY
+from bideuchre_env.tables import compile_tables
+from bideuchre_env.variants import RULES
+
+TRUMPS, NO_TRUMPS = 0, 1  # contracts
+SMALL = ["--hands", "6", "--rounds", "2"]
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_every_registered_deck_has_its_numbers(variant):
+    """Read-only, a defender's always `EQUAL`, none of them 0: that would be "not known"."""
+    known = leanings.leanings(RULES[variant])
+    assert known.shape == leanings.SHAPE
+    assert known.dtype == np.uint8
+    assert not known.flags.writeable
+    assert known.min() >= 1
+    assert (known[:, :, DEFENDER] == EQUAL).all()
+    assert known.max() > 2 * EQUAL
+
+
+def test_the_numbers_are_by_deck():
+    """Games of one deck share them, be they registered or made up."""
+    assert leanings.leanings(RULES["barrie_v0"]) is leanings.leanings(RULES["club_v0"])
+    made_up = Rules(ranks="9", copies=1, partnered=(2, 4), target=17)
+    assert leanings.leanings(made_up) is leanings.leanings(RULES["cincinnati_v0"])
+
+
+def test_of_another_deck_nothing_is_known():
+    """Zeros, by which layouts take all to be alike; the expert plays it all the same."""
+    rules = Rules(ranks="10", partnered=(1, 5), target=20)
+    known = leanings.leanings(rules)
+    assert known.shape == leanings.SHAPE
+    assert known.dtype == np.uint8
+    assert not known.any()
+    assert not known.flags.writeable
+    position = Position(rules, {}, agent="expert")
+    while int(position.states["phase"][0]) < DEAL:
+        position.do(position.choice())
+
+
+def test_the_file_is_small_and_tells_how_it_was_made():
+    """Loaded without pickle; the decks are those of the registered variants."""
+    path = resources.files("bideuchre_env.agents").joinpath(leanings.FILE)
+    assert len(path.read_bytes()) < 10_000
+    with np.load(path.open("rb")) as arrays:  # refuses objects
+        assert all(arrays[name].dtype.kind in "uU" for name in arrays.files)
+    told = leanings.provenance()
+    assert (ROOT / told["script"]).exists()
+    assert told["command"].startswith(f"python {told['script']} --hands {told['hands']} ")
+    assert told["seed"] == 1
+    assert {name for names in told["games"].values() for name in names} == set(RULES)
+    assert sorted(leanings.known_decks()) == sorted(told["games"])
+
+
+def forget():
+    for cached in (table_file.read_file, leanings.deck_leanings, hand_table.hand_table):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """An empty folder that the package takes its files from."""
+    forget()
+    monkeypatch.setattr(table_file.resources, "files", lambda package: tmp_path)
+    yield tmp_path
+    forget()
+
+
+LOADERS = {
+    leanings.FILE: lambda: leanings.leanings(CINCINNATI),
+    hand_table.FILE: lambda: hand_table.hand_table(24, 1),
+    call_weights.FILE: lambda: call_weights.fitted_numbers("cincinnati_v0"),
+}
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_file_that_is_missing_or_damaged_is_named(folder, name):
+    """One kind of error for all of them, whatever the damage: it names the file and the way out."""
+    whole = (ROOT / "agents" / name).read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 255
+    for content in (None, b"", b"no table", whole[: len(whole) // 2], bytes(flipped)):
+        if content is not None:
+            (folder / name).write_bytes(content)
+        forget()
+        with pytest.raises(TableError, match=f"agents/{name} is missing or damaged.*install"):
+            LOADERS[name]()
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_file_without_its_arrays_is_damaged(folder, name):
+    with (folder / name).open("wb") as file:
+        np.savez_compressed(file, provenance=np.array("{"))
+    for ask in (LOADERS[name], leanings.provenance):
+        if name == leanings.FILE and ask is LOADERS[name]:
+            continue  # a deck it lacks is one of which nothing is known
+        with pytest.raises(TableError, match="missing or damaged"):
+            ask()
+
+
+@pytest.mark.parametrize("array", [np.zeros(3, np.uint8), np.zeros(leanings.SHAPE)])
+def test_numbers_of_another_form_are_damaged(folder, array):
+    """They would be read by kernels, which check no bounds."""
+    with (folder / leanings.FILE).open("wb") as file:
+        np.savez_compressed(file, **{"24x1": array})
+    with pytest.raises(TableError, match=r"24x1 is .* not uint8"):
+        leanings.leanings(CINCINNATI)
+
+
+# --- what they say -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_declarer_has_the_trumps(variant):
+    """In a trump contract its holder is likelier to have any but the bowers than a defender is.
+
+    (A right bower it has in Barrie is led at once, and not left in its hand.)
+    """
+    known = leanings.leanings(RULES[variant])
+    for held in range(2, 6):
+        for card in ("AS", "KS", "QS"):
+            rank = STRENGTH[SUITS.index("S"), parse_card(card)]
+            assert known[TRUMPS, held, DECLARER, rank] > EQUAL
+    if variant == "cincinnati_v0":  # where another seat leads
+        right = STRENGTH[SUITS.index("S"), parse_card("JS")]
+        assert (known[TRUMPS, 2:, DECLARER, right] > 4 * EQUAL).all()
+
+
+def at_first_card_of_defenders(variant, games):
+    """Rows of state at the first card a defender plays in a trump contract, by the rule player."""
+    rules, found = RULES[variant], []
+    tables, player = compile_tables(rules), agents.make("rule", rules)
+    states = start(rules, games, seed=11)
+    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
+        for g in live:
+            s = states[g]
+            first = int(s["hands"][int(s["turn"])]).bit_count() == rules.tricks
+            against = (int(s["turn"]) ^ int(s["declarer"])) & 1
+            trumps = s["phase"] == PLAY and 0 <= s["strain"] < NO_TRUMP and s["sitting_out"] < 0
+            if trumps and first and against:
+                found.append(states[g : g + 1].copy())
+        rows, masks = look(rules, states, live)
+        batch.apply_rows(states, tables, live, player.act_rows(rows, masks))
+    return np.concatenate(found)
+
+
+@kernel
+def where_they_lie(rows, tables, offsets, views, layouts, kinds, deals, found):
+    """Deal layouts from what the first row shows, and count where cards of these kinds lie."""
+    v, x = views[0], layouts[0]
+    read_view(row_of(rows, 0), tables[0], offsets[0], v)
+    number_cards(v, x)
+    seed_layouts(v, x)
+    for _ in range(deals):
+        if deal_layout(v, x):
+            for seat in range(1, len(found)):
+                for place in range(int(x.n)):
+                    if kinds >> int(x.kind[place]) & 1 and int(x.hands[seat]) >> place & 1:
+                        found[seat] += 1
+
+
+def test_layouts_give_the_trumps_to_those_who_have_them():
+    """The trumps a defender cannot see, by their holder, in truth and in layouts it deals.
+
+    With the numbers both agree; with cards taken to lie alike the declarer has far too few.
+    """
+    rules, deals = CINCINNATI, 4
+    tables, layout = compile_tables(rules), layout_of(rules)
+    kinds = [int(tables["suit_bits"][0][strain][strain]) for strain in range(NO_TRUMP)]
+    room = records(VIEW, 1), records(LAYOUT, 1), records(LAYOUT, 1)
+    room[1]["leanings"] = leanings.leanings(rules)
+    truth, told, alike = np.zeros(5), np.zeros(5, np.int64), np.zeros(5, np.int64)
+    states = at_first_card_of_defenders("cincinnati_v0", 1200)
+    for i in range(len(states)):
+        s = states[i]
+        trumps, turn = kinds[int(s["strain"])], int(s["turn"])
+        declarer = (int(s["declarer"]) - turn) & 3
+        order = [0, declarer, (declarer + 2) & 3, 2, 4]  # holders, the same for every position
+        truth[1:4] += [
+            (int(s["hands"][(turn + seat) & 3]) & trumps).bit_count() for seat in order[1:4]
+        ]
+        row, _ = look(rules, states, np.array([i]))
+        for layouts, counts in ((room[1], told), (room[2], alike)):
+            found = np.zeros(5, np.int64)
+            where_they_lie(row, tables, layout.offsets, room[0], layouts, trumps, deals, found)
+            counts += found[order]
+    shares = [counts[1] / counts.sum() for counts in (truth, told, alike)]
+    assert shares[0] > 0.5
+    assert shares[1] == pytest.approx(shares[0], abs=0.04)
+    assert shares[2] < shares[0] - 0.1
+
+
+# --- the script ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def script():
+    with loaded("experiments", "make_leanings") as (module,):
+        yield module
+
+
+def made(script, out, *options):
+    assert script.main(script.parse_args([*SMALL, "--out", str(out), *options])) == 0
+    with np.load(out) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def test_the_script_writes_every_deck(script, tmp_path, capsys):
+    """Complete, in a folder it makes, in the form that is loaded; same seed, same bytes."""
+    first, again = tmp_path / "new" / "one.npz", tmp_path / "two.npz"
+    arrays = made(script, first)
+    assert "16x2: simplified_v0, club_v0, barrie_v0" in capsys.readouterr().out
+    told = json.loads(str(arrays.pop("provenance")))
+    assert told["hands"] == 6
+    assert told["rounds"] == 2
+    assert sorted(arrays) == sorted(told["games"]) == sorted(leanings.known_decks())
+    for known in arrays.values():
+        assert known.shape == leanings.SHAPE
+        assert known.dtype == np.uint8
+        assert (known[:, :, DEFENDER] == EQUAL).all()
+        assert known.min() >= 1
+        assert len(np.unique(known)) > 5
+    assert [path.name for path in first.parent.iterdir()] == ["one.npz"]
+    made(script, again)
+    assert first.read_bytes() == again.read_bytes()
+    other = made(script, tmp_path / "three.npz", "--seed", "2")
+    assert not np.array_equal(other["24x1"], arrays["24x1"])
+
+
+def test_a_round_moves_the_numbers_towards_the_truth(script):
+    """A holder whom layouts give a card half as often as it has it counts double after."""
+    known, found = np.full(leanings.SHAPE, EQUAL, np.uint8), np.zeros((2, *leanings.SHAPE))
+    found[:, TRUMPS, 3, :, 5] = 1e6
+    found[1, TRUMPS, 3, DECLARER, 5] = 5e5
+    found[0, NO_TRUMPS, 3, DEFENDER, 5], found[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6
+    new = script.corrected(known, found)
+    assert new[TRUMPS, 3, :, 5].tolist() == [2 * EQUAL, EQUAL, EQUAL, EQUAL]
+    assert new[NO_TRUMPS, 3, DECLARER, 5] == 2 * EQUAL  # against a defender, who stays at EQUAL
+    assert new[NO_TRUMPS, 3, DEFENDER, 5] == EQUAL
+    new[TRUMPS, 3, :, 5] = new[NO_TRUMPS, 3, :, 5] = EQUAL
+    assert (new == EQUAL).all()  # what was never seen
+
+
+def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
+    """Between two parts of the hands, so that it is heard."""
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(script.Game, "count", interrupted)
+    assert script.main(script.parse_args(["--out", str(tmp_path / "l.npz")])) == 130
+    assert "nothing is written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(["--hands", "0"], "hands"), (["--rounds", "0"], "rounds"), (["--seed", "-1"], "seed")],
+)
+def test_bad_arguments_are_refused_before_anything_is_dealt(script, tmp_path, options, told):
+    with pytest.raises(OptionError, match=told):
+        script.main(script.parse_args(["--out", str(tmp_path / "l.npz"), *options]))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_script_makes_the_file_that_is_shipped(script, tmp_path):
+    """Same seed, same numbers; how many hands and rounds, the file says."""
+    told = leanings.provenance()
+    options = [f"--{name}={told[name]}" for name in ("hands", "rounds", "seed")]
+    arrays = made(script, tmp_path / "l.npz", *options)
+    for deck in leanings.known_decks():
+        assert np.array_equal(arrays[deck], table_file.read_array(leanings.FILE, deck))
