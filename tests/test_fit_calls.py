@@ -79,7 +79,8 @@ def test_a_training_that_diverges_is_an_error(fit, monkeypatch, points, rate, to
     there = numbers.copy()
     with np.errstate(all="ignore"), pytest.raises(fit.DivergedError, match=told):
         fit.train(numbers, [trials], rng)
-    assert numbers.tobytes() == there.tobytes()
+    for name in numbers.dtype.names:  # not the bytes: what lies between two fields is anyone's
+        np.testing.assert_array_equal(numbers[name], there[name])
 
 
 def test_a_training_that_diverges_writes_nothing(fit, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -237,12 +238,23 @@ def test_ctrl_c_ends_a_batch_and_the_solver_goes_on():
     solver.solve_batch(rows[:1], rules)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
     try:
-        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+        threading.Thread(target=press_ctrl_c, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             solver.solve_batch(rows, rules, threads=2)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
     assert solver.solve(small, rules=SINGLE) == 1
-    assert not [t for t in threading.enumerate() if t.name.startswith("bideuchre-solver")]
+    assert not searching()
+
+
+def press_ctrl_c():
+    """A while after the search began: before it, whatever runs just then gets the interrupt."""
+    while not searching():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def searching():
+    return [t for t in threading.enumerate() if t.name.startswith("bideuchre-solver")]

@@ -42,27 +42,31 @@ def test_a_fork_steps_on_by_itself():
 
 def test_threads_end_with_their_environment():
     """Closing, or dropping the last reference, lets the threads go; stepping starts them again."""
-    before = threading.active_count()
+    others = set(threading.enumerate())  # some of an earlier test may be about to end
     vec = bideuchre_env.cincinnati_v0.vec(2000, threads=4)
     vec.reset(seed=1)
     vec.step(vec.sample())
-    assert threading.active_count() == before + 3
+    assert len(started_since(others)) == 3
     vec.close()
-    settle(before)
+    wait_for_the_end(others)
     vec.step(vec.sample())
-    assert threading.active_count() == before + 3
+    assert len(started_since(others)) == 3
     del vec
     gc.collect()
-    settle(before)
+    wait_for_the_end(others)
 
 
-def settle(count):
-    """Wait until this many threads are left; a thread looks for work a little while longer."""
+def started_since(others):
+    return set(threading.enumerate()) - others
+
+
+def wait_for_the_end(others):
+    """Wait until only others are left; a thread looks for work a little while longer."""
     for _ in range(600):
-        if threading.active_count() <= count:
+        if not started_since(others):
             return
         time.sleep(0.05)
-    raise AssertionError(f"{threading.active_count()} threads, and {count} were there before")
+    raise AssertionError(f"still there: {started_since(others)}")
 
 
 def test_a_second_thread_is_kept_out():
