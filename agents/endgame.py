@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from bideuchre_env._jit import Row, highest_bit, kernel, lowest_bit, popcount
 from bideuchre_env.agents.layouts import deal_layout, number_cards, seed_layouts
 from bideuchre_env.agents.view import count_held
@@ -228,9 +230,11 @@ def add_gains(x: Row, places: int, favourite: int) -> None:
 
 @kernel
 def error_of(x: Row, place: int, found: int) -> float:
-    """The standard error of the mean gain of a card over so many layouts."""
+    """The standard error of the mean gain of a card over so many layouts; no end of it for one."""
+    if found < 2:
+        return np.inf
     mean = x.sums[place] / found
-    return sqrt(max(x.squares[place] / found - mean * mean, 0.0) / found)
+    return sqrt(max(x.squares[place] / found - mean * mean, 0.0) / (found - 1))
 
 
 @kernel
