@@ -13,7 +13,7 @@ from test_agents import per_hand, play_on, random_rules, start
 import bideuchre_env
 from bideuchre_env import agents
 from bideuchre_env._jit import records
-from bideuchre_env.agents.endgame import search, wins_over
+from bideuchre_env.agents.endgame import error_of, search, wins_over
 from bideuchre_env.agents.layouts import DECLARER, DEFENDER, EQUAL, LAYOUT
 from bideuchre_env.agents.leanings import leanings
 from bideuchre_env.agents.win_table import MOST_TARGET, win_table
@@ -163,6 +163,16 @@ def test_a_card_must_gain_more_than_its_error():
     ]
     assert changed[0] <= changed[1] < changed[2]
     assert changed[0] < changed[2] / 4
+
+
+def test_the_error_of_a_gain_is_that_of_a_mean():
+    """The sample's deviation by the root of the layouts; one layout says nothing of it."""
+    gains = np.random.default_rng(5).normal(1.0, 3.0, 40)
+    x = records(LAYOUT, 1)[0]
+    for n in (2, 6, 40):
+        x["sums"][3], x["squares"][3] = gains[:n].sum(), (gains[:n] ** 2).sum()
+        assert error_of(x, 3, n) == pytest.approx(gains[:n].std(ddof=1) / np.sqrt(n))
+    assert error_of(x, 3, 1) == np.inf
 
 
 def plain_search(x, hands, turn, table, led, left, out):
