@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from bideuchre_env._jit import Array, records
 from bideuchre_env.agents.call_network import NETWORK
 from bideuchre_env.agents.table_file import read_array, read_provenance
@@ -31,7 +33,8 @@ def fitted_numbers(name: str) -> Array:
     """The numbers of a game that was fitted: one `NETWORK` record."""
     numbers = records(NETWORK, 1)
     for part in NETWORK.names or ():
-        numbers[part][0] = read_array(FILE, f"{name}_{part}")
+        form = numbers[part][0]
+        numbers[part][0] = read_array(FILE, f"{name}_{part}", np.shape(form), form.dtype)
     return numbers
 
 

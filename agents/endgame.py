@@ -1,8 +1,9 @@
 """The last tricks, played out exactly over layouts of the unseen cards.
 
-For each layout that fits what the seat knows, every card it may play is followed to the end by
-best play all round, and the tricks are turned into the points of the hand. The card that is worth
-most over the layouts is played, unless the player's own rules have one that is as good.
+In layouts that fit what the seat knows, the cards it may play are followed to the end by best play
+all round, and the tricks are turned into the points of the hand; a card that is surely no better
+than the one the player's own rules would play is dropped on the way. The card that is worth most
+over the layouts is played, if it gains the margin on theirs and what its error leaves in doubt.
 """
 
 from __future__ import annotations
@@ -274,6 +275,8 @@ def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
         return chosen
     favourite = class_of(x, int(x.own), favourite)
     places = one_of_each(x, places)
+    if places >> favourite & 1 == 0:
+        return chosen  # the mask is that of no game
     found = 0
     for _ in range(wanted):
         if places & (places - 1) == 0:
@@ -290,7 +293,8 @@ def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
         place = lowest_bit(places)
         places &= places - 1
         gain = x.sums[place] / found
-        if gain > most and gain > x.margin + x.doubt * error_of(x, place, found):
+        doubt = x.doubt * error_of(x, place, found) if x.doubt > 0.0 else 0.0
+        if gain > most and gain > x.margin + doubt:
             best, most = place, gain
     return chosen if best < 0 else int(x.kind[best])
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array, kernel
 from bideuchre_env.agents.table_file import read_array, read_provenance
-from bideuchre_env.cards import same_colour
+from bideuchre_env.cards import N_SEATS, same_colour
 
 FILE = "hand_tables.npz"
 SCALE = 255  # a chance of 1 in the table
@@ -104,8 +104,12 @@ def hand_table(kinds: int, copies: int) -> HandTable | None:
     """The table of a deck, read-only; None where there is none."""
     if (kinds, copies) not in DECKS:
         return None
-    parts = [f"{part}_{kinds}x{copies}" for part in ("keys", "tricks", "lone")]
-    return HandTable(*(read_array(FILE, part) for part in parts))
+    deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
+    keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
+    leads = 2 if copies == 1 else 1
+    chances = read_array(FILE, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
+    lone = read_array(FILE, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
+    return HandTable(keys, chances, lone)
 
 
 def provenance() -> dict[str, Any]:

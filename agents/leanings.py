@@ -14,7 +14,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array
 from bideuchre_env.agents.layouts import MOST_HELD, N_CONTRACTS, N_HOLDERS, N_RANKS
-from bideuchre_env.agents.table_file import PROVENANCE, damaged, read_file, read_provenance
+from bideuchre_env.agents.table_file import PROVENANCE, read_array, read_file, read_provenance
 from bideuchre_env.rules import Rules
 
 FILE = "leanings.npz"
@@ -25,7 +25,8 @@ def leanings(rules: Rules) -> Array:
     """How likely each holder is to have a card, uint8 `SHAPE`, read-only.
 
     The indices are those of `layouts.LAYOUT`; zeros, which say nothing, for a deck that is not in
-    the file. `TableError` if the file is missing or damaged.
+    the file and for contracts that no registered variant of the deck has. `TableError` if the file
+    is missing or damaged.
     """
     return deck_leanings(rules.kinds, rules.copies)
 
@@ -34,13 +35,11 @@ def leanings(rules: Rules) -> Array:
 def deck_leanings(kinds: int, copies: int) -> Array:
     """The same by deck."""
     name = f"{kinds}x{copies}"
-    known = read_file(FILE).get(name)
-    if known is None:
-        known = np.zeros(SHAPE, np.uint8)
-        known.flags.writeable = False
-    if known.shape != SHAPE or known.dtype != np.uint8:
-        raise damaged(FILE, f"{name} is {known.dtype} {known.shape}, not uint8 {SHAPE}")
-    return known
+    if name in known_decks():
+        return read_array(FILE, name, SHAPE, np.uint8)
+    unknown = np.zeros(SHAPE, np.uint8)
+    unknown.flags.writeable = False
+    return unknown
 
 
 def known_decks() -> tuple[str, ...]:

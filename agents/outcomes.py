@@ -67,6 +67,17 @@ def new_plan() -> Array:
 
 
 @kernel
+def hand_worth(s: Row, t: Row, v: Row, wins: Array, won: int) -> float:
+    """What the hand is worth to seat 0, whose view at the decision is `v`, by its side's tricks."""
+    level = int(s.level)
+    if level < 0:
+        return chance_to_win(v, t, wins, 0, 0, True, False)
+    us = int(s.declarer) & 1 == 0
+    ours, theirs, done = played_points(t, level, won if us else int(t.tricks) - won, us)
+    return chance_to_win(v, t, wins, ours, theirs, us, done)
+
+
+@kernel
 def begin(
     row: Array,
     mask: Array,
@@ -117,12 +128,8 @@ def begin(
     else:
         list_legal(mask, int(t.card_offset), int(t.kinds), plan)
     if int(v.phase) == PLAY:
-        us = int(v.declarer) & 1 == 0
-        tricks = int(t.tricks)
-        for won in range(tricks + 1):
-            by_bid = won if us else tricks - won
-            ours, theirs, done = played_points(t, int(v.level), by_bid, us)
-            plan.by_tricks[won] = chance_to_win(v, t, book.wins, ours, theirs, us, done)
+        for won in range(int(t.tricks) + 1):
+            plan.by_tricks[won] = hand_worth(world, t, v, book.wins, won)
 
 
 @kernel
@@ -241,17 +248,6 @@ def play_out(
         legal(s, t, may)
         apply(s, t, expert_decision(seen, may, t, o, book, v, bidding, b, x))
     return int(s.tricks_won[0])
-
-
-@kernel
-def hand_worth(s: Row, t: Row, v: Row, wins: Array, won: int) -> float:
-    """What the hand is worth to seat 0, whose view at the decision is `v`, by its side's tricks."""
-    level = int(s.level)
-    if level < 0:
-        return chance_to_win(v, t, wins, 0, 0, True, False)
-    us = int(s.declarer) & 1 == 0
-    ours, theirs, done = played_points(t, level, won if us else int(t.tricks) - won, us)
-    return chance_to_win(v, t, wins, ours, theirs, us, done)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Players that search: they try every candidate in worlds that may be the true one.
+"""Players that search: they try what may be played, or called, in worlds that may be the true one.
 
 A world is played out by the expert in all four seats until few tricks are left, and the solver
 finishes it: bids are worth what play makes of them, and the solver's knowledge of all hands counts
@@ -35,7 +35,7 @@ from bideuchre_env.agents.outcomes import (
 from bideuchre_env.agents.view import VIEW
 from bideuchre_env.cards import MAX_TRICKS
 from bideuchre_env.deal import split_seed
-from bideuchre_env.errors import OptionError, is_whole, shown
+from bideuchre_env.errors import OptionError, is_integer, shown
 from bideuchre_env.resample import new_scratch
 from bideuchre_env.rules import Rules
 from bideuchre_env.solver.board import new_board
@@ -200,7 +200,7 @@ class InferenceAgent(PimcAgent):
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:
     """The value of an option; `OptionError` unless a whole number from `low` to `high`."""
-    if not is_whole(value) or not low <= value <= high:
+    if not is_integer(value) or not low <= value <= high:
         raise OptionError(f"{option}={shown(value)}: a whole number from {low} to {high}")
     return int(value)
 

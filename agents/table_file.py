@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from bideuchre_env._jit import Array
 from bideuchre_env.errors import TableError
@@ -30,17 +31,29 @@ def read_file(name: str) -> dict[str, Array]:
     return arrays
 
 
-def read_array(name: str, part: str) -> Array:
-    """One array of a file, read-only; `TableError` if it is not there."""
+def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """One array of a file, read-only; an axis of -1 has any length.
+
+    `TableError` if it is not there, or of another form: kernels read it and check no bounds.
+    """
     arrays = read_file(name)
     if part not in arrays:
         raise damaged(name, f"no {part} in it")
-    return arrays[part]
+    array = arrays[part]
+    fits = len(array.shape) == len(shape) and all(
+        wanted in (-1, there) for wanted, there in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype != dtype:
+        raise damaged(name, f"{part} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}")
+    return array
 
 
 def read_provenance(name: str) -> dict[str, Any]:
     """How a file was made, as it says itself."""
-    text = str(read_array(name, PROVENANCE))
+    arrays = read_file(name)
+    if PROVENANCE not in arrays:
+        raise damaged(name, f"no {PROVENANCE} in it")
+    text = str(arrays[PROVENANCE])
     try:
         told: dict[str, Any] = json.loads(text)
     except ValueError as error:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array, Row, Word, kernel
 from bideuchre_env.cards import COPY_SHIFT, N_SEATS
-from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.errors import OptionError, is_integer, shown
 from bideuchre_env.state import AUCTION, DEAL, UNFINISHED
 
 SEED_LIMIT = 1 << 128
@@ -33,7 +33,7 @@ def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
     """
     if seed is None:
         seed = secrets.randbits(128)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+    if not is_integer(seed):
         raise OptionError(f"seed={shown(seed)}: a whole number from 0 to 2**128 - 1, or None")
     if not 0 <= int(seed) < SEED_LIMIT:
         raise OptionError(f"seed={shown(seed)}: from 0 to 2**128 - 1")

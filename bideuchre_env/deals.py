@@ -9,7 +9,7 @@ import numpy as np
 
 from bideuchre_env._jit import Array
 from bideuchre_env.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card
-from bideuchre_env.errors import DealError, NotationError, shown
+from bideuchre_env.errors import DealError, NotationError, is_integer, shown
 from bideuchre_env.rules import Rules
 
 SCORE_LIMIT = 10**15
@@ -53,8 +53,7 @@ def parse_dealer(dealer: Any) -> int:
 
 def parse_seat(name: str, seat: Any) -> int:
     """A seat 0 to 3; `DealError` otherwise, calling it by `name`."""
-    whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
-    if not whole or not 0 <= seat < N_SEATS:
+    if not is_integer(seat) or not 0 <= seat < N_SEATS:
         raise DealError(f"{name} {shown(seat)}: a seat from 0 to 3")
     return int(seat)
 
@@ -64,7 +63,10 @@ def parse_score(score: Any) -> tuple[int, int]:
     if score is None:
         return 0, 0
     values = list(score) if isinstance(score, (list, tuple, np.ndarray)) else []
-    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
-    if len(values) != 2 or not whole or any(abs(int(v)) > SCORE_LIMIT for v in values):
+    if (
+        len(values) != 2
+        or not all(map(is_integer, values))
+        or any(abs(int(v)) > SCORE_LIMIT for v in values)
+    ):
         raise DealError(f"score {shown(score)}: two whole numbers of at most 10**15 either way")
     return int(values[0]), int(values[1])

@@ -5,6 +5,8 @@ An error names what was given and what is allowed, and leaves the state as it wa
 
 from __future__ import annotations
 
+from numbers import Integral
+
 
 class BidEuchreError(ValueError):
     """Base class of every error this package raises on bad input."""
@@ -61,6 +63,11 @@ def is_plain_name(name: object) -> bool:
 def is_whole(value: object) -> bool:
     """Whether this is a Python int, and no bool."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_integer(value: object) -> bool:
+    """Whether this is a whole number of Python or numpy, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def shown(given: object) -> str:

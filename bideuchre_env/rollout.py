@@ -20,7 +20,7 @@ from bideuchre_env.agents.rule import rule_decision
 from bideuchre_env.agents.view import VIEW
 from bideuchre_env.batch import seed_rows, start_rows
 from bideuchre_env.deal import GOLDEN, deal_hand, mix, split_seed, start_game
-from bideuchre_env.errors import OptionError, shown
+from bideuchre_env.errors import OptionError, is_integer, shown
 from bideuchre_env.observation import encode, layout_of
 from bideuchre_env.registration import Variant, make
 from bideuchre_env.rules import Rules
@@ -85,8 +85,7 @@ def rollout(
     rules = _rules_of(game)
     if policy not in POLICIES:
         raise OptionError(f"policy={shown(policy)}: one of {', '.join(map(repr, POLICIES))}")
-    whole = isinstance(hands, (int, np.integer)) and not isinstance(hands, bool)
-    if not whole or not 1 <= hands <= 10**12:
+    if not is_integer(hands) or not 1 <= hands <= 10**12:
         raise OptionError(f"hands={shown(hands)}: a whole number from 1 to 10**12")
     words = split_seed(seed)
     with closing(Team(threads)) as team:

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
-from bideuchre_env.errors import IllegalActionError, OptionError, is_whole, shown
+from bideuchre_env.errors import IllegalActionError, OptionError, is_integer, shown
 
 Work = Callable[[int, int], Any]
 Job = tuple[Work, Iterator[tuple[int, int]]]
@@ -26,7 +26,7 @@ MOST_THREADS = 1024
 
 def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
     """A number of threads; `OptionError` unless it is a whole number from 1 to `most`."""
-    if not is_whole(threads) or not 1 <= threads <= most:
+    if not is_integer(threads) or not 1 <= threads <= most:
         raise OptionError(f"threads={shown(threads)}: a whole number from 1 to {most}")
     return int(threads)
 

@@ -8,15 +8,14 @@ import numpy as np
 
 from bideuchre_env._jit import Array
 from bideuchre_env.cards import N_SEATS
-from bideuchre_env.errors import IllegalActionError, OptionError, shown
+from bideuchre_env.errors import IllegalActionError, OptionError, is_integer, shown
 
 MOST_ROWS = 1 << 24
 
 
 def parse_count(given: Any) -> int:
     """How many rows; `OptionError` unless it is a whole number from 1 to `MOST_ROWS`."""
-    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
-    if not whole or not 1 <= given <= MOST_ROWS:
+    if not is_integer(given) or not 1 <= given <= MOST_ROWS:
         raise OptionError(f"num_envs={shown(given)}: a whole number from 1 to {MOST_ROWS}")
     return int(given)
 

@@ -6,9 +6,12 @@
         --hands 200000 --rounds 6
 
 made the shipped file (`--out agents/call_numbers.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1, two
-cores. The expert plays against itself and the rule player. In every hand one of its calls, at a
-random turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the
-pairs, by any other it weighs (`ANY`), and the hand is played out both ways. The network of
+cores; since then the last speaker's bid has come to be worth no more than its best end, so that the
+same commands give other numbers. Training that diverges is an error, and no file is written.
+
+The expert plays against itself and the rule player. In every hand one of its calls, at a random
+turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs,
+by any other it weighs (`ANY`), and the hand is played out both ways. The network of
 `agents/call_network.py` learns the points the caller's side got beyond what the contract of the
 call should bring. As only the difference of two calls decides, and luck strikes both of a pair
 alike, the loss weighs the differences of the pairs more than their sums, by how alike the luck is.

@@ -113,8 +113,12 @@ def main(args: Args) -> int:
     except KeyboardInterrupt:
         print("interrupted: what was found until then", file=sys.stderr)
         code = 130
-    print(table(held_out, found, args.worlds))
-    print(source(found))
+    print(source(found), flush=True)
+    try:
+        print(table(held_out, found, args.worlds))
+    except KeyboardInterrupt:
+        print("interrupted: not compared", file=sys.stderr)
+        code = 130
     return code
 
 

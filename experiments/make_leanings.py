@@ -3,12 +3,13 @@
     python experiments/make_leanings.py --seed 1
 
 made the shipped file (`--out agents/leanings.npz`). The rule player plays `--hands` hands of every
-registered variant at all seats, in each of `--rounds` rounds. At each card, it is noted where the
-unseen cards lie and where layouts (`agents/layouts.py`) put them; what a card weighs with a holder
-is then changed by the ratio of the two, for the next round to deal its layouts by. What the
-variants of one deck show is added up: the numbers are by deck. All begins with cards that are as
-likely to lie anywhere, and `CAREFUL` of those are added to the ones noted, so that what was rarely
-seen is not taken to be known.
+registered variant at all seats, in each of `--rounds` rounds. At each card of the last 6 to 2 in
+hand it is noted where the unseen cards lie and where layouts (`agents/layouts.py`) put them; what a
+card weighs with a holder is then changed by the ratio of the two, for the next round to deal its
+layouts by, up to `MOST` (about 16 times what it weighs with a defender). What the variants of one
+deck show is added up: the numbers are by deck. All begins with cards that are as likely to lie
+anywhere, and `CAREFUL` of those are added to the ones noted, so that what was rarely seen is not
+taken to be known. A contract that was never played with so many cards in hand gets zeros: unknown.
 
 Each game and round has a stream of its own from the seed. The file is written at the end only,
 after Ctrl-C there is none.
@@ -56,6 +57,7 @@ from bideuchre_env.variants import RULES
 
 DRAWN = 2  # layouts at each card
 CAREFUL = 25.0  # cards as likely to lie anywhere, added to those noted
+MOST = 255  # what a card may weigh with a holder
 AT_ONCE = 250  # hands between two looks at Ctrl-C
 
 Told = Callable[[int], None]
@@ -120,7 +122,7 @@ def decks() -> dict[str, list[str]]:
 
 def count_deck(deck: str, names: list[str], args: Args) -> Array:
     """The numbers of one deck, uint8 `SHAPE`."""
-    known = np.full(SHAPE, EQUAL, np.uint8)
+    known, seen = np.full(SHAPE, EQUAL, np.uint8), np.zeros(SHAPE[:2], bool)
     hands, done = args.hands * len(names) * args.rounds, 0
     with progress_bar(deck, "hands") as progress:
         for turn in range(args.rounds):
@@ -134,6 +136,8 @@ def count_deck(deck: str, names: list[str], args: Args) -> Array:
                     done += last - first
                     progress(done, hands, game.decisions)
             known = corrected(known, found)
+            seen |= found[0].any(axis=(2, 3))
+    known[~seen] = 0
     return known
 
 
@@ -142,7 +146,7 @@ def corrected(known: Array, found: Array) -> Array:
     true, drawn = found + CAREFUL
     weights = known * true / drawn
     weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
-    new: Array = np.clip(np.rint(weights), 1, 255).astype(np.uint8)  # 0 would be: not known
+    new: Array = np.clip(np.rint(weights), 1, MOST).astype(np.uint8)  # 0 would be: not known
     return new
 
 

@@ -222,11 +222,28 @@ def test_the_dealer_takes_the_win_that_is_sure():
 def test_the_last_to_speak_takes_the_low_bid_that_wins(ours):
     """A bid worth no more than its best end: seven tricks are as good as certain, and win the game.
 
-    The network's points of a call for two cards, added without that bound, would make it worth
-    0.90 games, more than the low bid's 0.85.
+    The network's points of a call for two cards, added without that bound, make more of it.
     """
     position = expert_at(BARRIE, {0: "JS JC JC AS AS KS QS AH"}, score=(ours, 49))
     assert position.do("pass, pass, pass").choice() == "bid 1 S"
+
+
+@pytest.mark.parametrize("ours", [30, 47, 50])
+def test_the_last_bid_is_worth_no_more_than_its_best_end(ours):
+    """All the points in the world bring no more than a won game; of an earlier bid they might."""
+    numbers = plain_numbers()
+    numbers["base"] = 1000.0 / SCALE  # points
+    for dealer, passes in ((0, "pass, pass, pass"), (3, "")):
+        position = expert_at(
+            BARRIE, {0: "JS JC JC AS AS KS QS AH"}, dealer=dealer, score=(ours, 49)
+        )
+        position.agent = ExpertAgent(BARRIE, numbers=numbers)
+        if passes:
+            position.do(passes)
+        bids = weighed(position)["worth"][1 : 1 + len(BARRIE.ladder)]
+        bids = bids[bids > -1.0]  # those in reach
+        assert len(bids) >= 2
+        assert (bids < 1.2).all() if passes else (bids > 5.0).all()
 
 
 @pytest.mark.parametrize("tricks", [(7.0, 7.9, 5.0, 7.5, 4.0), (7.9, 7.0, 5.0, 7.5, 7.95)])

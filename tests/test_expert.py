@@ -14,8 +14,7 @@ import bideuchre_env
 from bideuchre_env import agents
 from bideuchre_env._jit import records
 from bideuchre_env.agents.endgame import error_of, search, wins_over
-from bideuchre_env.agents.layouts import DECLARER, DEFENDER, EQUAL, LAYOUT
-from bideuchre_env.agents.leanings import leanings
+from bideuchre_env.agents.layouts import LAYOUT
 from bideuchre_env.agents.win_table import MOST_TARGET, win_table
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import Rules
@@ -175,6 +174,24 @@ def test_the_error_of_a_gain_is_that_of_a_mean():
     assert error_of(x, 3, 1) == np.inf
 
 
+def test_without_doubt_one_layout_is_enough():
+    """What nothing is known of the error does not count where no error counts."""
+    rules, seen = RULES["cincinnati_v0"], []
+
+    def watch(rows, masks, actions):
+        seen.extend(zip(rows.copy(), masks.copy(), strict=True))
+
+    play_on(rules, start(rules, 20, seed=3), (agents.make("rule", rules),) * 2, watch=watch)
+    rows, masks = (np.stack(part) for part in zip(*seen, strict=True))
+    one = (0, 0, *(1,) * 11)
+    quiet, bold, careful = (
+        agents.make("expert", rules, wanted=wanted, doubt=doubt).act_rows(rows, masks)
+        for wanted, doubt in (((0,) * 13, 0), (one, 0), (one, 0.5))
+    )
+    assert np.array_equal(quiet, careful)
+    assert (quiet != bold).any()
+
+
 def plain_search(x, hands, turn, table, led, left, out):
     """Tricks of seats 0 and 2 by best play of all, by trying everything."""
     if len(table) == (4 if out < 0 else 3):
@@ -235,19 +252,6 @@ def test_the_chance_to_win_is_fair_and_grows_with_the_score(variant):
     assert np.allclose(table[0] + table[0].T, 1.0)
     assert (np.diff(table[0], axis=0) <= 0.03).all()  # rows: points to go of our side
     assert table[0, 0, -1] > 0.9 > table[0, 5, 5] > 0.4
-
-
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_the_declarer_is_taken_to_hold_the_trumps(variant):
-    """A low trump lies likelier with the declarer than with a defender, a side jack does not."""
-    known = leanings(RULES[variant])
-    jack, queen_of_trumps = 3, 12
-    for held in range(2, 6):
-        assert known[0, held, DECLARER, queen_of_trumps] > 2 * EQUAL
-        assert known[0, held, DEFENDER, queen_of_trumps] == EQUAL
-    assert not known.flags.writeable
-    if variant == "cincinnati_v0":
-        assert known[0, 5, DECLARER, jack] < EQUAL
 
 
 def test_the_chance_to_win_of_a_game_of_one_hand():

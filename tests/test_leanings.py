@@ -28,7 +28,7 @@ from bideuchre_env.agents.view import VIEW, read_view
 from bideuchre_env.cards import NO_TRUMP, SUITS, parse_card
 from bideuchre_env.errors import OptionError, TableError
 from bideuchre_env.observation import layout_of
-from bideuchre_env.rules import Rules
+from bideuchre_env.rules import Bid, Rules
 from bideuchre_env.state import DEAL, PLAY
 from bideuchre_env.tables import compile_tables
 from bideuchre_env.variants import RULES
@@ -41,13 +41,15 @@ SMALL = ["--hands", "6", "--rounds", "2"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_every_registered_deck_has_its_numbers(variant):
-    """Read-only, a defender's always `EQUAL`, none of them 0: that would be "not known"."""
+    """Read-only, a defender's always `EQUAL`; 0, "not known", where nothing was ever played."""
     known = leanings.leanings(RULES[variant])
     assert known.shape == leanings.SHAPE
     assert known.dtype == np.uint8
     assert not known.flags.writeable
-    assert known.min() >= 1
-    assert (known[:, :, DEFENDER] == EQUAL).all()
+    played = known.all(axis=(2, 3))
+    assert played[: 4 if RULES[variant].lone else 2, 2:].all()
+    assert not known[~played].any()
+    assert (known[played][:, DEFENDER] == EQUAL).all()
     assert known.max() > 2 * EQUAL
 
 
@@ -104,6 +106,11 @@ LOADERS = {
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
     call_weights.FILE: lambda: call_weights.fitted_numbers("cincinnati_v0"),
 }
+PROVENANCES = {
+    leanings.FILE: leanings.provenance,
+    hand_table.FILE: hand_table.provenance,
+    call_weights.FILE: call_weights.provenance,
+}
 
 
 @pytest.mark.parametrize("name", LOADERS)
@@ -124,20 +131,28 @@ def test_a_file_that_is_missing_or_damaged_is_named(folder, name):
 def test_a_file_without_its_arrays_is_damaged(folder, name):
     with (folder / name).open("wb") as file:
         np.savez_compressed(file, provenance=np.array("{"))
-    for ask in (LOADERS[name], leanings.provenance):
-        if name == leanings.FILE and ask is LOADERS[name]:
-            continue  # a deck it lacks is one of which nothing is known
-        with pytest.raises(TableError, match="missing or damaged"):
-            ask()
+    if name != leanings.FILE:  # a deck it lacks is one of which nothing is known
+        with pytest.raises(TableError, match=r"no .* in it"):
+            LOADERS[name]()
+    with pytest.raises(TableError, match="its provenance cannot be read"):
+        PROVENANCES[name]()
 
 
-@pytest.mark.parametrize("array", [np.zeros(3, np.uint8), np.zeros(leanings.SHAPE)])
-def test_numbers_of_another_form_are_damaged(folder, array):
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("part", ["24x1", "keys_24x1", "lone_24x1", "cincinnati_v0_first"])
+def test_numbers_of_another_form_are_damaged(folder, name, part):
     """They would be read by kernels, which check no bounds."""
-    with (folder / leanings.FILE).open("wb") as file:
-        np.savez_compressed(file, **{"24x1": array})
-    with pytest.raises(TableError, match=r"24x1 is .* not uint8"):
-        leanings.leanings(CINCINNATI)
+    with np.load(ROOT / "agents" / name) as whole:
+        arrays = {each: whole[each] for each in whole.files}
+    if part not in arrays:
+        return
+    right = arrays[part]
+    for wrong in (right[..., np.newaxis], right.astype(np.float64), right[1:]):
+        with (folder / name).open("wb") as file:
+            np.savez(file, **{**arrays, part: wrong})
+        forget()
+        with pytest.raises(TableError, match=r"is .* not (u?int|float)"):
+            LOADERS[name]()
 
 
 # --- what they say -------------------------------------------------------------------------------
@@ -149,14 +164,45 @@ def test_the_declarer_has_the_trumps(variant):
 
     (A right bower it has in Barrie is led at once, and not left in its hand.)
     """
-    known = leanings.leanings(RULES[variant])
+    known, rank = leanings.leanings(RULES[variant]), STRENGTH[SUITS.index("S")]
     for held in range(2, 6):
         for card in ("AS", "KS", "QS"):
-            rank = STRENGTH[SUITS.index("S"), parse_card(card)]
-            assert known[TRUMPS, held, DECLARER, rank] > EQUAL
+            assert known[TRUMPS, held, DECLARER, rank[parse_card(card)]] > EQUAL
     if variant == "cincinnati_v0":  # where another seat leads
-        right = STRENGTH[SUITS.index("S"), parse_card("JS")]
-        assert (known[TRUMPS, 2:, DECLARER, right] > 4 * EQUAL).all()
+        assert (known[TRUMPS, 2:, DECLARER, rank[parse_card("JS")]] > 4 * EQUAL).all()
+        assert known[TRUMPS, 5, DECLARER, rank[parse_card("JH")]] < EQUAL
+
+
+@kernel
+def fill_leans(rows, tables, offsets, views, layouts):
+    """How likely each unseen card is taken to lie with each seat, into `layouts`."""
+    v, x = views[0], layouts[0]
+    read_view(row_of(rows, 0), tables[0], offsets[0], v)
+    number_cards(v, x)
+    seed_layouts(v, x)
+
+
+def test_a_lone_contract_no_variant_of_the_deck_has_leans_by_its_strain():
+    """Two packs of 24 are registered without one: its declarer is taken to hold the trumps."""
+    rules = Rules(ranks="9", copies=2, partnered=(1, 12), lone=[Bid("moon", value=24)], target=52)
+    position = Position(rules, {1: "JS JS JC AS AS KS QS TS AH KH AD KD"})
+    position.do("bid moon S, pass, pass, pass")
+    state = position.states[0]
+    while state["trick"] < 7 or state["turn"] == 1:  # a defender with five cards
+        position.do(position.choice())
+    views, layouts = records(VIEW, 1), records(LAYOUT, 1)
+    layouts["leanings"], layouts["lean_by"] = leanings.leanings(rules), 2
+    fill_leans(
+        position.look()[0][np.newaxis], position.tables, position.layout.offsets, views, layouts
+    )
+    x, declarer = layouts[0], int(views[0]["declarer"])
+    other = 4 - declarer  # the other defender
+    unseen = [place for place in range(x["n"]) if int(x["unseen"]) >> place & 1]
+    trumps = {place for place in unseen if x["suit"][place] == SUITS.index("S")}
+    assert 0 < len(trumps) < len(unseen)
+    for place in unseen:
+        more = 6 / 4 if place in trumps else 1
+        assert x["lean"][declarer, place] == more * x["lean"][other, place]
 
 
 def at_first_card_of_defenders(variant, games):
@@ -250,8 +296,10 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     for known in arrays.values():
         assert known.shape == leanings.SHAPE
         assert known.dtype == np.uint8
-        assert (known[:, :, DEFENDER] == EQUAL).all()
-        assert known.min() >= 1
+        played = known.all(axis=(2, 3))
+        assert played[:2, 2:].all()
+        assert not known[~played].any()
+        assert (known[played][:, DEFENDER] == EQUAL).all()
         assert len(np.unique(known)) > 5
     assert [path.name for path in first.parent.iterdir()] == ["one.npz"]
     made(script, again)

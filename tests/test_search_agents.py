@@ -269,7 +269,7 @@ class CardPlayer:
 
 @pytest.mark.slow
 def test_inference_plays_its_cards_better_than_the_expert():
-    """With the same bidding: what the calls and cards of the others tell is worth points."""
+    """With the same bidding: trying a card in likely worlds is worth points."""
     rules = RULES["cincinnati_v0"]
     inference, expert = (
         CardPlayer(agents.make(name, rules, seed=1)) for name in ("inference", "expert")

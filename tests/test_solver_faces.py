@@ -236,24 +236,28 @@ def test_ctrl_c_ends_a_batch_and_the_solver_goes_on():
     rows = Ending.rows([whole_deal(rng, rules, "H") for _ in range(2_000)])
     small = Ending(SINGLE, [["AH"], ["KH"], ["QH"], ["TH"]], [], 0, "H", None).row
     solver.solve_batch(rows[:1], rules)
+    over = threading.Event()
+    presser = threading.Thread(target=press_ctrl_c, args=(over,), daemon=True)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
     try:
-        threading.Thread(target=press_ctrl_c, daemon=True).start()
+        presser.start()
         with pytest.raises(KeyboardInterrupt):
             solver.solve_batch(rows, rules, threads=2)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
+        over.set()
+        presser.join()
         signal.signal(signal.SIGINT, before)
     assert solver.solve(small, rules=SINGLE) == 1
     assert not searching()
 
 
-def press_ctrl_c():
+def press_ctrl_c(over):
     """A while after the search began: before it, whatever runs just then gets the interrupt."""
-    while not searching():
+    while not searching() and not over.is_set():
         time.sleep(0.01)
-    time.sleep(0.2)
-    os.kill(os.getpid(), signal.SIGINT)
+    if not over.wait(0.2):
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def searching():

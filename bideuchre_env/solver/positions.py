@@ -15,7 +15,7 @@ from bideuchre_env.aec import BidEuchreEnv
 from bideuchre_env.batch import start_rows
 from bideuchre_env.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.deals import parse_deal
-from bideuchre_env.errors import DealError, PositionError, shown
+from bideuchre_env.errors import DealError, PositionError, is_integer, shown
 from bideuchre_env.one_row import deal_given_row, step_row
 from bideuchre_env.record import GameRecord
 from bideuchre_env.rules import Rules
@@ -149,10 +149,10 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
     Both count from 0; the record is verified on the way.
     """
     record.verify()
-    if not _whole(ply):
+    if not is_integer(ply):
         raise PositionError(f"ply={shown(ply)}: a record needs the number of an action, from 0")
     number, left = (hand, ply) if hand is not None else _hand_of(record, ply)
-    if not _whole(number) or not 0 <= number < len(record.hands):
+    if not is_integer(number) or not 0 <= number < len(record.hands):
         raise PositionError(f"hand={shown(number)}: from 0 to {len(record.hands) - 1}")
     told = record.hands[number]
     if not 0 <= left < len(told["actions"]):
@@ -225,7 +225,3 @@ def hands_of_deal(deal: Any, rules: Rules) -> Array:
     if isinstance(deal, np.ndarray):
         return hands_of_deals(deal.reshape(1, -1) if deal.ndim == 1 else deal, rules)
     return hands_of_deals([deal], rules)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
