@@ -2,6 +2,7 @@
 
     python experiments/tournament.py
     python experiments/tournament.py --variants barrie_v0 club_v0 --agents random rule --boards 500
+    python experiments/tournament.py --agents expert pimc:worlds=20 pimc:worlds=80 --boards 400
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games. It writes a folder with `results.csv` (a line a pair),
@@ -326,7 +327,7 @@ def panel(
         axis.text(x, y - 0.1, _signed(mean), ha="center", va="center", color=ink, size=13)
         axis.text(x, y + 0.2, f"± {half:.2f}", ha="center", va="center", color=ink, size=9)
     axis.set_title(title, size=11)
-    axis.set_xticks(range(n), agents)
+    axis.set_xticks(range(n), [in_lines(agent) for agent in agents])
     axis.set_yticks(range(n), agents)
     axis.set_xticks([i - 0.5 for i in range(1, n)], minor=True)
     axis.set_yticks([i - 0.5 for i in range(1, n)], minor=True)
@@ -338,7 +339,12 @@ def panel(
 
 def labelled(agent: str, rated: dict[str, Interval]) -> str:
     """An agent's name over its rating, where it has one."""
-    return f"{agent}\n{rated[agent].mean:.0f}" if agent in rated else agent
+    return in_lines(agent) + (f"\n{rated[agent].mean:.0f}" if agent in rated else "")
+
+
+def in_lines(agent: str) -> str:
+    """An agent's name with each of its options in a line of its own."""
+    return agent.replace(":", ":\n").replace(",", ",\n")
 
 
 def _signed(mean: float) -> str:
