@@ -34,7 +34,10 @@ _LAZY = {
     "SoloEnv": "bideuchre_env.solo",
     "SoloVectorEnv": "bideuchre_env.solo_vector",
 }
-_SUBMODULES = ("agents", "record", "records_io", "rollout", "selfplay", "solver")
+_SUBMODULES = (
+    *("agents", "match", "ratings", "record", "records_io", "rollout", "selfplay", "sequential"),
+    "solver",
+)
 
 __all__ = [
     "Bid",

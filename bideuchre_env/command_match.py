@@ -28,6 +28,7 @@ _DESCRIPTION = """\
 Partnerships of agent A against partnerships of agent B. Boards say how much better A is: each is
 one deal played twice with the sides swapped, and points per hand, A's minus B's, come with a 95 %
 confidence interval over boards. Games say how often A wins: whole games in pairs dealt alike.
+Options of an agent may stand behind its name, as pimc:worlds=20,solved=4.
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH
 points per hand (errors of 5 % either way); the interval printed is not corrected for stopping.
 Ctrl-C prints, and writes, what is finished."""
@@ -41,7 +42,7 @@ def add(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("a", metavar="A", help="an agent, by name")
+    parser.add_argument("a", metavar="A", help="an agent, by name or as NAME:OPTION=VALUE,...")
     parser.add_argument("b", metavar="B", help="the agent it is held against")
     add_game(parser)
     parser.add_argument(

@@ -29,7 +29,8 @@ _DESCRIPTION = """\
 Partnerships of agent A against partnerships of agent B on duplicate deals: every deal is
 played twice with the sides swapped, so the luck of the deal cancels. Points are A's minus B's,
 with a 95 % confidence interval over the pairs. Where A and B have one name, B is shown as
-NAME#2. Ctrl-C prints what is finished."""
+NAME#2. Options of an agent may stand behind its name, as pimc:worlds=20,solved=4. Ctrl-C prints
+what is finished."""
 
 
 def add(commands: Any) -> None:
@@ -46,7 +47,7 @@ def add(commands: Any) -> None:
         nargs=2,
         default=["rule", "random"],
         metavar=("A", "B"),
-        help="who plays (default: rule random)",
+        help="who plays, each by name or as NAME:OPTION=VALUE,... (default: rule random)",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
@@ -136,21 +137,20 @@ def variant_of(name: str, options: list[str]) -> Variant:
 
 
 def check_agents(names: list[str]) -> None:
-    """Raise `OptionError` for a name that is no agent's."""
-    from bideuchre_env.agents import names as known
+    """Raise `OptionError` for a name that is no agent's; its options are checked when it plays."""
+    from bideuchre_env.agents import parse
 
     for name in names:
-        if name not in known():
-            raise OptionError(f"no agent {name!r}: the agents are {', '.join(known())}")
+        parse(name)
 
 
 def _out(arguments: argparse.Namespace) -> str:
     if arguments.out is not None:
         return str(arguments.out)
-    from bideuchre_env.records_io import free_path
+    from bideuchre_env.records_io import file_stem, free_path
 
-    stem = "-".join(["selfplay", arguments.variant, *arguments.agents, f"seed{arguments.seed}"])
-    return str(free_path("runs", stem))
+    words = ("selfplay", arguments.variant, *arguments.agents, f"seed{arguments.seed}")
+    return str(free_path("runs", file_stem(*words)))
 
 
 def _print(result: Result, as_json: bool) -> None:

@@ -52,7 +52,7 @@ class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""
 
 
-MAX_NAME = 40
+MAX_NAME = 80  # an agent's name with its options still fits a screen's line
 
 
 def is_plain_name(name: object) -> bool:

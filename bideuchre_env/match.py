@@ -137,12 +137,13 @@ def play(
 ) -> Match:
     """Play partnerships of `a` against partnerships of `b`: boards first, then whole games.
 
-    `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at
-    most. `games` is how many whole games, rounded up to pairs. Board i of seed S is dealt as in
-    self-play. `workers` is how many processes play; the boards are the same for any number. More
-    than one needs agents by name. `at_once` boards are played in lock step (what the agents ask
-    for unless given, see `match_rooms`). `progress(unit, done, total, decisions)` is called with
-    "boards" or "games" as they finish, and once at the start of each.
+    `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at most.
+    `games` is how many whole games, rounded up to pairs. Board i of seed S is dealt as in
+    self-play. Agents are given by name, as `agents.make` takes it ("pimc:worlds=20"), or made.
+    `workers` is how many processes play; the boards are the same for any number. More than one
+    needs agents by name. `at_once` boards are played in lock step (what the agents ask for unless
+    given, see `match_rooms`). `progress(unit, done, total, decisions)` is called with "boards" or
+    "games" as they finish, and once at the start of each.
 
     Ctrl-C ends the match with the boards that are finished; a second one raises at once. Raises
     `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice and

@@ -7,6 +7,7 @@ Reading goes on after a bad line: each line gives a `GameRecord` that replays, o
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
@@ -131,6 +132,11 @@ def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
         except RecordError as error:
             torn = "" if data.endswith(b"\n") else "torn: the file stops within this line; "
             yield Line(number, None, f"{torn}{error}")
+
+
+def file_stem(*words: str) -> str:
+    """Words joined to a file's name that every system takes; `_` is for what some would not."""
+    return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
 
 
 def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:

@@ -129,9 +129,10 @@ def play(
     1,024).
 
     Board i of seed S is dealt from the stream of an environment reset with seed S * 10**9 + i,
-    which is the record's seed: neither other seeds nor the agents change it. The agents' own
-    seeds derive from S when they are given by name. Deterministic agents give the same result and
-    file for any `at_once`; ones that draw lots, for the same `at_once`.
+    which is the record's seed: neither other seeds nor the agents change it. The agents' own seeds
+    derive from S when they are given by name, as `agents.make` takes it ("pimc:worlds=20").
+    Deterministic agents give the same result and file for any `at_once`; ones that draw lots, for
+    the same `at_once`.
 
     Ctrl-C ends the run with what is finished (see `Result`); a second one raises at once.
     Raises `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice.

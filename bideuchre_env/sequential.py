@@ -134,18 +134,20 @@ class SequentialTest:
             "verdict": self.verdict,
         }
 
-    def __str__(self) -> str:
-        bounds = self.bounds
-        sides = {
-            H0: f"H0 accepted: at most {bounds.low:+g}",
-            H1: f"H1 accepted: at least {bounds.high:+g}",
+    @property
+    def answer(self) -> str:
+        """The verdict in words."""
+        answers = {
+            H0: f"H0 accepted: at most {self.bounds.low:+g} points a hand",
+            H1: f"H1 accepted: at least {self.bounds.high:+g} points a hand",
             UNDECIDED: "undecided",
         }
+        return answers[self.verdict]
+
+    def __str__(self) -> str:
+        bounds = self.bounds
         ratio = f"log likelihood ratio {self.llr:+.2f} of {bounds.accept_low:+.2f}"
-        return (
-            f"{sides[self.verdict]} points a hand, after {self.boards:,} boards "
-            f"({ratio} to {bounds.accept_high:+.2f})"
-        )
+        return f"{self.answer}, after {self.boards:,} boards ({ratio} to {bounds.accept_high:+.2f})"
 
 
 def best_likelihood(scores: Array, counts: Array, mean: float) -> float:

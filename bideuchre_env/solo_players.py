@@ -34,7 +34,7 @@ def checked_agent(given: Any, rules: Rules) -> Agent:
 class Player:
     """One of the two that play beside a learner; `kind` is what the kernels know it as.
 
-    `given` is a name of `agents.names()`, an agent, or something to call as
+    `given` is a name as `agents.make` takes it, an agent, or something to call as
     `given(rules, seed=None)` that makes one. An agent made here is made anew by every `renew`.
     """
 

@@ -1,7 +1,7 @@
 """The command line of a script, made from its `Args`: an option a field, its default the field's.
 
-The fields are numbers, paths, a path or None, yes or no, or tuples of names; each has its `help`
-in its metadata.
+The fields are numbers, paths, a path or None, bounds (a low and a high number) or None, yes or no,
+or tuples of names; each has its `help` in its metadata.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from bideuchre_env.errors import BidEuchreError
 
@@ -42,6 +42,8 @@ def parse(kind: type[Args], told: str | None, arguments: list[str] | None = None
             sense += f" (default: {shown})"
         how: dict[str, Any] = {"nargs": "+", "metavar": "NAME"} if several else {"metavar": "X"}
         one = (*get_args(types[option.name]), types[option.name])[0]  # of a tuple, or not None
+        if get_origin(one) is tuple:
+            how, one = {"nargs": 2, "metavar": ("LOW", "HIGH")}, get_args(one)[0]
         parser.add_argument(name, type=one, default=default, help=sense, **how)
     given = vars(parser.parse_args(arguments))
     return kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in given.items()})

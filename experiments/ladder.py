@@ -2,12 +2,13 @@
 
     python experiments/ladder.py
     python experiments/ladder.py --variants barrie_v0 --boards 2000 --search-boards 100
+    python experiments/ladder.py --agents expert pimc:worlds=20 pimc --search-boards 400
 
 A rung is a match: points a hand with a 95 % interval over boards. Rungs of fast agents get
 `--boards` boards, those of agents that search `--search-boards`. Each finished rung is kept in the
 folder `--out` as JSON and is not played again: take another folder, or empty it, when the agents
-have changed. `--write FILE` puts the table into a file, between
-the lines `<!-- ladder -->` and `<!-- end -->`.
+have changed. `--write FILE` puts the table into a file, between the lines `<!-- ladder -->` and
+`<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 from command_line import parse, run
 
 import bideuchre_env
-from bideuchre_env import match
+from bideuchre_env import match, records_io
 from bideuchre_env.errors import OptionError
 
 SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
@@ -52,12 +53,20 @@ def parse_args(arguments: list[str] | None = None) -> Args:
     return parse(Args, __doc__, arguments)
 
 
+def searches(agent: str) -> bool:
+    """Whether an agent, whatever its options, takes milliseconds a decision."""
+    return bideuchre_env.agents.parse(agent)[0] in SEARCH
+
+
 def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]:
     """What a match of two neighbours found: from its file, or played now and kept."""
-    boards = args.search_boards if {weaker, stronger} & set(SEARCH) else args.boards
-    path = args.out / f"{variant}-{stronger}-{weaker}-{boards}-seed{args.seed}.json"
+    boards = args.search_boards if searches(weaker) or searches(stronger) else args.boards
+    words = (variant, stronger, weaker, str(boards), f"seed{args.seed}")
+    path = args.out / f"{records_io.file_stem(*words)}.json"
     if path.exists():
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if kept["agents"] != [stronger, weaker]:
+            raise OptionError(f"{path} is of {' and '.join(kept['agents'])}: another --out")
         return kept
     found = match.play(
         variant, stronger, weaker, boards=boards, seed=args.seed, workers=args.workers
@@ -98,9 +107,9 @@ def put(path: Path, text: str) -> None:
 
 def main(args: Args) -> int:
     """Play the rungs that are not there yet, and print the ladder; 130 if interrupted."""
-    unknown = [name for name in args.agents if name not in bideuchre_env.agents.names()]
-    if unknown:
-        raise OptionError(f"no agent {unknown[0]!r}: {', '.join(bideuchre_env.agents.names())}")
+    for variant in args.variants:
+        for agent in args.agents:
+            bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
     args.out.mkdir(parents=True, exist_ok=True)
     found: list[dict[str, Any]] = []
     code = 0

@@ -2,12 +2,14 @@
 
     python experiments/tournament.py
     python experiments/tournament.py --variants barrie_v0 club_v0 --agents random rule --boards 500
+    python experiments/tournament.py --agents expert pimc:worlds=20 pimc:worlds=80 --boards 400
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
-cancels; `--games` adds whole games. It writes a folder with `results.csv` (a line a pair),
-`results.json` (all figures), `results.md` (a table and ratings a variant) and `results.png` (the
-same, drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so
-Ctrl-C loses only the pair that is being played; the picture is drawn last.
+cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
+settled the question. It writes a folder with `results.csv` (a line a pair), `results.json` (all
+figures), `results.md` (ratings and two tables a variant) and `results.png` (the first of them,
+drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
+only the pair that is being played; the picture is drawn last.
 """
 
 from __future__ import annotations
@@ -15,19 +17,21 @@ from __future__ import annotations
 import csv
 import json
 import sys
-import textwrap
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from command_line import parse, run
+from tournament_picture import Scores, draw
 
 import bideuchre_env
 from bideuchre_env import match, selfplay
 from bideuchre_env.errors import OptionError
 from bideuchre_env.intervals import Interval
 from bideuchre_env.ratings import Meeting, ratings
+from bideuchre_env.report import part_of, share_of
+from bideuchre_env.sequential import Bounds
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,13 @@ class Args:
     )
     boards: int = field(default=20_000, metadata={"help": "boards a pair plays on each variant"})
     games: int = field(default=0, metadata={"help": "whole games a pair plays besides, in pairs"})
+    sprt: tuple[float, float] | None = field(
+        default=None,
+        metadata={
+            "help": "end a pair's boards once it is settled whether the agent named later is worth "
+            "at most LOW or at least HIGH points a hand, as 0 0.1; --boards is then the most"
+        },
+    )
     workers: int = field(default=1, metadata={"help": "processes that play; same results"})
     seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
     out: Path = field(
@@ -57,6 +68,7 @@ COLUMNS = (
     *("b_bid", "b_made", "b_set", "b_lone_bid", "b_lone_made"),
     *("board_sd", "tie_boards", "variance_reduction", "games", "a_won", "b_won", "win_rate"),
     *("win_low", "win_high", "a_ms_per_decision", "b_ms_per_decision", "seed"),
+    *("sprt_low", "sprt_high", "sprt_llr", "sprt_verdict"),
 )
 Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
 
@@ -104,6 +116,7 @@ def play(args: Args, variant: str, stronger: str, weaker: str) -> match.Match:
         weaker,
         boards=args.boards,
         games=args.games,
+        sprt=Bounds(*args.sprt) if args.sprt else None,
         seed=args.seed,
         workers=args.workers,
     )
@@ -120,6 +133,8 @@ def check(args: Args) -> None:
         least = 0 if name == "games" else 1
         if getattr(args, name) < least:
             raise OptionError(f"--{name} {getattr(args, name)}: {least} or more")
+    if args.sprt:
+        Bounds(*args.sprt)  # refuses what are none
     for variant in args.variants:
         for agent in args.agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
@@ -135,12 +150,20 @@ def finish(args: Args, results: list[match.Match], rated: Ratings, interrupted: 
     if results:
         written = ["results.md", "results.csv", "results.json"]
         try:
-            draw(args.out / "results.png", results, rated, args)
+            picture(args, results, rated)
             written.append("results.png")
         except ImportError:
             print('no picture: it needs matplotlib, pip install -e ".[plot]"', file=sys.stderr)
         print(f"written to {args.out}: {', '.join(written)}")
     return 130 if interrupted else 0
+
+
+def picture(args: Args, results: list[match.Match], rated: Ratings) -> None:
+    """Draw the tables of points per hand."""
+    title = f"Every agent against every agent: {length(args)} a pair, ± 95 % interval; "
+    title += "ratings at the left"
+    tables = {result.variant: matrix(results, result.variant) for result in results}
+    draw(args.out / "results.png", tables, rated, args.agents, title)
 
 
 def rate(results: list[match.Match], variant: str) -> dict[str, Interval]:
@@ -161,7 +184,13 @@ def line(result: match.Match) -> str:
     return (
         f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points a hand, "
         f"95 % interval {points.low:+.2f} to {points.high:+.2f}"
+        + (f"; {result.test.answer}, after {result.test.boards:,} boards" if result.test else "")
     )
+
+
+def length(args: Args) -> str:
+    """How many boards a pair plays, in words."""
+    return f"{'up to ' if args.sprt else ''}{args.boards:,} duplicate boards"
 
 
 def rating_line(variant: str, rated: dict[str, Interval]) -> str:
@@ -203,11 +232,13 @@ def csv_row(result: match.Match) -> tuple[Any, ...]:
     assert points is not None
     counts = [n for side in boards.contracts for n in side.values()]
     won = (share.mean, share.low, share.high) if share else ("", "", "")
+    test = result.test.to_dict() if result.test else {}
     return (
         *(result.variant, *result.agents, boards.boards, boards.hands),
         *(points.mean, points.low, points.high, *counts),
         *(boards.board_sd, boards.ties, boards.variance_reduction),
         *(games.games, games.a_won, games.b_won, *won, *result.ms_per_decision, result.seed),
+        *(test.get(key, "") for key in ("low", "high", "llr", "verdict")),
     )
 
 
@@ -216,6 +247,7 @@ def as_json(results: list[match.Match], rated: Ratings, args: Args) -> str:
     told = {
         "boards": args.boards,
         "games": args.games,
+        "sprt": args.sprt,
         "seed": args.seed,
         "matches": [result.to_dict() for result in results],
         "ratings": {
@@ -227,16 +259,28 @@ def as_json(results: list[match.Match], rated: Ratings, args: Args) -> str:
 
 
 def markdown(results: list[match.Match], rated: Ratings, args: Args) -> str:
-    """A table a variant: the row's points per hand against the column, with half the interval."""
+    """Two tables a variant: points per hand by row and column, and how each pair's came about."""
     lines = [
         "# Tournament",
         "",
         "Points per hand of the row's partnership minus the column's, with its 95 % interval, "
-        f"over {args.boards:,} duplicate boards (every deal played twice, sides swapped), seed "
-        f"{args.seed}. The rating is Bradley-Terry's on who wins a board (400 points: ten boards "
-        "won for each lost), with its 95 % interval; each pair is given one board more, half won "
-        "and half lost. A decision's time is the mean over the agent's matches.",
+        f"over {length(args)} (every deal played twice, sides swapped), seed {args.seed}. The "
+        "rating is Bradley-Terry's on who wins a board (400 points: ten boards won for each lost), "
+        "with its 95 % interval; each pair is given one board more, half won and half lost. A "
+        "decision's time is the mean over the agent's matches.",
+        "",
+        "The second table has, for both agents of a pair in its order, contracts made and set, and "
+        "bids alone, tried and made; then the boards on which both came out even; the factor by "
+        "which playing every deal twice divides the variance of points per hand"
+        + ("; and the first agent's share of whole games." if args.games else "."),
     ]
+    if args.sprt:
+        lines += [
+            "",
+            "A pair's boards ended once a sequential test had settled whether the first is worth "
+            "at most {:+g} or at least {:+g} points per hand (errors of 5 % either way); intervals "
+            "and ratings are not corrected for stopping.".format(*args.sprt),
+        ]
     for variant in args.variants:
         scores = matrix(results, variant)
         if not scores:
@@ -251,7 +295,40 @@ def markdown(results: list[match.Match], rated: Ratings, args: Args) -> str:
             rating = rated.get(variant, {}).get(row)
             cells += [rating_of(rating) if rating else "", took(results, variant, row)]
             lines.append(f"| **{row}** | {' | '.join(cells)} |")
+        lines += ["", *details([each for each in results if each.variant == variant], args)]
     return "\n".join(lines) + "\n"
+
+
+def details(results: list[match.Match], args: Args) -> list[str]:
+    """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
+    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tie boards"]
+    columns += (
+        ["variance factor"]
+        + ["games won"] * bool(args.games)
+        + ["sequential test"] * bool(args.sprt)
+    )
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for result in results:
+        boards, share = result.boards, result.games.win_rate
+        counts = [
+            (
+                part_of(count["made"], count["bid"]),
+                part_of(count["set"], count["bid"]),
+                f"{count['lone_bid']:,}",
+                part_of(count["lone_made"], count["lone_bid"]),
+            )
+            for count in boards.contracts
+        ]
+        reduction = boards.variance_reduction
+        cells = [" / ".join(result.agents), f"{boards.boards:,}"]
+        cells += [" / ".join(pair) for pair in zip(*counts, strict=True)]
+        cells += [part_of(boards.ties, boards.boards), f"{reduction:.2f}" if reduction else ""]
+        if args.games:
+            cells.append(" ".join(share_of(share).split()))
+        if result.test:
+            cells.append(result.test.answer)
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def took(results: list[match.Match], variant: str, agent: str) -> str:
@@ -266,7 +343,7 @@ def took(results: list[match.Match], variant: str, agent: str) -> str:
     return f"{1000 * sum(spent for _, spent in own) / decided:.2g} ms" if decided else ""
 
 
-def matrix(results: list[match.Match], variant: str) -> dict[tuple[str, str], tuple[float, float]]:
+def matrix(results: list[match.Match], variant: str) -> Scores:
     """(row, column) to the row's points per hand and half the width of the interval."""
     scores = {}
     for result in results:
@@ -276,73 +353,6 @@ def matrix(results: list[match.Match], variant: str) -> dict[tuple[str, str], tu
             scores[a, b] = (points.mean, points.half)
             scores[b, a] = (-points.mean, points.half)
     return scores
-
-
-def draw(path: Path, results: list[match.Match], rated: Ratings, args: Args) -> None:
-    """The tables as a picture: a panel a variant, blue where the row is ahead, red where behind."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    played = [variant for variant in args.variants if matrix(results, variant)]
-    n, columns = len(args.agents), min(3, len(played))
-    rows = -(-len(played) // columns)
-    cell = max(0.95, 2.9 / n)
-    figure = Figure(
-        figsize=(columns * (n * cell + 1.0) + 0.9, rows * (n * cell + 0.75) + 1.1),
-        layout="constrained",
-    )
-    FigureCanvasAgg(figure)
-    scale = max(abs(mean) for v in played for mean, _ in matrix(results, v).values()) or 1.0
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for axis in axes.flat[len(played) :]:
-        axis.axis("off")
-    for axis, variant in zip(axes.flat, played, strict=False):
-        image = panel(axis, matrix(results, variant), args.agents, variant, scale)
-        axis.set_yticks(range(n), [labelled(a, rated.get(variant, {})) for a in args.agents])
-    bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.02)
-    bar.set_label("points per hand, row minus column")
-    bar.outline.set_visible(False)
-    title = f"Every agent against every agent: {args.boards:,} duplicate boards a pair, ± 95 %"
-    letters = int(9 * figure.get_figwidth())
-    figure.suptitle(textwrap.fill(f"{title} interval; ratings at the left", letters))
-    figure.savefig(path, dpi=150)
-
-
-def panel(
-    axis: Any,
-    scores: dict[tuple[str, str], tuple[float, float]],
-    agents: tuple[str, ...],
-    title: str,
-    scale: float,
-) -> Any:
-    """One variant's table as coloured cells."""
-    n = len(agents)
-    means = [[scores.get((a, b), (float("nan"),))[0] for b in agents] for a in agents]
-    axis.set_facecolor("#eeeeee")
-    image = axis.imshow(means, cmap="RdBu", vmin=-scale, vmax=scale)
-    for (a, b), (mean, half) in scores.items():
-        ink = "white" if abs(mean) > 0.6 * scale else "#222222"
-        x, y = agents.index(b), agents.index(a)
-        axis.text(x, y - 0.1, _signed(mean), ha="center", va="center", color=ink, size=13)
-        axis.text(x, y + 0.2, f"± {half:.2f}", ha="center", va="center", color=ink, size=9)
-    axis.set_title(title, size=11)
-    axis.set_xticks(range(n), agents)
-    axis.set_yticks(range(n), agents)
-    axis.set_xticks([i - 0.5 for i in range(1, n)], minor=True)
-    axis.set_yticks([i - 0.5 for i in range(1, n)], minor=True)
-    axis.grid(which="minor", color="white", linewidth=2)
-    axis.tick_params(which="both", length=0)
-    axis.spines[:].set_visible(False)
-    return image
-
-
-def labelled(agent: str, rated: dict[str, Interval]) -> str:
-    """An agent's name over its rating, where it has one."""
-    return f"{agent}\n{rated[agent].mean:.0f}" if agent in rated else agent
-
-
-def _signed(mean: float) -> str:
-    return f"{mean:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 if __name__ == "__main__":

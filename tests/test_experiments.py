@@ -6,12 +6,14 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from script_modules import ROOT, loaded
 
 FOLDER = ROOT / "experiments"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "command_line")
+PARTS = ("command_line", "tournament_picture")  # of scripts, and none themselves
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in PARTS)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,9 @@ def test_every_field_is_an_option(scripts, name):
     for option in fields(script.Args):
         default, dashed = option.default, "--" + option.name.replace("_", "-")
         other = {int: 7, Path: Path("else"), tuple: ("one", "two"), bool: True}
-        wanted[option.name] = other.get(type(default), Path("else"))
+        bounds = get_type_hints(script.Args)[option.name] == tuple[float, float] | None
+        unset = (-0.5, 1.0) if bounds else Path("else")
+        wanted[option.name] = other.get(type(default), unset)
         told += [dashed] if default is False else [dashed, *words(wanted[option.name])]
     found = script.parse_args(told)
     assert vars(found) == wanted

@@ -79,7 +79,7 @@ def test_the_table_is_text_in_a_notebook(monkeypatch):
     assert "dealer" in table_text(env._states[0], env.rules)
 
 
-@pytest.mark.parametrize("name", ["\x1b[31mred", "two\nlines", "x" * 41, "", "\ud800", 5])
+@pytest.mark.parametrize("name", ["\x1b[31mred", "two\nlines", "x" * 81, "", "\ud800", 5])
 def test_names_that_would_spoil_a_screen(name):
     data = a_game().record.to_dict() | {"agents": ["rule", name, "rule", "rule"]}
     with pytest.raises(errors.RecordError, match="printable"):

@@ -54,6 +54,10 @@ UPWARD = {
     ("rules", "rule_sheet"): "str(rules) is its rule sheet",
     ("observation", "decode"): "layout.decode(...) needs words, encoding does not",
 }
+MODULES = (
+    *("agents", "match", "ratings", "record", "records_io", "rollout", "selfplay", "sequential"),
+    "solver",
+)
 LIGHT = ("errors", "cards", "rules", "rule_sheet", "variants", "registration", "__init__", "cli")
 
 
@@ -251,5 +255,17 @@ def test_variants_are_attributes_and_modules_can_be_imported():
     for name, variant in bideuchre_env.variants.items():
         assert getattr(bideuchre_env, name) is variant
         assert name in bideuchre_env.__all__
-    for name in ("record", "agents"):
+    for name in MODULES:
         assert getattr(bideuchre_env, name) is importlib.import_module(f"bideuchre_env.{name}")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_there_after_importing_the_package_alone(name):
+    """As an attribute that `dir` tells of, and imported only when it is asked for."""
+    full = f"bideuchre_env.{name}"
+    ask = (
+        f"import sys, bideuchre_env; print({name!r} in dir(bideuchre_env), {full!r} in sys.modules)"
+    )
+    ask += f"\nprint({full}.__name__)"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False", full]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from script_modules import loaded
@@ -55,3 +56,40 @@ def test_the_table_goes_between_its_marks(ladder, arguments, tmp_path, capsys):
         ladder.main(ladder.parse_args(given))
     with pytest.raises(OptionError, match="no agent 'nobody'"):
         ladder.main(ladder.parse_args([*arguments, "--agents", "random", "nobody"]))
+
+
+def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
+    """Whether an agent searches goes by its name alone; no file's name has a colon in it."""
+    agents = ("rule", "expert:margin=0", "expert:margin=100", "pimc:worlds=2,played_out=4")
+    given = [*arguments, "--variants", "six_card_v0", "--search-boards", "5", "--agents", *agents]
+    assert ladder.main(ladder.parse_args(given)) == 0
+    printed = capsys.readouterr().out
+    assert "| expert:margin=100 over expert:margin=0 |" in printed
+    rungs = {path.name: json.loads(path.read_text()) for path in (tmp_path / "rungs").iterdir()}
+    assert sorted(rungs) == [
+        "six_card_v0-expert_margin=0-rule-60-seed3.json",
+        "six_card_v0-expert_margin=100-expert_margin=0-60-seed3.json",
+        "six_card_v0-pimc_worlds=2,played_out=4-expert_margin=100-5-seed3.json",
+    ]
+    for name, pair, boards in zip(sorted(rungs), pairwise(agents), (60, 60, 5), strict=True):
+        assert rungs[name]["agents"] == list(reversed(pair))
+        assert rungs[name]["boards"]["boards"] == boards
+    assert ladder.main(ladder.parse_args(given)) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
+    """A file that some other agents' match is in, by whatever name, is no result of these."""
+    rungs = tmp_path / "rungs"
+    rungs.mkdir()
+    name = "six_card_v0-cautious-random-60-seed3.json"
+    (rungs / name).write_text(json.dumps({"agents": ["expert", "random"]}))
+    with pytest.raises(OptionError, match=f"{name} is of expert and random: another --out"):
+        ladder.main(ladder.parse_args([*arguments, "--variants", "six_card_v0"]))
+
+
+def test_a_wrong_option_is_told_before_anything_is_played(ladder, arguments, tmp_path):
+    given = [*arguments, "--agents", "random", "rule", "pimc:depth=3"]
+    with pytest.raises(OptionError, match="depth=3: no option of 'pimc'"):
+        ladder.main(ladder.parse_args(given))
+    assert not (tmp_path / "rungs").exists()

@@ -111,7 +111,7 @@ def test_sprt_prints_its_verdict_and_stops(capsys):
     assert told["sprt"]["boards"] == told["boards"]["boards"] < 2000
     assert told["sprt"]["llr"] >= told["sprt"]["accept_high"]
     assert run("match", "rule", "cautious", "--sprt", "3.3", "3.4", "--boards", "50") == 0
-    assert "undecided" in capsys.readouterr().out
+    assert "undecided, after 50 boards" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from script_modules import loaded
@@ -127,6 +129,9 @@ def test_ctrl_c_keeps_the_finished_pairs(tournament, args, monkeypatch, capsys):
         (["--seed", "-1"], "seed"),
         (["--games", "-1"], "--games -1"),
         (["--workers", "0"], "--workers 0"),
+        (["--sprt", "1", "0"], "below"),
+        (["--sprt", "0", "nan"], "number"),
+        (["--agents", "rule", "pimc:depth=3"], "depth=3: no option of 'pimc'"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_is_played(tournament, options, told, tmp_path):
@@ -140,3 +145,74 @@ def test_results_are_not_overwritten_unless_told(tournament, tmp_path):
     with pytest.raises(OptionError, match="exists"):
         tournament.main(tournament.parse_args(["--out", str(tmp_path)]))
     assert (tmp_path / "results.csv").read_text() == "mine"
+
+
+def second_table(args, variant):
+    """The rows of a variant's table of pairs: heading to cell."""
+    page = (args.out / "results.md").read_text(encoding="utf-8")
+    table = page.partition(f"## {variant}\n")[2].split("\n\n")[1]
+    first, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    return [dict(zip(first, row, strict=True)) for row in rows]
+
+
+def test_a_table_of_pairs_tells_how_the_points_came_about(tournament, args, capsys):
+    """Contracts, lone bids, ties and the variance, as the table of figures has them."""
+    assert tournament.main(args) == 0
+    rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
+    for variant in args.variants:
+        figures = [row for row in rows if row["variant"] == variant]
+        for told, row in zip(second_table(args, variant), figures, strict=True):
+            assert told["pair"] == f"{row['a']} / {row['b']}"
+            assert told["boards"] == row["boards"] == "40"
+            for column, key in (("made", "made"), ("set", "set"), ("made alone", "lone_made")):
+                a, b = told[column].split(" / ")
+                assert a.startswith(row[f"a_{key}"])
+                assert b.startswith(row[f"b_{key}"])
+                assert row["b_bid"] == "0" or column == "made alone" or b.endswith(" %)")
+            assert told["alone"] == f"{row['a_lone_bid']} / {row['b_lone_bid']}"
+            assert told["tie boards"].startswith(f"{row['tie_boards']} (")
+            assert told["variance factor"] == f"{float(row['variance_reduction']):.2f}"
+            assert list(told)[-1] == "variance factor"
+            assert {row[f"sprt_{key}"] for key in ("low", "high", "llr", "verdict")} == {""}
+    assert json.loads((args.out / "results.json").read_text())["sprt"] is None
+
+
+def test_a_sequential_test_ends_pairs_and_its_verdict_is_in_every_table(tournament, args, capsys):
+    """That of a match with the same bounds: the agent named later is the first of the pair."""
+    args = replace(args, variants=("barrie_v0",), boards=300, games=4, sprt=(5.8, 6.0))
+    assert tournament.main(args) == 0
+    printed = capsys.readouterr().out
+    told = json.loads((args.out / "results.json").read_text(encoding="utf-8"))
+    rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
+    assert told["sprt"] == [5.8, 6.0]
+    assert [row["sprt_verdict"] for row in rows] == ["H1", "H1", "undecided"]
+    answers = ["H1 accepted: at least +6 points a hand"] * 2 + ["undecided"]
+    pairs = zip(rows, told["matches"], second_table(args, "barrie_v0"), answers, strict=True)
+    for row, found, cells, answer in pairs:
+        boards = int(row["boards"])
+        assert (boards < 300) == (row["sprt_verdict"] == "H1")
+        assert found["sprt"]["boards"] == found["boards"]["boards"] == boards
+        assert (float(row["sprt_low"]), float(row["sprt_high"])) == (5.8, 6.0)
+        assert float(row["sprt_llr"]) == found["sprt"]["llr"]
+        assert (cells["sequential test"], cells["boards"]) == (answer, row["boards"])
+        assert cells["games won"].startswith(f"{100 * float(row['win_rate']):.1f} %")
+        assert f"; {answer}, after {boards} boards\n" in printed
+    bounds = tournament.Bounds(5.8, 6.0)
+    alone = tournament.match.play("barrie_v0", "cautious", "random", boards=300, sprt=bounds)
+    assert alone.test.to_dict() == told["matches"][0]["sprt"]
+    page = (args.out / "results.md").read_text(encoding="utf-8")
+    assert "over up to 300 duplicate boards" in page
+    assert "at most +5.8 or at least +6 points per hand" in page
+
+
+def test_agents_with_options_are_players_of_their_own(tournament, tmp_path, capsys):
+    agents = ("rule", "expert:margin=0", "expert:margin=100")
+    given = ["--variants", "six_card_v0", "--boards", "30", "--out", str(tmp_path / "t")]
+    args = tournament.parse_args([*given, "--agents", *agents])
+    assert tournament.main(args) == 0
+    rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
+    assert [(row["b"], row["a"]) for row in rows] == list(combinations(agents, 2))
+    told = json.loads((args.out / "results.json").read_text(encoding="utf-8"))
+    assert set(told["ratings"]["six_card_v0"]) == set(agents)
+    assert (args.out / "results.png").exists()
+    capsys.readouterr()
