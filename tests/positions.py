@@ -7,11 +7,13 @@ from the lowest up.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from bideuchre_env import actions, agents, batch, one_row
+from bideuchre_env import actions, agents, batch, one_row, solver
 from bideuchre_env.cards import CARD_NAMES, hand_bits, parse_card
 from bideuchre_env.deal import split_seed
 from bideuchre_env.observation import layout_of
+from bideuchre_env.resample import new_scratch, resample_row
 from bideuchre_env.rules import Rules
 from bideuchre_env.state import new_states
 from bideuchre_env.tables import compile_tables
@@ -19,6 +21,10 @@ from bideuchre_env.variants import RULES
 
 CINCINNATI, BARRIE = RULES["cincinnati_v0"], RULES["barrie_v0"]
 SIX_CARD, CLUB = RULES["six_card_v0"], RULES["club_v0"]
+SIMPLIFIED = RULES["simplified_v0"]
+
+BOTH = pytest.mark.parametrize("agent", ["rule", "expert"])
+"""A situation for the two players that decide at once."""
 
 
 class Position:
@@ -31,6 +37,7 @@ class Position:
         *,
         dealer: int = 0,
         score: tuple[int, int] = (0, 0),
+        played: int = 0,
         agent: str = "rule",
     ) -> None:
         self.rules, self.tables, self.layout = rules, compile_tables(rules), layout_of(rules)
@@ -41,6 +48,8 @@ class Position:
         batch.deal_rows(self.states, self.tables)
         self.states["hands"][0] = deal_out(rules, hands)
         self.states["score"][0] = score
+        self.states["hands_played"] += played  # hands of the game that lie behind
+        self.states["hands_dealt"] += played
         self.agent = agents.make(agent, rules)
 
     def do(self, text: str) -> Position:
@@ -90,3 +99,26 @@ def deal_out(rules: Rules, hands: dict[int, str]) -> list[int]:
         while len(held) < rules.tricks:
             held.append(left.pop())
     return [hand_bits(kinds[seat]) for seat in range(4)]
+
+
+def redrawn(position: Position, deals: int, seed: int) -> np.ndarray:
+    """State rows (deals,) of a position with all that the seat to act cannot know drawn anew."""
+    rows, twin = np.repeat(position.states, deals), position.states.copy()
+    scratch, rooms = new_scratch(), np.zeros(3, np.int64)
+    for i in range(deals):
+        twin[:] = position.states
+        low, high = split_seed(seed + i)
+        resample_row(twin, position.tables, int(twin["turn"][0]), scratch, rooms, low, high)
+        rows[i] = twin[0]
+    return rows
+
+
+def gain(position: Position, card: str, other: str, deals: int = 400) -> tuple[float, float]:
+    """Tricks one card takes beyond another by best play of all, and the standard error.
+
+    Over deals that agree with what the seat knows, all hands seen once the card is played.
+    """
+    rows = redrawn(position, deals, seed=0)
+    tricks = solver.solve_batch(rows, position.rules, moves=True, threads=1).astype(float)
+    more = tricks[:, parse_card(card)] - tricks[:, parse_card(other)]
+    return float(more.mean()), float(more.std(ddof=1) / np.sqrt(deals))

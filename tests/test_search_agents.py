@@ -1,16 +1,13 @@
-"""The players that search: options, legality, blindness, determinism, time, strength."""
+"""The players that search: options, legality, determinism, time, strength."""
 
 import numpy as np
 import pytest
 from test_agents import look, per_hand, play_on, random_rules, start
 
 from bideuchre_env import agents, batch
-from bideuchre_env.deal import split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.observation import layout_of
-from bideuchre_env.resample import new_scratch, resample_row
 from bideuchre_env.rules import Bid, Rules
-from bideuchre_env.state import DEAL, PLAY, Phase, new_states
+from bideuchre_env.state import DEAL, PLAY
 from bideuchre_env.tables import compile_tables
 from bideuchre_env.variants import RULES
 
@@ -98,37 +95,6 @@ def test_search_is_legal_in_custom_games():
         reckless = agents.make("random", rules, seed=game)
         play_on(rules, start(rules, 2, seed=game), made)
         play_on(rules, start(rules, 2, seed=game), (made[game % 2], reckless), hands=2)
-
-
-@pytest.mark.parametrize("name", SEARCH)
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_hidden_cards_change_no_decision(name, variant):
-    """The hidden cards, the cards put aside and the deals to come are all drawn anew."""
-    rules = RULES[variant]
-    agent, tables, layout = (
-        searcher(name, rules, seed=4, worlds=4),
-        compile_tables(rules),
-        layout_of(rules),
-    )
-    scratch, rooms, phases = new_scratch(), np.zeros(3, np.int64), set()
-    for number, (row, mask, state) in enumerate(decisions(rules, 4, seed=9, hands=3, every=2)):
-        twin = new_states(1)
-        twin[0] = state
-        resample_row(twin, tables, int(state["turn"]), scratch, rooms, *split_seed(number))
-        rows, masks = np.zeros((1, layout.size), np.int8), np.zeros((1, len(mask)), np.int8)
-        batch.encode_rows(twin, tables, layout.offsets, np.zeros(1, np.int64), rows, masks)
-        assert np.array_equal(rows[0], row)
-        assert np.array_equal(masks[0], mask)
-        chosen = agent.act(row, mask)
-        tried = [
-            agent.plan[part].tobytes() for part in ("n", "actions", "sums", "squares", "total")
-        ]
-        assert agent.act(rows[0], masks[0]) == chosen
-        assert tried == [
-            agent.plan[part].tobytes() for part in ("n", "actions", "sums", "squares", "total")
-        ]
-        phases.add(Phase(int(state["phase"])))
-    assert {Phase.AUCTION, Phase.PLAY} <= phases
 
 
 @pytest.mark.parametrize("name", SEARCH)

@@ -6,9 +6,7 @@ A docstring quotes the complaint, by its number in the bots' issue tracker where
 from __future__ import annotations
 
 import pytest
-from positions import BARRIE, CINCINNATI, SIX_CARD, Position
-
-BOTH = pytest.mark.parametrize("agent", ["rule", "expert"])
+from positions import BARRIE, BOTH, CINCINNATI, SIX_CARD, Position
 
 # --- the auction -------------------------------------------------------------------------------
 
@@ -20,10 +18,11 @@ def test_no_call_2_on_nothing_higher_than_an_ace(agent):
     assert not position.choice().startswith(("bid call", "bid moon"))
 
 
-def test_no_call_2_when_most_bowers_are_missing():
+@BOTH
+def test_no_call_2_when_most_bowers_are_missing(agent):
     """#368: "Nobody bids Call 2 unless they have 3 jacks, because if one is out they will go
     down 12 points." """
-    position = Position(BARRIE, {1: "JS JC AS AS KS KS QH KD"})
+    position = Position(BARRIE, {1: "JS JC AS AS KS KS QH KD"}, agent=agent)
     assert not position.choice().startswith(("bid call", "bid moon"))
 
 
@@ -47,27 +46,30 @@ def test_a_laydown_goes_alone(agent):
     assert Position(CINCINNATI, {1: "JS JC AS KS QS AH"}, agent=agent).choice() == "bid moon"
 
 
-def test_no_lone_bid_when_a_few_points_win():
+@BOTH
+def test_no_lone_bid_when_a_few_points_win(agent):
     """#228: do not go alone when one or two points suffice."""
-    hand = {1: "JS JS JC AS KS AH AD QS"}
-    assert Position(BARRIE, hand).choice().startswith(("bid call", "bid moon"))
-    near = Position(BARRIE, hand, score=(40, 48)).choice()
+    hand = {1: "JS JC JC AS KS AH AD QS"}
+    assert Position(BARRIE, hand, agent=agent).choice().startswith(("bid call", "bid moon"))
+    near = Position(BARRIE, hand, score=(40, 48), agent=agent).choice()
     assert near.endswith(" S")
     assert near.split()[1].isdigit()
 
 
-def test_no_trump_alone_needs_the_lead_or_every_suit_covered():
+@BOTH
+def test_no_trump_alone_needs_the_lead_or_every_suit_covered(agent):
     """#228: no trump alone "only when on lead or all suits covered"."""
     hand = "AS KS QS JS AH KH"
-    defending = Position(CINCINNATI, {3: hand}, dealer=0).do("pass, pass")
+    defending = Position(CINCINNATI, {3: hand}, dealer=0, agent=agent).do("pass, pass")
     assert defending.choice() != "bid moon"
 
 
-def test_opponents_about_to_win_makes_us_bid_more():
+@BOTH
+def test_opponents_about_to_win_makes_us_bid_more(agent):
     """#328: with the opponents about to make a bid that wins the game, bid where one would pass."""
     hands = {1: "AD KD QD 9D AH TC", 2: "KH QC JD AS JS 9H"}
-    level = Position(SIX_CARD, hands).do("bid 3 D")
-    losing = Position(SIX_CARD, hands, score=(20, 30)).do("bid 3 D")
+    level = Position(SIX_CARD, hands, agent=agent).do("bid 3 D")
+    losing = Position(SIX_CARD, hands, score=(20, 30), agent=agent).do("bid 3 D")
     assert level.choice() == "pass"
     assert losing.choice() != "pass"
 
@@ -87,11 +89,12 @@ def test_the_dealer_does_not_outbid_partner_for_nothing(agent):
     assert position.do("pass, bid 4 H, pass").choice() == "pass"
 
 
-def test_a_weak_hand_stays_low():
+@BOTH
+def test_a_weak_hand_stays_low(agent):
     """Nothing above a queen: a pass, or one of the two bids that only tell partner something."""
-    call = Position(SIX_CARD, {1: "9S TS 9H TH 9D QC"}).choice()
+    call = Position(SIX_CARD, {1: "9S TS 9H TH 9D QC"}, agent=agent).choice()
     assert call == "pass" or call.split()[1] in "12"
-    assert Position(CINCINNATI, {1: "9S TS 9H TH 9D QC"}).choice() == "pass"
+    assert Position(CINCINNATI, {1: "9S TS 9H TH 9D QC"}, agent=agent).choice() == "pass"
 
 
 @BOTH
@@ -115,9 +118,10 @@ def test_nobody_drifts_home_at_barrie(agent):
     assert Position(BARRIE, hand, score=(0, 55), agent=agent).do("pass, pass").choice() != "pass"
 
 
-def test_the_longest_strongest_suit_is_named():
+@BOTH
+def test_the_longest_strongest_suit_is_named(agent):
     """After the auction the declarer names the suit the hand is best in."""
-    position = Position(CINCINNATI, {1: "JH JD AH QH 9S TC"})
+    position = Position(CINCINNATI, {1: "JH JD AH QH 9S TC"}, agent=agent)
     assert position.do("bid 4, pass, pass, pass").choice() == "trump H"
 
 
@@ -131,31 +135,35 @@ def test_no_trump_is_named_on_aces_with_the_lead(agent):
 # --- the exchange ------------------------------------------------------------------------------
 
 
-def test_the_lone_partner_passes_the_ace():
+@BOTH
+def test_the_lone_partner_passes_the_ace(agent):
     """#233: the partner must pass the ace, not a lower card of that suit."""
     hands = {1: "JS JS JC AS AS KS QD KD", 3: "AH KH QH KC QC QD KD QS"}
-    position = Position(BARRIE, hands).do("bid call-1 S, pass, pass, pass, QD")
+    position = Position(BARRIE, hands, agent=agent).do("bid call-1 S, pass, pass, pass, QD")
     assert position.choice() == "AH"
 
 
-def test_the_lone_partner_passes_a_bower_before_an_ace():
+@BOTH
+def test_the_lone_partner_passes_a_bower_before_an_ace(agent):
     """The right bower is worth more to the declarer than any ace."""
     hands = {1: "JS JC AS AS KS QS QD KD", 3: "AH KH QH KC JS AC QD KD"}
-    position = Position(BARRIE, hands).do("bid call-2 S, pass, pass, pass, QD KD")
+    position = Position(BARRIE, hands, agent=agent).do("bid call-2 S, pass, pass, pass, QD KD")
     assert position.choices(2)[0] == "JS"
 
 
-def test_the_lone_declarer_never_gives_up_an_ace():
+@BOTH
+def test_the_lone_declarer_never_gives_up_an_ace(agent):
     """#233, at the other end: "then passed me an ace, while keeping a lower card"."""
     hands = {1: "JS JS JC AS KS AH AD QD"}
-    position = Position(BARRIE, hands).do("bid call-2 S, pass, pass, pass")
+    position = Position(BARRIE, hands, agent=agent).do("bid call-2 S, pass, pass, pass")
     given = position.choices(2)
     assert given[0] == "QD"
     assert not {"AH", "AD", "JS", "JC"} & set(given)
 
 
-def test_no_trump_partner_passes_an_ace():
+@BOTH
+def test_no_trump_partner_passes_an_ace(agent):
     """At no trump only aces are sure."""
     hands = {1: "AS AS KS AH AH KH AD QD", 3: "JS JC AC KC QS QH KD QD"}
-    position = Position(BARRIE, hands).do("bid call-1 NT, pass, pass, pass, QD")
+    position = Position(BARRIE, hands, agent=agent).do("bid call-1 NT, pass, pass, pass, QD")
     assert position.choice() == "AC"
