@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 
 import pytest
-from script_modules import loaded
+from script_modules import ROOT, loaded
 
 from bideuchre_env.errors import OptionError
 
@@ -93,3 +94,43 @@ def test_a_wrong_option_is_told_before_anything_is_played(ladder, arguments, tmp
     with pytest.raises(OptionError, match="depth=3: no option of 'pimc'"):
         ladder.main(ladder.parse_args(given))
     assert not (tmp_path / "rungs").exists()
+
+
+# --- what is published ----------------------------------------------------------------------------
+
+VARIANTS = ("cincinnati_v0", "barrie_v0")
+AGENTS = ("random", "cautious", "rule", "expert", "pimc", "inference")
+SIGNED = r"[+-]\d+\.\d\d"
+
+
+def published():
+    """(variant, stronger, weaker): mean, low and high of the experiments' README."""
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    lines = page.partition("<!-- ladder -->")[2].partition("<!-- end -->")[0]
+    row = rf"\| `(\w+)` \| (\w+) over (\w+) \| ({SIGNED}) \| ({SIGNED}) to ({SIGNED}) \|"
+    return {tuple(m[:3]): tuple(map(float, m[3:])) for m in re.findall(row, lines)}
+
+
+def test_every_published_step_is_surely_above_nothing():
+    """All agents in order, no interval that reaches 0; half of it small enough to be told by."""
+    rungs = published()
+    wanted = [(v, b, a) for v in VARIANTS for a, b in pairwise(AGENTS)]
+    assert list(rungs) == wanted
+    for (_, stronger, _), (mean, low, high) in rungs.items():
+        assert 0.0 < low < mean < high
+        searches = stronger in ("pimc", "inference")
+        assert (high - low) / 2 <= (0.15 if searches else 0.05) + 0.005  # two decimals are given
+
+
+def test_the_front_page_has_the_same_ladder():
+    """Means and half intervals, as far as their decimals go."""
+    page, rungs = (ROOT / "README.md").read_text(encoding="utf-8"), published()
+    rows = re.findall(r"\| `(\w+)` over `(\w+)` \|(.*)\|", page)
+    assert len(rows) == len(AGENTS) - 1
+    for stronger, weaker, cells in rows:
+        told = re.findall(rf"({SIGNED}) ± (\d\.\d\d)", cells)
+        assert len(told) == len(VARIANTS)
+        for variant, (mean, half) in zip(VARIANTS, told, strict=True):
+            exact, low, high = rungs[variant, stronger, weaker]
+            assert float(mean) == exact
+            assert abs(float(half) - (high - low) / 2) <= 0.0101
