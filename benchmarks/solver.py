@@ -20,8 +20,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
+
+from bideuchre_env.errors import BidEuchreError, OptionError
 
 DECKS = {"16": ("J", 1), "20": ("10", 1), "24": ("9", 1), "32": ("J", 2), "40": ("10", 2)}
 DECKS["48"] = ("9", 2)
@@ -41,8 +44,8 @@ QUESTIONS = {
 TARGETS |= {(deck, "all alone?"): 100_000 for deck in ("24", "32", "48")}
 
 
-def main() -> None:
-    """Measure what the command line asks for and print it."""
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--decks", nargs="+", choices=sorted(DECKS), default=sorted(DECKS))
     parser.add_argument("--deals", type=int, help="deals of each kind (fewer of the larger decks)")
@@ -52,11 +55,25 @@ def main() -> None:
     kind.add_argument("--exchange", action="store_true", help="time the best exchange instead")
     kind.add_argument("--hard", action="store_true", help="compare the hard deals with random ones")
     kind.add_argument("--publish", action="store_true", help="write results/ and README.md")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(__file__).resolve().parent,
+        metavar="FOLDER",
+        help="where --publish writes them (default: beside this script)",
+    )
+    parser.add_argument("--no-plot", action="store_true", help="draw no picture")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
-    args = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure what the command line asks for and print it."""
+    if args.deals is not None and args.deals < 1:
+        raise OptionError(f"--deals {args.deals}: 1 or more")
     if args.publish:
         publish(args)
-        return
+        return 0
     if args.exchange:
         figures = show(exchanges(args), EXCHANGE_LINE, args.json)
     elif args.hard:
@@ -65,6 +82,7 @@ def main() -> None:
         figures = show(solutions(args), LINE, args.json)
     if args.json:
         print(json.dumps(figures))
+    return 0
 
 
 LINE = (
@@ -120,7 +138,7 @@ def publish(args):
                     figures.append(timing.figure(group, name, "means", tails, target=TAIL))
     how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {shared.pinning(core)}"
     report = shared.Report("solver", "Solver", how, figures)
-    shared.publish(report, argparse.Namespace(out=shared.HERE, no_plot=False, json=args.json))
+    shared.publish(report, args)
 
 
 def solutions(args):
@@ -142,7 +160,7 @@ def measure(deck: str, question: str, deals: int, seed: int, memory: float) -> d
 
 
 def spread(numbers):
-    """Mean, median, p99 and most, and p99 in means."""
+    """Mean, median, p99 and most, and p99 in means (1 where all are 0)."""
     import numpy as np
 
     mean, p99 = float(numbers.mean()), float(np.percentile(numbers, 99))
@@ -150,7 +168,7 @@ def spread(numbers):
         "mean": mean,
         "median": float(np.median(numbers)),
         "p99": p99,
-        "p99_by_mean": p99 / mean,
+        "p99_by_mean": p99 / mean if mean else 1.0,
         "most": float(numbers.max()),
     }
 
@@ -258,6 +276,8 @@ def hard(args):
                 continue
             times, tried = solve(rules, np.array(deals), question, args.memory)
             usual = measure(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
+            if not usual["cards_mean"]:
+                raise OptionError(f"--deals {args.deals}: too few, none needed a card to be tried")
             yield {
                 "deck": deck,
                 "question": question,
@@ -271,4 +291,7 @@ def hard(args):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        sys.exit(main(parse_args()))
+    except BidEuchreError as error:
+        sys.exit(f"solver.py: error: {error}")

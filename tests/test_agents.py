@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ from bideuchre_env.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.observation import layout_of
 from bideuchre_env.rules import CHOICES, Bid, Rules
-from bideuchre_env.state import DEAL, PLAY, new_states
+from bideuchre_env.state import DEAL, OVER, PLAY, new_states
 from bideuchre_env.tables import compile_tables
 from bideuchre_env.variants import RULES
 
@@ -58,6 +59,13 @@ def play_on(rules, states, sides, hands=1, watch=None):
                         watch(rows, masks, actions)
                     batch.apply_rows(states, tables, index, actions)
         batch.deal_rows(states, tables)
+
+
+def play_games(rules, sides, games, seed=7):
+    """Whole games, each to its end: `play_on` sees to it that every action is legal."""
+    states = start(rules, games, seed=seed)
+    play_on(rules, states, sides, hands=rules.max_hands)
+    assert (np.asarray(states["phase"]) == OVER).all()
 
 
 def random_rules(rng):
@@ -178,6 +186,15 @@ def test_every_agent_is_legal_in_every_variant(variant):
     made = [agents.make(name, rules, seed=1) for name in ALL]
     for one, other in ((0, 0), (1, 2), (2, 0), (2, 2)):
         play_on(rules, start(rules, 60, seed=one), (made[one], made[other]), hands=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", [*itertools.combinations(ALL, 2)], ids="-".join)
+@pytest.mark.parametrize("variant", RULES)
+def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(variant, pair):
+    """Half of each agent's ten thousand games are against either of the two others."""
+    rules = RULES[variant]
+    play_games(rules, [agents.make(name, rules, seed=1) for name in pair], 5_000)
 
 
 def test_every_agent_is_legal_in_custom_games():

@@ -25,7 +25,7 @@ TINY = ["--repeats", "2", "--seconds", "1e-6"]
 
 @pytest.fixture(scope="module")
 def scripts():
-    names = ("measure", "throughput", "peers", "startup")
+    names = ("measure", "throughput", "peers", "startup", "solver")
     with loaded("benchmarks", *names) as modules:
         yield dict(zip(names, modules, strict=True))
 
@@ -129,6 +129,54 @@ def test_throughput_refuses_what_measures_nothing(scripts, wrong, tmp_path):
     with pytest.raises(OptionError):
         throughput.main(throughput.parse_args([*wrong, "--out", str(tmp_path)]))
     assert not list(tmp_path.iterdir())
+
+
+def solved(scripts, capsys, *asked, deals=2):
+    """What `solver.py` prints as JSON, from so many deals of each kind."""
+    solver, few = scripts["solver"], ["--deals", str(deals), "--memory", "1", "--json"]
+    assert solver.main(solver.parse_args([*few, *asked])) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_solver_is_timed_by_deck_and_question(scripts, capsys):
+    """Random deals, the best exchange of each number of cards, the hard deals of a deck."""
+    decks = ["16"] * 5 + ["20"] * 5
+    for row, deck in zip(solved(scripts, capsys, "--decks", "16", "20"), decks, strict=True):
+        assert (row["deck"], row["deals"]) == (deck, 2)
+        assert 0 < row["us_median"] <= row["us_p99"] <= row["us_most"]
+        assert 0 <= row["cards_median"] <= row["cards_p99"] <= row["cards_most"]
+        assert row["rate"] == pytest.approx(1e6 / row["us_mean"])
+    rows = solved(scripts, capsys, "--decks", "16", "--exchange")
+    assert [(row["cards"], row["strain"]) for row in rows] == [
+        (cards, strain) for cards in (1, 2, 3) for strain in ("H", "NT")
+    ]
+    assert all(row["deals"] == 2 and 0 < row["median"] <= row["most"] for row in rows)
+    for row in solved(scripts, capsys, "--decks", "24", "--hard", deals=40):
+        assert row["hard"] == len(row["means"]) > 0
+        assert row["most_means"] == pytest.approx(max(row["means"]), abs=0.1)
+
+
+def test_the_solver_publishes_rates_and_tails(scripts, tmp_path, capsys):
+    """Rounds of other deals of three decks, and how far the slowest deals are off the mean."""
+    solver = scripts["solver"]
+    report = solved(scripts, capsys, "--publish", "--no-plot", "--out", str(tmp_path))
+    adds_up(report["figures"], solver.ROUNDS)
+    rates = {
+        (row["group"].split()[0], row["name"]): row["target"]
+        for row in report["figures"]
+        if row["unit"] == "deals/s" and "target" in row
+    }
+    assert rates == solver.TARGETS
+    assert (tmp_path / "results" / "solver.json").exists()
+    assert "## Solver" in (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_solver_refuses_what_measures_nothing(scripts):
+    solver = scripts["solver"]
+    with pytest.raises(OptionError, match="--deals 0: 1 or more"):
+        solver.main(solver.parse_args(["--deals", "0"]))
+    with pytest.raises(OptionError, match="--deals 1: too few"):
+        solver.main(solver.parse_args(["--deals", "1", "--decks", "20", "--hard", "--json"]))
 
 
 GOOD = """

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from positions import BARRIE, CINCINNATI, SIX_CARD, Position
-from test_agents import per_hand, play_on, random_rules, start
+from test_agents import per_hand, play_games, play_on, random_rules, start
 
 from bideuchre_env import agents
 from bideuchre_env._jit import records
@@ -30,7 +30,7 @@ def many_games(variant, games):
     expert = agents.make("expert", rules)
     for other in ("random", "rule"):
         sides = (expert, agents.make(other, rules, seed=1))
-        play_on(rules, start(rules, games // 2, seed=7), sides, hands=rules.max_hands)
+        play_games(rules, sides, games // 2)
 
 
 @pytest.mark.parametrize("variant", RULES)

@@ -164,6 +164,49 @@ def test_hand_prints_what_a_hand_is_worth(capsys):
     assert worth["S"]["moon"] == 1.0
 
 
+def test_hand_says_how_many_deals_its_figures_rest_on(capsys, monkeypatch):
+    """As the file tells it, not the command; with none won a lone bid's chance is not nothing."""
+    cards, asked = "JH JD AH KH QS 9C", {"first": 9, "more": 16, "first_alone": 7, "more_alone": 93}
+    assert run("hand", cards, "--json") == 0
+    rests, deals = json.loads(capsys.readouterr().out)["rests_on"], provenance()["deals"]
+    assert rests["partnered"]["deals"] == [deals["first"], deals["first"] + deals["more"]]
+    alone = deals["first_alone"]
+    assert rests["lone"]["deals"] == [alone, alone + deals["more_alone"]]
+    monkeypatch.setattr(module, "provenance", lambda: {"deals": asked})
+    assert run("hand", cards, "--json") == 0
+    rests = json.loads(capsys.readouterr().out)["rests_on"]
+    assert rests["partnered"]["deals"] == [9, 25]
+    assert rests["lone"]["deals"] == [7, 100]
+    z = 1.96  # Wilson's interval of 0 in n, and its half-width at a chance of a half
+    assert rests["lone"]["none_won_high"] == pytest.approx(z**2 / (7 + z**2), abs=1e-3)
+    assert rests["lone"]["half_width"] == pytest.approx(z / 2 / (100 + z**2) ** 0.5, abs=1e-3)
+    assert run("hand", cards) == 0
+    out = capsys.readouterr().out
+    for words in ("from 9 deals", "from up to 25", "±10%, from 100 deals", "from 7, it may be"):
+        assert words in out
+    assert run("hand", cards, "--option", "lone=[]", "--option", "moon_ladder=jump") == 0
+    assert "alone" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("variant", "lead", "told"),
+    [
+        ("barrie_v0", "eldest", True),
+        ("barrie_v0", "declarer", False),
+        ("cincinnati_v0", "eldest", False),
+    ],
+)
+def test_hand_says_when_its_table_was_made_for_another_lead(variant, lead, told, capsys):
+    """The 32-card table has the declarer leading only; a game may have the eldest hand lead."""
+    cards = "JS JS JC AS KS AH AD QS" if variant == "barrie_v0" else "JH JD AH KH QS 9C"
+    asked = ["hand", cards, "--variant", variant, "--option", f"opening_lead={lead}"]
+    assert run(*asked) == 0
+    assert ("has no figures for when another seat leads" in capsys.readouterr().out) == told
+    assert run(*asked, "--json") == 0
+    absent = json.loads(capsys.readouterr().out)["leads_not_played"]
+    assert absent == ["another seat leads"] * told
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

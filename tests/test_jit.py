@@ -1,7 +1,8 @@
 """The kernels give the same with bounds checks on and without compilation; the cache sees edits.
 
 `python tests/test_jit.py 3` plays three games of everything and prints a checksum of all there is
-to see; the tests compare it between settings, each in a process of its own.
+to see, `python tests/test_jit.py players` one of what the solver says and the agents do; the tests
+compare it between settings, each in a process of its own.
 """
 
 import ast
@@ -15,8 +16,10 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+import solver_positions
+from test_agents import play_on, start
 
-from bideuchre_env import GameRecord, _cache, _jit, make
+from bideuchre_env import GameRecord, _cache, _jit, agents, make, solver
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(_jit.__file__).parent
@@ -64,6 +67,20 @@ def look(env, seen):
     seen.update(env.state().tobytes())
 
 
+def exercise_players():
+    """A checksum of the worth of some endings of every deck, and of hands of the quick agents."""
+    seen = hashlib.sha256()
+    endings = solver_positions.random_endings(60, seed=3)
+    for rules in solver_positions.RULES.values():
+        rows = solver_positions.Ending.rows([e for e in endings if e.rules == rules])
+        seen.update(np.array(solver.solve_batch(rows, rules, threads=1)).tobytes())
+    for name in ("cincinnati_v0", "barrie_v0"):
+        rules = make(name).rules
+        sides = [agents.make(agent, rules) for agent in ("rule", "expert")]
+        play_on(rules, start(rules, 8), sides, watch=lambda *parts: seen.update(parts[2].tobytes()))
+    return seen.hexdigest()
+
+
 def python(*args, where=TESTS, **environment):
     """Run Python in a process of its own; its output, with any warning an error."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
@@ -94,6 +111,12 @@ def test_the_core_is_the_same_for_long_under(setting):
     assert told.strip() == exercise(15)
 
 
+def test_the_solver_and_the_agents_are_the_same_bounds_checked():
+    """Some endings and hands; the players that search, and all the tests, are the slow run's."""
+    told = python(TESTS / "test_jit.py", "players", **SETTINGS["bounds checked"])
+    assert told.strip() == exercise_players()
+
+
 def test_the_settings_do_what_they_are_for():
     """Bounds are checked and compilation is off, or the tests above would compare nothing."""
     overstep = """
@@ -116,16 +139,18 @@ CORE = ("test_properties", "test_observation", "test_record", "test_golden", "te
 CORE += ("test_bad_input", "test_lockstep")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_core_tests_pass_under(setting):
-    """The files that test the core, run whole; sampling a million deals needs compilation."""
-    files = [f"{name}.py" for name in CORE]
-    files += ["test_deals.py", "test_resample.py"] if setting == "bounds checked" else []
+PLAYERS = ("test_solver", "test_solver_faces", "test_solver_deals", "test_agents", "test_worlds")
+PLAYERS += ("test_likelihood", "test_expert", "test_search_agents", "test_calls")
+PLAYERS += ("test_situations_search", "test_situations_play", "test_situations_bidding")
+PLAYERS += ("test_hand_table", "test_solver_effort", "test_leanings", "test_rollout")
+
+
+def passes(names, setting):
+    """Run whole files of tests in a process of its own; the slow tests in them are left out."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    files = [f"{name}.py" for name in names]
     done = subprocess.run(
-        command,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         cwd=TESTS,
         env=kept | SETTINGS[setting],
         capture_output=True,
@@ -134,6 +159,20 @@ def test_the_core_tests_pass_under(setting):
     )
     assert done.returncode == 0, done.stdout[-5000:]
     assert "RuntimeWarning: overflow" not in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_core_tests_pass_under(setting):
+    """The files that test the core, run whole; sampling a million deals needs compilation."""
+    sampling = ("test_deals", "test_resample") if setting == "bounds checked" else ()
+    passes((*CORE, *sampling), setting)
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_solver_and_the_agents_pass_bounds_checked():
+    """An access out of bounds, silent when compiled, is an error; plain Python would take days."""
+    passes(PLAYERS, "bounds checked")
 
 
 def imported(path):
@@ -269,7 +308,8 @@ def test_the_plain_twins_of_instructions():
 
 
 if __name__ == "__main__":
-    print(exercise(int(sys.argv[1])))
+    asked = sys.argv[1]
+    print(exercise_players() if asked == "players" else exercise(int(asked)))
 
 
 def test_compiling_is_announced_once(tmp_path):

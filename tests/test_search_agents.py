@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_agents import look, per_hand, play_on, random_rules, start
+from test_agents import look, per_hand, play_games, play_on, random_rules, start
 
 from bideuchre_env import agents, batch
 from bideuchre_env.errors import OptionError
@@ -85,6 +85,20 @@ def test_search_is_legal_in_every_variant(variant):
     for one in made:
         play_on(rules, start(rules, 3, seed=6), (one, rule), hands=2)
         play_on(rules, start(rules, 3, seed=7), (reckless, one), hands=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEARCH)
+@pytest.mark.parametrize("variant", RULES)
+def test_search_is_legal_on_every_decision_of_many_games(variant, name):
+    """A thousand games of each, ten minutes or so in all; ten thousand would be two hours.
+
+    Two worlds a decision are the fewest that choose another card than the expert's.
+    """
+    rules = RULES[variant]
+    agent = searcher(name, rules, worlds=2, played_out=2, considered=1)
+    for other in ("random", "rule"):
+        play_games(rules, (agent, agents.make(other, rules, seed=1)), 500)
 
 
 def test_search_is_legal_in_custom_games():
