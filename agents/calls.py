@@ -41,6 +41,7 @@ REACH = 1.75  # tricks more than expected that are bid at most, but for the lowe
 NOT_WEIGHED = -1e9
 LIKELY = 0.3  # chance to make a lone bid in a strain that is not the best
 CLOSE_ALONE = 0.05  # the same of lone bids: chance to make them
+SUREST = 0.98  # the chance of a lone bid that nothing speaks against
 LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
 
 CALLS = np.dtype(
@@ -249,20 +250,24 @@ def call_worth(
 def final_worth(v: Row, t: Row, level: int, strain: int, more: float, wins: Array, b: Row) -> float:
     """What the bid of the last to speak is worth if it brings so many points more than planned.
 
-    It is the contract, so it is worth no more than its best end: where a low bid surely wins the
-    game, no number of points makes a moon worth more. A lone bid has but two ends, and more points
-    mean that it is likelier to be made.
+    It is the contract, so it is worth no more than its best end, and no less than the chance to win
+    the game by it at once: where a low bid surely does, no points make a moon worth more. A lone
+    bid has but two ends, and more points mean that it is likelier to be made, but never certain.
     """
     worth, most, tricks = float(b.win) + float(b.slope) * more, -1e9, int(t.tricks)
     if int(t.alone[level]):
         value = int(t.payoff[level, tricks])
         likelier = b.lone[int(t.exchange[level]), strain] + more / (2.0 * value + LOST_ALONE)
-        lone_contract(v, t, level, True, min(max(likelier, 0.0), 1.0), wins, b)
+        lone_contract(v, t, level, True, min(max(likelier, 0.0), SUREST), wins, b)
         return min(worth, float(b.win))
+    at_once = 0.0
     for won in range(tricks + 1):
         ours, theirs, done = played_points(t, level, won, True)
-        most = max(most, chance_to_win(v, t, wins, ours, theirs, True, done))
-    return min(worth, most)
+        end = chance_to_win(v, t, wins, ours, theirs, True, done)
+        most = max(most, end)
+        if end >= 1.0:
+            at_once += b.chances[strain, won] * end
+    return min(max(worth, at_once), most)
 
 
 @kernel

@@ -191,7 +191,8 @@ def chance_to_win(
 ) -> float:
     """The chance to win the game after a hand of `ours` and `theirs` points, and a little for them.
 
-    For points alone, with `no_table`, only those count.
+    A game that is won is worth 1.0, by however many points. For points alone, with `no_table`, only
+    those count.
     """
     if wins.shape[0] == 1 and wins.shape[1] == 1:
         return 0.01 * (ours - theirs)
@@ -200,10 +201,10 @@ def chance_to_win(
         if 0 <= left < wins.shape[0]:
             middle = (wins.shape[1] - 1) // 2
             lead = middle + int(v.score[0]) - int(v.score[1]) + ours - theirs
-            at = min(max(lead, 0), 2 * middle)
-            return float(wins[left, at, 0]) + POINT * (ours - theirs)
+            chance = float(wins[left, min(max(lead, 0), 2 * middle), 0])
+            return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
     elif wins.shape[0] > 0 and int(v.hands_left) >= SHORT:
         us, them = int(v.to_go[0]), int(v.to_go[1])
         chance = after_hand(t, wins, us - ours, them - theirs, us_declare, made)
-        return chance + POINT * (ours - theirs)
+        return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
     return worth(v, t, float(ours), float(theirs), us_declare, made)
