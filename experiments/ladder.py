@@ -40,7 +40,7 @@ class Args:
     agents: tuple[str, ...] = field(
         default=bideuchre_env.agents.names(), metadata={"help": "the rungs, weakest first"}
     )
-    boards: int = field(default=45_000, metadata={"help": "boards of a rung of fast agents"})
+    boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
     search_boards: int = field(default=3_200, metadata={"help": "boards of a rung that searches"})
     seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
     workers: int = field(default=1, metadata={"help": "processes that play; same results"})
