@@ -37,7 +37,13 @@ _registered: dict[str, Factory] = {}
 _WRITTEN = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 _MARKS = frozenset(":,=")
 _VALUE = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_NUMBER_TYPES = {"int", "float", "None", "Optional"}  # all words in the type of a number's option
+_NUMBER_TYPES = {
+    "int",
+    "float",
+    "None",
+    "Optional",
+    "typing",
+}  # all words in the type of a number's option
 
 
 def names() -> tuple[str, ...]:

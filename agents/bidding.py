@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 
 from bideuchre_env._jit import Array, Row, kernel
-from bideuchre_env.agents.equity import POINT, SWING, logistic, read_time, worth
+from bideuchre_env.agents.equity import POINT, lead_chance, logistic, read_time, worth
 from bideuchre_env.agents.hand_value import N_FEATURES, copies_held, describe, weigh
 from bideuchre_env.cards import JACK, MAX_TRICKS, NO_TRUMP, STRAINS
 from bideuchre_env.play import opening_leader
@@ -192,10 +192,10 @@ def pass_equity(v: Row, t: Row, w: Row, best_mean: float, scratch: Row) -> float
     points = float(w.passing[made, 0]) + best_mean * float(w.passing[made, 1])
     if made == 3:
         points = 0.0  # passed out
-    elif int(v.rounds) == 1 and int(v.hands_left) == 1:
-        # whoever is ahead after the hand wins: a few points on average are far from that
+    if int(v.rounds) == 1 and int(v.hands_left) == 1:
+        # the last hand is still to be played: a few points on average do not settle the game
         lead = float(int(v.score[0]) - int(v.score[1])) + points
-        return logistic(1.7 * lead / (SWING * float(int(t.tricks)))) + POINT * points
+        return lead_chance(lead, float(int(t.tricks)), 1.0) + POINT * points
     return worth(v, t, 0.5 * points, -0.5 * points, True, False)
 
 

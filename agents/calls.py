@@ -30,7 +30,7 @@ from bideuchre_env.agents.hand_table import (
     find_row,
 )
 from bideuchre_env.agents.hand_value import describe
-from bideuchre_env.agents.win_table import chance_to_win
+from bideuchre_env.agents.win_table import chance_to_win, passed_out
 from bideuchre_env.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
 from bideuchre_env.rules import MAX_BIDS
 from bideuchre_env.scoring import played_points
@@ -178,7 +178,7 @@ def lone_contract(v: Row, t: Row, level: int, us: bool, made: float, wins: Array
 def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
     """Fill in what becomes of us if the standing bid is played, and what a point is worth."""
     b.standing = 0.0
-    b.standing_win = chance_to_win(v, t, wins, 0, 0, True, False)
+    b.standing_win = passed_out(v, t, wins)
     swing = int(t.tricks)  # of a usual hand: one point alone may just win the game, or not quite
     ahead = chance_to_win(v, t, wins, swing, 0, True, True)
     behind = chance_to_win(v, t, wins, 0, swing, False, True)

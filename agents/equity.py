@@ -31,6 +31,12 @@ def logistic(x: float) -> float:
 
 
 @kernel
+def lead_chance(lead: float, tricks: float, hands: float) -> float:
+    """The chance that a lead of so many points is still one after so many hands."""
+    return logistic(1.7 * lead / (SWING * tricks * sqrt(hands)))
+
+
+@kernel
 def read_time(v: Row) -> None:
     """Fill `v.turning`: how far a lead, or one that still wants a bid, has time to win."""
     left = float(int(v.hands_left) - 1)
@@ -57,7 +63,7 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
         lead = float(int(v.score[0]) - int(v.score[1])) + ours - theirs
         if left <= 0.0:
             return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
-        return logistic(1.7 * lead / (SWING * tricks * sqrt(left)))
+        return lead_chance(lead, tricks, left)
     gap_us, gap_them = float(int(v.to_go[0])) - ours, float(int(v.to_go[1])) - theirs
     if us_declare:
         result = result_at_target(t, -gap_us, -gap_them, made)
@@ -75,5 +81,5 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
     chance_to_turn = float(v.turning[1 if waiting else 0])
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
     hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
-    chance = logistic(1.7 * (gap_them - gap_us) / (SWING * tricks * sqrt(hands)))
+    chance = lead_chance(gap_them - gap_us, tricks, hands)
     return 0.5 + (min(chance, CERTAIN) - 0.5) * chance_to_turn

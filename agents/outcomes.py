@@ -18,7 +18,7 @@ from bideuchre_env.agents.calls import NOT_WEIGHED, call_action, weigh_calls
 from bideuchre_env.agents.equity import read_time
 from bideuchre_env.agents.expert import Book, expert_decision, weigh_hand
 from bideuchre_env.agents.rule import call_bits
-from bideuchre_env.agents.win_table import chance_to_win
+from bideuchre_env.agents.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.worlds import rebuild, stream_of
 from bideuchre_env.cards import MAX_KINDS, MAX_TRICKS
 from bideuchre_env.deal import GOLDEN
@@ -71,7 +71,7 @@ def hand_worth(s: Row, t: Row, v: Row, wins: Array, won: int) -> float:
     """What the hand is worth to seat 0, whose view at the decision is `v`, by its side's tricks."""
     level = int(s.level)
     if level < 0:
-        return chance_to_win(v, t, wins, 0, 0, True, False)
+        return passed_out(v, t, wins)
     us = int(s.declarer) & 1 == 0
     ours, theirs, done = played_points(t, level, won if us else int(t.tricks) - won, us)
     return chance_to_win(v, t, wins, ours, theirs, us, done)

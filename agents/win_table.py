@@ -44,6 +44,7 @@ SETTLED = 1e-4
 LAYERS = 16  # of games of a fixed number of hands: those to come
 LEAD = 120  # the most points of a lead in those
 SHORT = 25  # deals left under which a game may be cut off: the curve knows more
+ALMOST = 0.9999  # the most that a game is worth that is not won yet
 POINT = 0.002  # what a point is worth in itself: keeps a lost game from reckless calls
 
 
@@ -191,8 +192,8 @@ def chance_to_win(
 ) -> float:
     """The chance to win the game after a hand of `ours` and `theirs` points, and a little for them.
 
-    A game that is won is worth 1.0, by however many points. For points alone, with `no_table`, only
-    those count.
+    Where the table reaches, a game that is won is worth 1.0, by however many points, and one that
+    is not is worth less. For points alone, with `no_table`, only those count.
     """
     if wins.shape[0] == 1 and wins.shape[1] == 1:
         return 0.01 * (ours - theirs)
@@ -202,9 +203,22 @@ def chance_to_win(
             middle = (wins.shape[1] - 1) // 2
             lead = middle + int(v.score[0]) - int(v.score[1]) + ours - theirs
             chance = float(wins[left, min(max(lead, 0), 2 * middle), 0])
+            if left > 0:
+                return min(chance + POINT * (ours - theirs), ALMOST)
             return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
     elif wins.shape[0] > 0 and int(v.hands_left) >= SHORT:
         us, them = int(v.to_go[0]), int(v.to_go[1])
         chance = after_hand(t, wins, us - ours, them - theirs, us_declare, made)
-        return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
+        return 1.0 if chance >= 1.0 else min(chance + POINT * (ours - theirs), ALMOST)
     return worth(v, t, float(ours), float(theirs), us_declare, made)
+
+
+@kernel
+def passed_out(v: Row, t: Row, wins: Array) -> float:
+    """The chance to win the game if nobody bids: the hand is dealt anew, and does not count."""
+    again = int(v.hands_left)  # hands to come, of a game of so many
+    if int(t.win_rule) == ROUNDS and again < wins.shape[0]:
+        middle = (wins.shape[1] - 1) // 2
+        lead = middle + int(v.score[0]) - int(v.score[1])
+        return float(wins[again, min(max(lead, 0), 2 * middle), 0])
+    return chance_to_win(v, t, wins, 0, 0, True, False)

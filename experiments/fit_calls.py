@@ -6,8 +6,8 @@
         --hands 200000 --rounds 6
 
 made the shipped file (`--out agents/call_numbers.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1, two
-cores; since then the last speaker's bid has come to be worth no more than its best end, so that the
-same commands give other numbers. Training that diverges is an error, and no file is written.
+cores; since then the worth of the last speaker's bid and of a won game have been given bounds, so
+that the same commands give other numbers. Training that diverges is an error, and writes no file.
 
 The expert plays against itself and the rule player. In every hand one of its calls, at a random
 turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs,

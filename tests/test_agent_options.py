@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import typing
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import pytest
 
@@ -110,7 +111,7 @@ class Typed(RandomAgent):
         seed=None,
         whole: int = 1,
         decimal: float = 0.5,
-        maybe: Optional[int] = None,  # noqa: UP045
+        maybe: typing.Optional[int] = None,  # noqa: UP045
         plain=3,
         unset=None,
         flag: bool = False,

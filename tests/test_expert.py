@@ -11,12 +11,15 @@ from positions import BARRIE, CINCINNATI, SIX_CARD, Position
 from test_agents import per_hand, play_games, play_on, random_rules, start
 
 from bideuchre_env import agents
-from bideuchre_env._jit import records
+from bideuchre_env._jit import kernel, records, row_of
 from bideuchre_env.agents.endgame import error_of, search, wins_over
+from bideuchre_env.agents.equity import read_time
 from bideuchre_env.agents.layouts import LAYOUT
-from bideuchre_env.agents.win_table import MOST_TARGET, win_table
+from bideuchre_env.agents.view import VIEW, read_view
+from bideuchre_env.agents.win_table import MOST_TARGET, chance_to_win, win_table
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import Rules
+from bideuchre_env.scoring import played_points
 from bideuchre_env.variants import RULES
 
 expert_at = partial(Position, agent="expert")
@@ -232,6 +235,32 @@ def test_the_chance_to_win_is_fair_and_grows_with_the_score(variant):
     assert np.allclose(table[0] + table[0].T, 1.0)
     assert (np.diff(table[0], axis=0) <= 0.03).all()  # rows: points to go of our side
     assert table[0, 0, -1] > 0.9 > table[0, 5, 5] > 0.4
+
+
+@kernel
+def fill_ends(rows, tables, offsets, wins, views, level, ends):
+    """What every number of tricks of our contract at this level is worth."""
+    v, t = views[0], tables[0]
+    read_view(row_of(rows, 0), t, offsets[0], v)
+    read_time(v)
+    for won in range(len(ends)):
+        ours, theirs, done = played_points(t, level, won, True)
+        ends[won] = chance_to_win(v, t, wins, ours, theirs, True, done)
+
+
+@pytest.mark.parametrize("theirs", [-40, 0, 31])
+@pytest.mark.parametrize("ours", range(22, 32))
+def test_no_end_is_worth_more_than_a_won_game(ours, theirs):
+    """Not yet won, even far ahead, is worth less than won; won by more is worth no more."""
+    position, level = Position(CINCINNATI, {}, score=(theirs, ours)), 2  # seat 1, a bid of 5
+    wins, ends = win_table(CINCINNATI), np.zeros(7)
+    rows, layout = position.look()[0][np.newaxis], position.layout
+    fill_ends(rows, position.tables, layout.offsets, wins, records(VIEW, 1), level, ends)
+    won = ours + np.arange(7) >= CINCINNATI.target
+    won[: CINCINNATI.ladder[level].tricks] = False  # set
+    assert (ends[won] == 1.0).all()
+    assert (ends[~won] < 1.0).all()
+    assert (np.diff(ends[5:]) >= 0.0).all()
 
 
 def test_the_chance_to_win_of_a_game_of_one_hand():

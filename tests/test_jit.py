@@ -142,7 +142,14 @@ CORE += ("test_bad_input", "test_lockstep")
 PLAYERS = ("test_solver", "test_solver_faces", "test_solver_deals", "test_agents", "test_worlds")
 PLAYERS += ("test_likelihood", "test_expert", "test_search_agents", "test_calls")
 PLAYERS += ("test_situations_search", "test_situations_play", "test_situations_bidding")
-PLAYERS += ("test_hand_table", "test_solver_effort", "test_leanings", "test_rollout")
+PLAYERS += (
+    "test_situations_maxims",
+    "test_blindness",
+    "test_hand_table",
+    "test_solver_effort",
+    "test_leanings",
+    "test_rollout",
+)
 
 
 def passes(names, setting):

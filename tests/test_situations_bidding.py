@@ -83,9 +83,16 @@ def test_the_last_to_speak_does_not_go_alone_where_a_low_bid_is_sure(rules, scor
 def test_a_strong_hand_is_bid_on_every_hand_of_the_round(agent, played):
     """With the score level the last hand decides, and a pass leaves it to the others."""
     for hand in ("KS QS JS JS JC AD AH QH", "JS JS JC JC AS KS AH KH", "JS JC AS AS KS QS AH AD"):
-        position = Position(SIMPLIFIED, {1: hand}, agent=agent)
-        position.states["hands_played"] = played
-        assert position.choice() != "pass"
+        assert Position(SIMPLIFIED, {1: hand}, played=played, agent=agent).choice() != "pass"
+
+
+@BOTH
+@pytest.mark.parametrize(("score", "weak"), [((20, 0), True), ((0, 20), False)])
+def test_the_last_hand_of_a_round_is_not_over_before_it_is_played(agent, score, weak):
+    """Passed out it is dealt anew: far ahead any low bid ends it won, behind a weak hand passes."""
+    for hand, bids in (("JS JS JC JC AS KS AH KH", True), ("QS QD QC QH KD KC QS QD", weak)):
+        position = Position(SIMPLIFIED, {0: hand}, score=score, played=3, agent=agent)
+        assert (position.do("pass, pass, pass").choice() != "pass") == bids
 
 
 @BOTH
