@@ -129,15 +129,21 @@ def test_the_last_two_tricks_are_worked_out():
     assert position.choice() == "KH"
 
 
-def test_a_card_must_gain_more_than_its_error():
-    """With doubt enough the rules' card stands; with none, the layouts' word counts more often."""
-    rules, seen = RULES["cincinnati_v0"], []
+def seen_by_rule(rules, tables):
+    """Observations and masks of every decision of one hand at so many tables of rule players."""
+    seen = []
 
     def watch(rows, masks, actions):
         seen.extend(zip(rows.copy(), masks.copy(), strict=True))
 
-    play_on(rules, start(rules, 60, seed=3), (agents.make("rule", rules),) * 2, watch=watch)
-    rows, masks = (np.stack(part) for part in zip(*seen, strict=True))
+    play_on(rules, start(rules, tables, seed=3), (agents.make("rule", rules),) * 2, watch=watch)
+    return (np.stack(part) for part in zip(*seen, strict=True))
+
+
+def test_a_card_must_gain_more_than_its_error():
+    """With doubt enough the rules' card stands; with none, the layouts' word counts more often."""
+    rules = RULES["cincinnati_v0"]
+    rows, masks = seen_by_rule(rules, 60)
     quiet = agents.make("expert", rules, wanted=(0,) * 13).act_rows(rows, masks)
     changed = [
         (agents.make("expert", rules, doubt=doubt).act_rows(rows, masks) != quiet).sum()
@@ -159,13 +165,8 @@ def test_the_error_of_a_gain_is_that_of_a_mean():
 
 def test_without_doubt_one_layout_is_enough():
     """What nothing is known of the error does not count where no error counts."""
-    rules, seen = RULES["cincinnati_v0"], []
-
-    def watch(rows, masks, actions):
-        seen.extend(zip(rows.copy(), masks.copy(), strict=True))
-
-    play_on(rules, start(rules, 20, seed=3), (agents.make("rule", rules),) * 2, watch=watch)
-    rows, masks = (np.stack(part) for part in zip(*seen, strict=True))
+    rules = RULES["cincinnati_v0"]
+    rows, masks = seen_by_rule(rules, 20)
     one = (0, 0, *(1,) * 11)
     quiet, bold, careful = (
         agents.make("expert", rules, wanted=wanted, doubt=doubt).act_rows(rows, masks)
