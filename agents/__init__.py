@@ -3,7 +3,8 @@
 Wherever a player is asked for by name, numbers among its options may stand behind the name:
 `make("pimc:worlds=20,solved=4", rules)`. All of that is then what the player is called.
 
-Nothing heavy is imported until a player is made.
+Nothing heavy is imported until a player is made. In the repository, `agents/README.md` tells the
+players apart.
 """
 
 from __future__ import annotations
@@ -14,23 +15,24 @@ from importlib import import_module
 from inspect import Parameter, formatannotation, signature
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.errors import MAX_NAME, OptionError, is_plain_name, shown
+from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
+from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.base import Agent
-    from bideuchre_env.rules import Rules
+    from bideuchre_env.rules.rules import Rules
 
     Factory = Callable[..., Agent]
 
 __all__ = ["make", "names", "parse", "register"]
 
 _BUILT_IN = {
-    "random": ("bideuchre_env.agents.simple", "RandomAgent"),
-    "cautious": ("bideuchre_env.agents.simple", "CautiousAgent"),
-    "rule": ("bideuchre_env.agents.rule", "RuleAgent"),
-    "expert": ("bideuchre_env.agents.expert", "ExpertAgent"),
-    "pimc": ("bideuchre_env.agents.pimc", "PimcAgent"),
-    "inference": ("bideuchre_env.agents.pimc", "InferenceAgent"),
+    "random": ("bideuchre_env.agents.random_agents", "RandomAgent"),
+    "cautious": ("bideuchre_env.agents.random_agents", "CautiousAgent"),
+    "rule": ("bideuchre_env.agents.rule.agent", "RuleAgent"),
+    "expert": ("bideuchre_env.agents.expert.agent", "ExpertAgent"),
+    "pimc": ("bideuchre_env.agents.search.agent", "PimcAgent"),
+    "inference": ("bideuchre_env.agents.search.agent", "InferenceAgent"),
 }
 _registered: dict[str, Factory] = {}
 

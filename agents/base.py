@@ -6,11 +6,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from bideuchre_env._jit import Array, kernel
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
-from bideuchre_env.observation import layout_of
-from bideuchre_env.rules import Rules
-from bideuchre_env.tables import compile_tables
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, entry_kernel
 
 
 @runtime_checkable
@@ -72,7 +72,7 @@ class RowAgent:
         raise NotImplementedError
 
 
-@kernel
+@entry_kernel
 def first_empty(masks: Array) -> int:
     """The first row of masks, int8 (n, A), that allows nothing, or -1."""
     for i in range(len(masks)):

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import measure
+import reporting
 
-from bideuchre_env import timing
+from bideuchre_env.bench import measure
+from bideuchre_env.bench.measure import Figure
 from bideuchre_env.errors import BidEuchreError
-from bideuchre_env.timing import Figure
 
-PROGRAMS = measure.HERE / "peer_programs"
-VENVS = measure.HERE.parent / "runs" / "peers"
+PROGRAMS = reporting.HERE / "peer_programs"
+VENVS = reporting.HERE.parent / "runs" / "peers"
 OURS = "bideuchre_env"
 UNIT = "decisions/s"
 
@@ -62,15 +62,15 @@ PEERS = {
 
 
 class Program:
-    """A measuring program that is up: what it measures, and what it has found so far.
+    """A measuring program that is up: what it measures, and the rates so far.
 
     Starting waits until it has run a slice of everything; `Unavailable` if it ends instead.
     """
 
     def __init__(self, title: str, python: Path, script: Path, seconds: float) -> None:
-        measure.told(f"starting {title}")
+        reporting.announce(f"starting {title}")
         env = dict(os.environ)
-        if title != OURS:  # where this package is found is no path for a peer
+        if title != OURS:  # the paths of this package are none of a peer's
             env.pop("PYTHONPATH", None)
         self.title = title
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
@@ -99,8 +99,8 @@ class Program:
             self.process.stdin.flush()  # type: ignore[union-attr]
         except BrokenPipeError:
             pass  # it has ended, and may have said why
-        for name, found in self._answer().items():
-            self.rates.setdefault(name, []).append(found)
+        for name, rate in self._answer().items():
+            self.rates.setdefault(name, []).append(rate)
 
     def _answer(self) -> dict[str, Any]:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
@@ -119,7 +119,7 @@ class Program:
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = measure.options(str(__doc__).partition("\n")[0])
+    parser = reporting.options(str(__doc__).partition("\n")[0])
     parser.add_argument(
         "--peers", nargs="+", default=list(PEERS), choices=list(PEERS), help="(default: all)"
     )
@@ -138,7 +138,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: argparse.Namespace) -> int:
     """Install, start, measure in rounds, publish."""
-    timing.check(args.repeats, args.seconds)
+    measure.check(args.repeats, args.seconds)
     skipped: list[str] = []
     ready: dict[str, Path] = {}
     for name in args.peers:
@@ -146,7 +146,7 @@ def main(args: argparse.Namespace) -> int:
             ready[name] = environment(name, args.venvs, args.no_install)
         except Unavailable as error:
             skipped.append(f"{PEERS[name].title}: {error}")
-    with timing.pinned(args.core) as core, ExitStack() as stack:
+    with measure.pinned(args.core) as core, ExitStack() as stack:
         ours = Program(OURS, Path(sys.executable), PROGRAMS / "measure_bideuchre.py", args.seconds)
         runs = [stack.enter_context(closing(ours))]
         for name, python in ready.items():
@@ -161,16 +161,16 @@ def main(args: argparse.Namespace) -> int:
         for _ in range(args.repeats):
             runs = [run for run in runs if went_on(run, skipped)]
     packages = {name: version for run in runs for name, version in run.packages.items()}
-    report = measure.Report(
+    report = reporting.Report(
         "peers",
         "Peers",
-        f"random legal play, {measure.pinning(core)}, medians of {args.repeats} rounds in which "
+        f"random legal play, {reporting.pinning(core)}, medians of {args.repeats} rounds in which "
         f"all take turns, {args.seconds} s each; ratios are medians over the rounds.",
         figures(runs),
         skipped,
         {name: packages[name] for name in packages if name != OURS},
     )
-    measure.publish(report, args)
+    reporting.publish(report, args)
     return 0
 
 
@@ -195,7 +195,7 @@ def environment(name: str, folder: Path, no_install: bool) -> Path:
         return python
     if no_install:
         raise Unavailable(f"--no-install, and there is no {place}")
-    measure.told(f"installing {peer.title}")
+    reporting.announce(f"installing {peer.title}")
     shutil.rmtree(place, ignore_errors=True)
     commands = (
         [sys.executable, "-m", "venv", str(place)],
@@ -204,8 +204,8 @@ def environment(name: str, folder: Path, no_install: bool) -> Path:
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            wanted = " ".join(peer.requires)
-            raise Unavailable(f"{wanted} cannot be installed: {reason(done.stderr)}")
+            packages = " ".join(peer.requires)
+            raise Unavailable(f"{packages} cannot be installed: {reason(done.stderr)}")
     complete.touch()
     return python
 
@@ -221,7 +221,7 @@ def reason(text: str) -> str:
 def figures(runs: list[Program]) -> list[Figure]:
     """A figure for every task; a peer's is set against ours of the same rounds."""
     ours = runs[0].rates
-    found = []
+    rows = []
     for run in runs:
         for name, rates in run.rates.items():
             like = run.like[name]
@@ -229,8 +229,8 @@ def figures(runs: list[Program]) -> list[Figure]:
             if like in ours:
                 ratios = [a / b for a, b in zip(ours[like], rates, strict=True)]
                 more = {"against": like, "ratio": statistics.median(ratios)}
-            found.append(timing.figure(run.title, name, UNIT, rates, **more))
-    return found
+            rows.append(measure.figure(run.title, name, UNIT, rates, **more))
+    return rows
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ Times are processor time of the thread, so that other work on the machine counts
 is solved from an empty transposition table, from the deal to the exact number of tricks; "all
 alone?" asks only whether a lone hand takes every trick. Cards tried are the same on every machine.
 
-`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares the deals
-of `tests/hard_deals.jsonl`, found by making random ones harder card by card, with random ones.
+`--exchange` times the best exchange of 1, 2 and 3 cards of a lone call. `--hard` compares with
+random deals those of `tests/solver/hard_deals.jsonl`, made harder card by card.
 `--publish` measures 24, 32 and 48 cards, other deals in each of three rounds, and writes the
 figures to `results/` and this folder's README.
 """
@@ -114,41 +114,41 @@ def show(figures, form, quiet):
 
 def publish(args):
     """Measure rounds of other deals, and write the report with the other benchmarks'."""
-    import measure as shared
+    import reporting
 
-    from bideuchre_env import timing
+    from bideuchre_env.bench import measure
 
     figures = []
-    with timing.pinned() as core:
+    with measure.pinned() as core:
         for deck in ("24", "32", "48"):
             for question in QUESTIONS:
-                shared.told(f"{deck} cards, {question}")
+                reporting.announce(f"{deck} cards, {question}")
                 rounds = [
-                    measure(
+                    time_deals(
                         deck, question, args.deals or DEALS[deck], args.seed + turn, args.memory
                     )
                     for turn in range(ROUNDS)
                 ]
                 group, target = f"{deck} cards", TARGETS.get((deck, question))
                 rates = [found["rate"] for found in rounds]
-                figures.append(timing.figure(group, question, "deals/s", rates, target=target))
+                figures.append(measure.figure(group, question, "deals/s", rates, target=target))
                 if question != "all alone?":
                     tails = [found["cards_p99_by_mean"] for found in rounds]
                     name = f"{question}: cards tried by the 99th percentile, in means"
-                    figures.append(timing.figure(group, name, "means", tails, target=TAIL))
-    how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {shared.pinning(core)}"
-    report = shared.Report("solver", "Solver", how, figures)
-    shared.publish(report, args)
+                    figures.append(measure.figure(group, name, "means", tails, target=TAIL))
+    how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {reporting.pinning(core)}"
+    report = reporting.Report("solver", "Solver", how, figures)
+    reporting.publish(report, args)
 
 
 def solutions(args):
     """Random deals of every deck and question."""
     for deck in args.decks:
         for question in QUESTIONS:
-            yield measure(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
+            yield time_deals(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
 
 
-def measure(deck: str, question: str, deals: int, seed: int, memory: float) -> dict[str, object]:
+def time_deals(deck: str, question: str, deals: int, seed: int, memory: float) -> dict[str, object]:
     """Solve so many random deals of a deck one by one."""
     rules = rules_of(deck)
     times, tried = solve(rules, random_deals(rules, deals, seed), question, memory)
@@ -185,7 +185,7 @@ def random_deals(rules, deals: int, seed: int):
     """Hand integers, int64 (deals, 4)."""
     import numpy as np
 
-    from bideuchre_env.cards import hand_bits
+    from bideuchre_env.rules.cards import hand_bits
 
     rng = np.random.default_rng(seed)
     cards = np.repeat(np.arange(rules.kinds), rules.copies)
@@ -198,12 +198,12 @@ def solve(rules, hands, question: str, memory: float):
     """Microseconds and cards tried for each deal, each from an empty table."""
     import numpy as np
 
-    from bideuchre_env.cards import STRAINS
+    from bideuchre_env.core.state import new_states
+    from bideuchre_env.core.tables import compile_tables
+    from bideuchre_env.rules.cards import STRAINS
     from bideuchre_env.solver import values
-    from bideuchre_env.solver.board import new_board
-    from bideuchre_env.solver.memory import new_memory
-    from bideuchre_env.state import new_states
-    from bideuchre_env.tables import compile_tables
+    from bideuchre_env.solver.position import new_board
+    from bideuchre_env.solver.transpositions import new_memory
 
     strain, alone = QUESTIONS[question]
     deals, tables = len(hands), compile_tables(rules)
@@ -259,9 +259,9 @@ def hard(args):
     """The hard deals of a deck and question, in means of random ones, by cards tried."""
     import numpy as np
 
-    from bideuchre_env.cards import CARD_NAMES, hand_bits
+    from bideuchre_env.rules.cards import CARD_NAMES, hand_bits
 
-    corpus = Path(__file__).parents[1] / "tests" / "hard_deals.jsonl"
+    corpus = Path(__file__).parents[1] / "tests" / "solver" / "hard_deals.jsonl"
     told = [json.loads(text) for text in corpus.read_text(encoding="utf-8").splitlines()]
     for deck in args.decks:
         rules = rules_of(deck)
@@ -275,7 +275,7 @@ def hard(args):
             if not deals:
                 continue
             times, tried = solve(rules, np.array(deals), question, args.memory)
-            usual = measure(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
+            usual = time_deals(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
             if not usual["cards_mean"]:
                 raise OptionError(f"--deals {args.deals}: too few, none needed a card to be tried")
             yield {

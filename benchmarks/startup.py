@@ -21,11 +21,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import measure
+import reporting
 
-from bideuchre_env import timing
+from bideuchre_env.bench import measure
+from bideuchre_env.bench.measure import Figure
 from bideuchre_env.errors import BidEuchreError
-from bideuchre_env.timing import Figure
 
 IMPORT, STEP, MEMORY = "Import", "First step", "Memory"
 MB = 1e6
@@ -81,12 +81,12 @@ for threads in (1, 2):
     vec.set_state(vec.get_state())
 for opponents in ("random", "rule", "expert"):
     rows, row = game.solo_vec(64, opponents=opponents), game.solo(opponents=opponents)
-    seen, told = rows.reset(seed=1)[0], row.reset(seed=1)[0]
+    seen, observed = rows.reset(seed=1)[0], row.reset(seed=1)[0]
     for _ in range(100):
         seen = rows.step(seen["action_mask"].argmax(axis=1))[0]
-        told, _, over, cut, _ = row.step(int(told["action_mask"].argmax()))
+        observed, _, over, cut, _ = row.step(int(observed["action_mask"].argmax()))
         if over or cut:
-            told = row.reset()[0]
+            observed = row.reset()[0]
 for policy, observe in itertools.product(("random", "rule"), (False, True)):
     rollout.rollout(game, policy=policy, hands=64, seed=1, observe=observe)
 """
@@ -130,7 +130,7 @@ print(json.dumps({"cpu": time.process_time(), "peak": peak(), "numba": "numba" i
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    return measure.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
+    return reporting.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
@@ -151,9 +151,9 @@ def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
 def cold(program: str) -> dict[str, Any]:
     """The same with an empty cache; `kernels` are those it holds afterwards."""
     with new_cache() as cache:
-        found = fresh(program, cache)
+        run = fresh(program, cache)
         names = (KERNEL_FILE.match(path.name) for path in cache.rglob("*.nbi"))
-        return {**found, "kernels": {name.group(1) for name in names if name}}
+        return {**run, "kernels": {name.group(1) for name in names if name}}
 
 
 @contextmanager
@@ -177,30 +177,30 @@ def import_times(cache: Path) -> dict[str, float]:
         env=env,
     )
     lines = re.findall(r"import time: +\d+ \| +(\d+) \| +([\w.]+)", done.stderr)
-    wanted = ("bideuchre_env", "pettingzoo", "gymnasium", "numpy")
-    return {name: int(spent) / 1e6 for spent, name in lines if name in wanted}
+    packages = ("bideuchre_env", "pettingzoo", "gymnasium", "numpy")
+    return {name: int(spent) / 1e6 for spent, name in lines if name in packages}
 
 
 def imports(repeats: int, cache: Path) -> list[Figure]:
     """Importing: the package, what of it is its dependencies, and a bare Python for comparison."""
-    found = [import_times(cache) for _ in range(repeats)]
+    times = [import_times(cache) for _ in range(repeats)]
     rows = [
-        timing.figure(
-            IMPORT, "import bideuchre_env", "s", column(found, "bideuchre_env"), target=0.3
+        measure.figure(
+            IMPORT, "import bideuchre_env", "s", column(times, "bideuchre_env"), target=0.3
         )
     ]
-    for name, told in (
+    for name, title in (
         ("pettingzoo", "of which pettingzoo, gymnasium and numpy within"),
         ("gymnasium", "of which gymnasium, numpy within"),
         ("numpy", "of which numpy"),
     ):
-        rows.append(timing.figure(IMPORT, told, "s", column(found, name)))
-    for program, told in (
+        rows.append(measure.figure(IMPORT, title, "s", column(times, name)))
+    for program, title in (
         (PACKAGE, "a process that imports it"),
         (NOTHING, "a process that does nothing"),
     ):
         runs = [fresh(program, cache) for _ in range(repeats)]
-        rows.append(timing.figure(IMPORT, f"{told}, process time", "s", column(runs, "cpu")))
+        rows.append(measure.figure(IMPORT, f"{title}, process time", "s", column(runs, "cpu")))
     return rows
 
 
@@ -209,10 +209,10 @@ def first_steps(repeats: int, cache: Path) -> list[Figure]:
     warm = [fresh(FIRST_STEP, cache) for _ in range(repeats)]
     chilly = [cold(FIRST_STEP) for _ in range(repeats)]
     return [
-        timing.figure(STEP, "warm cache, process time", "s", column(warm, "cpu"), target=1.5),
-        timing.figure(STEP, "warm cache, wall time", "s", column(warm, "wall")),
-        timing.figure(STEP, "cold cache, process time", "s", column(chilly, "cpu")),
-        timing.figure(STEP, "cold cache, wall time", "s", column(chilly, "wall")),
+        measure.figure(STEP, "warm cache, process time", "s", column(warm, "cpu"), target=1.5),
+        measure.figure(STEP, "warm cache, wall time", "s", column(warm, "wall")),
+        measure.figure(STEP, "cold cache, process time", "s", column(chilly, "cpu")),
+        measure.figure(STEP, "cold cache, wall time", "s", column(chilly, "wall")),
         *whole("everything but search", EVERYTHING, repeats, cache, target=40.0),
         *whole("agents that search, and the solver", SEARCH, repeats, cache),
     ]
@@ -226,10 +226,10 @@ def whole(
     again = [fresh(program, cache) for _ in range(repeats)]
     name = f"{name} ({len(compiled[0]['kernels'])} kernels)"
     return [
-        timing.figure(STEP, f"{name}, warm cache, wall time", "s", column(again, "wall")),
+        measure.figure(STEP, f"{name}, warm cache, wall time", "s", column(again, "wall")),
         *(
-            timing.figure(STEP, f"{name}, cold cache, {told}", "s", values, target=target)
-            for told, values in (
+            measure.figure(STEP, f"{name}, cold cache, {clock}", "s", values, target=target)
+            for clock, values in (
                 ("process time", column(compiled, "cpu")),
                 ("wall time", column(compiled, "wall")),
             )
@@ -239,53 +239,55 @@ def whole(
 
 def memory(repeats: int, cache: Path) -> list[Figure]:
     """The bytes of a row, and the most memory a process has taken."""
-    from bideuchre_env.state import STATE
+    from bideuchre_env.core.state import STATE
 
     one = [fresh(FIRST_STEP, cache)["peak"] / MB for _ in range(repeats)]
     few = [fresh(FIRST_VEC_STEP, cache, rows=1)["peak"] / MB for _ in range(repeats)]
     many = [fresh(FIRST_VEC_STEP, cache)["peak"] / MB for _ in range(repeats)]
     more = [b - a for a, b in zip(few, many, strict=True)]
     return [
-        timing.figure(MEMORY, "state of a game", "bytes", [float(STATE.itemsize)], target=256),
-        timing.figure(MEMORY, "process with one environment, peak", "MB", one),
-        timing.figure(MEMORY, f"process with {ROWS:,} rows, peak", "MB", many, target=150),
-        timing.figure(MEMORY, f"of which {ROWS:,} rows more than one", "MB", more),
+        measure.figure(MEMORY, "state of a game", "bytes", [float(STATE.itemsize)], target=256),
+        measure.figure(MEMORY, "process with one environment, peak", "MB", one),
+        measure.figure(MEMORY, f"process with {ROWS:,} rows, peak", "MB", many, target=150),
+        measure.figure(MEMORY, f"of which {ROWS:,} rows more than one", "MB", more),
     ]
 
 
-def column(found: list[dict[str, Any]], name: str) -> list[float]:
+def column(runs: list[dict[str, Any]], name: str) -> list[float]:
     """One value of every run."""
-    return [run[name] for run in found]
+    return [run[name] for run in runs]
 
 
 def kernels() -> set[str]:
     """The names of all kernels of the package, as its sources have them."""
-    from bideuchre_env._cache import kernel_sources
+    from bideuchre_env.runtime.cache import kernel_sources
 
-    texts = (path.read_text(encoding="utf-8") for path in kernel_sources())
-    return {name for text in texts for name in re.findall(r"^@kernel\ndef (\w+)", text, re.M)}
+    texts = (path.read_text(encoding="utf-8") for path in kernel_sources().values())
+    return {
+        name for text in texts for name in re.findall(r"^@(?:entry_)?kernel\ndef (\w+)", text, re.M)
+    }
 
 
 def main(args: argparse.Namespace) -> int:
     """Measure everything and publish."""
-    timing.check(args.repeats, 1.0)
+    measure.check(args.repeats, 1.0)
     steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
-    with timing.pinned(args.core) as core, new_cache() as cache:
-        measure.told("filling a cache")
+    with measure.pinned(args.core) as core, new_cache() as cache:
+        reporting.announce("filling a cache")
         for program in (EVERYTHING, SEARCH, FIRST_VEC_STEP):
             fresh(program, cache)
-        found = []
+        figures: list[Figure] = []
         for step in steps:
-            measure.told(step.__name__.replace("_", " "))
-            found += step(args.repeats, cache)
-    report = measure.Report(
+            reporting.announce(step.__name__.replace("_", " "))
+            figures += step(args.repeats, cache)
+    report = reporting.Report(
         "startup",
         "Start-up and memory",
-        f"fresh processes on {measure.pinning(core)}, medians of {args.repeats} repeats; "
+        f"fresh processes on {reporting.pinning(core)}, medians of {args.repeats} repeats; "
         "a row of the state is what its dtype says.",
-        found,
+        figures,
     )
-    measure.publish(report, args)
+    reporting.publish(report, args)
     return 0
 
 

@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 
-import measure
+import reporting
 
 import bideuchre_env
-from bideuchre_env import speed, timing
+from bideuchre_env.bench import measure, tasks
+from bideuchre_env.bench.measure import Figure, Task
 from bideuchre_env.errors import BidEuchreError, OptionError
-from bideuchre_env.timing import Figure, Task
 
 UNIT = "decisions/s"
 ROWS = (256, 1_024, 4_096, 16_384, 65_536)
@@ -43,72 +43,72 @@ Tasks = dict[str, Task]
 
 def aec(args: argparse.Namespace) -> Tasks:
     """One game at a time from Python, by episodes, wrappers and variants."""
-    tasks = {}
+    ways = {}
     for episode in ("game", "hand"):
         for name, wrapped in (("raw_env()", False), ("env()", True)):
-            tasks[f"{name}, episodes of a {episode}"] = speed.aec(
+            ways[f"{name}, episodes of a {episode}"] = tasks.aec(
                 GAME, wrapped=wrapped, episode=episode
             )
     for name, variant in others().items():
-        tasks[f"raw_env(), {name}"] = speed.aec(variant, wrapped=False)
-    return tasks
+        ways[f"raw_env(), {name}"] = tasks.aec(variant, wrapped=False)
+    return ways
 
 
 def vec(args: argparse.Namespace) -> Tasks:
     """The vector env by rows, and by variants at the usual number of rows."""
-    tasks = {}
+    ways = {}
     for rows in args.rows:
         for way, sampled in WAYS.items():
-            tasks[f"{rows:,} rows, {way}"] = speed.vec(GAME, rows, sampled=sampled)
+            ways[f"{rows:,} rows, {way}"] = tasks.vec(GAME, rows, sampled=sampled)
     for name, variant in others().items():
         for way, sampled in WAYS.items():
             title = f"{USUAL:,} rows, {way}, {name}"
-            tasks[title] = speed.vec(variant, USUAL, sampled=sampled)
-    return tasks
+            ways[title] = tasks.vec(variant, USUAL, sampled=sampled)
+    return ways
 
 
 def solo(args: argparse.Namespace) -> Tasks:
     """The Gymnasium environments of one learner, its own decisions only."""
-    tasks: Tasks = {}
+    ways: Tasks = {}
     for opponents in ("random", "rule"):
-        tasks[f"one, {opponents} opponents"] = speed.solo(GAME, opponents)
-        tasks[f"{USUAL:,} rows, {opponents} opponents"] = speed.solo_vec(GAME, opponents, USUAL)
-    return tasks
+        ways[f"one, {opponents} opponents"] = tasks.solo(GAME, opponents)
+        ways[f"{USUAL:,} rows, {opponents} opponents"] = tasks.solo_vec(GAME, opponents, USUAL)
+    return ways
 
 
 def threads(args: argparse.Namespace) -> Tasks:
     """The vector env and rollouts on one thread and on several, not pinned."""
-    tasks: Tasks = {}
+    ways: Tasks = {}
     for count in dict.fromkeys((1, args.threads)):
         many = f"{count} thread" + "s" * (count > 1)
         for rows in args.rows:
-            tasks[f"{rows:,} rows, step alone, {many}"] = speed.vec(
+            ways[f"{rows:,} rows, step alone, {many}"] = tasks.vec(
                 GAME, rows, threads=count, sampled=False
             )
         for name, observe in (("rollouts", False), ("rollouts, observing", True)):
-            tasks[f"{name}, {many}"] = speed.rollouts(GAME, observe=observe, threads=count)
-    return tasks
+            ways[f"{name}, {many}"] = tasks.rollouts(GAME, observe=observe, threads=count)
+    return ways
 
 
 def rollouts(args: argparse.Namespace) -> Tasks:
     """Hands played inside one kernel: the game alone, observing, and by the rule player."""
-    tasks: Tasks = {}
+    ways: Tasks = {}
     for name, variant in bideuchre_env.variants.items():
-        tasks[f"random, {name}"] = speed.rollouts(variant)
-        tasks[f"random, observing, {name}"] = speed.rollouts(variant, observe=True)
-        tasks[f"rule player, {name}"] = speed.rollouts(variant, "rule")
-    return tasks
+        ways[f"random, {name}"] = tasks.rollouts(variant)
+        ways[f"random, observing, {name}"] = tasks.rollouts(variant, observe=True)
+        ways[f"rule player, {name}"] = tasks.rollouts(variant, "rule")
+    return ways
 
 
 def agents(args: argparse.Namespace) -> Tasks:
     """The agents alone on rows of observations, and in self-play with everything it does."""
-    tasks: Tasks = {}
+    ways: Tasks = {}
     for agent in bideuchre_env.agents.names():
         rows = FEW if agent in SEARCH else USUAL
-        tasks[f"{agent}, act_rows on {rows:,} rows"] = speed.agent_rows(GAME, agent, rows)
+        ways[f"{agent}, act_rows on {rows:,} rows"] = tasks.agent_rows(GAME, agent, rows)
     for a, b in (("rule", "random"), ("rule", "rule")):
-        tasks[f"self-play, {a} and {b}"] = speed.duel(GAME, a, b)
-    return tasks
+        ways[f"self-play, {a} and {b}"] = tasks.self_play(GAME, a, b)
+    return ways
 
 
 def others() -> dict[str, bideuchre_env.Variant]:
@@ -129,7 +129,7 @@ GROUPS: dict[str, tuple[str, Callable[[argparse.Namespace], Tasks]]] = {
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = measure.options(str(__doc__).partition("\n")[0])
+    parser = reporting.options(str(__doc__).partition("\n")[0])
     parser.add_argument(
         "--groups", nargs="+", default=list(GROUPS), choices=list(GROUPS), help="(default: all)"
     )
@@ -139,7 +139,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--threads",
         type=int,
-        default=timing.core_count(),
+        default=measure.core_count(),
         metavar="N",
         help="where several are used (default: the cores there are)",
     )
@@ -148,29 +148,29 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: argparse.Namespace) -> int:
     """Measure group after group, and publish."""
-    timing.check(args.repeats, args.seconds)
+    measure.check(args.repeats, args.seconds)
     if min(args.rows) < 1 or args.threads < 1:
         raise OptionError(f"--rows {min(args.rows)} --threads {args.threads}: 1 or more")
-    found: list[Figure] = []
-    with timing.pinned(args.core) as core:
+    figures: list[Figure] = []
+    with measure.pinned(args.core) as core:
         pass  # it can be had
     for name in [name for name in GROUPS if name in args.groups]:
         title, make = GROUPS[name]
-        measure.told(title)
-        with nullcontext() if name == "threads" else timing.pinned(core):
-            rates = timing.rounds(make(args), args.repeats, args.seconds)
-        found += [
-            timing.figure(title, key, UNIT, values, target=TARGETS.get((name, key)))
+        reporting.announce(title)
+        with nullcontext() if name == "threads" else measure.pinned(core):
+            rates = measure.rounds(make(args), args.repeats, args.seconds)
+        figures += [
+            measure.figure(title, key, UNIT, values, target=TARGETS.get((name, key)))
             for key, values in rates.items()
         ]
-    report = measure.Report(
+    report = reporting.Report(
         "throughput",
         "Throughput",
-        f"{GAME.name} unless said, uniform legal play unless said, {measure.pinning(core)} unless "
-        f"said, medians of {args.repeats} rounds of {args.seconds} s each.",
-        found,
+        f"{GAME.name} unless said, uniform legal play unless said, {reporting.pinning(core)} "
+        f"unless said, medians of {args.repeats} rounds of {args.seconds} s each.",
+        figures,
     )
-    measure.publish(report, args)
+    reporting.publish(report, args)
     return 0
 
 

@@ -12,8 +12,9 @@ from importlib import import_module
 from typing import Any
 
 from bideuchre_env import errors
-from bideuchre_env.registration import Variant, make, register, variants
-from bideuchre_env.rules import Bid, Rules
+from bideuchre_env.envs.registration import Variant, make, register, variants
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.rules import Rules
 
 __version__ = "0.1.0"
 
@@ -25,19 +26,26 @@ six_card_v0 = variants["six_card_v0"]
 double_deck_v0 = variants["double_deck_v0"]
 
 _LAZY = {
-    "BidEuchreEnv": "bideuchre_env.aec",
-    "BidEuchreVec": "bideuchre_env.vector",
-    "GameRecord": "bideuchre_env.record",
-    "Layout": "bideuchre_env.observation",
-    "Outcome": "bideuchre_env.state",
-    "Phase": "bideuchre_env.state",
-    "SoloEnv": "bideuchre_env.solo",
-    "SoloVectorEnv": "bideuchre_env.solo_vector",
+    "BidEuchreEnv": "bideuchre_env.envs.aec.env",
+    "BidEuchreVec": "bideuchre_env.envs.vector.env",
+    "GameRecord": "bideuchre_env.records.record",
+    "Layout": "bideuchre_env.core.observation.layout",
+    "Outcome": "bideuchre_env.core.state",
+    "Phase": "bideuchre_env.core.state",
+    "SoloEnv": "bideuchre_env.envs.solo.env",
+    "SoloVectorEnv": "bideuchre_env.envs.solo.vector_env",
 }
-_SUBMODULES = (
-    *("agents", "match", "ratings", "record", "records_io", "rollout", "selfplay", "sequential"),
-    "solver",
-)
+_MODULES = {
+    "agents": "bideuchre_env.agents",
+    "match": "bideuchre_env.evaluation.match",
+    "ratings": "bideuchre_env.evaluation.statistics.ratings",
+    "record": "bideuchre_env.records.record",
+    "records_io": "bideuchre_env.records.files",
+    "rollout": "bideuchre_env.evaluation.rollout",
+    "selfplay": "bideuchre_env.evaluation.selfplay",
+    "sequential": "bideuchre_env.evaluation.statistics.sequential",
+    "solver": "bideuchre_env.solver",
+}
 
 __all__ = [
     "Bid",
@@ -66,13 +74,13 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    if name in _SUBMODULES:
-        return import_module(f"bideuchre_env.{name}")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     raise AttributeError(f"module 'bideuchre_env' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_SUBMODULES})
+    return sorted({*globals(), *_LAZY, *_MODULES})
 
 
 register()

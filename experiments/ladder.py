@@ -4,7 +4,7 @@
     python experiments/ladder.py --variants barrie_v0 --boards 2000 --search-boards 100
     python experiments/ladder.py --agents expert pimc:worlds=20 pimc --search-boards 400
 
-A rung is a match: points a hand with a 95 % interval over boards. Rungs of fast agents get
+A rung is a match: points per hand with a 95 % interval over boards. Rungs of fast agents get
 `--boards` boards, those of agents that search `--search-boards`. Each finished rung is kept in the
 folder `--out` as JSON and is not played again: take another folder, or empty it, when the agents
 have changed. `--write FILE` puts the table into a file, between the lines `<!-- ladder -->` and
@@ -20,13 +20,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from command_line import parse, run
-
 import bideuchre_env
 from bideuchre_env import match, records_io
+from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.errors import OptionError
 
-SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
+SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
 
 
@@ -54,12 +53,12 @@ def parse_args(arguments: list[str] | None = None) -> Args:
 
 
 def searches(agent: str) -> bool:
-    """Whether an agent, whatever its options, takes milliseconds a decision."""
+    """Whether an agent, whatever its options, takes milliseconds per decision."""
     return bideuchre_env.agents.parse(agent)[0] in SEARCH
 
 
 def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]:
-    """What a match of two neighbours found: from its file, or played now and kept."""
+    """The result of a match of two neighbours: from its file, or played now and kept."""
     boards = args.search_boards if searches(weaker) or searches(stronger) else args.boards
     words = (variant, stronger, weaker, str(boards), f"seed{args.seed}")
     path = args.out / f"{records_io.file_stem(*words)}.json"
@@ -68,30 +67,29 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
         if kept["agents"] != [stronger, weaker]:
             raise OptionError(f"{path} is of {' and '.join(kept['agents'])}: another --out")
         return kept
-    found = match.play(
+    result = match.play(
         variant, stronger, weaker, boards=boards, seed=args.seed, workers=args.workers
     )
-    told = found.to_dict()
-    if found.interrupted:
+    if result.interrupted:
         raise KeyboardInterrupt
-    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    return told
+    path.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+    return result.to_dict()
 
 
-def table(args: Args, rungs: list[dict[str, Any]]) -> str:
+def table(rungs: list[dict[str, Any]]) -> str:
     """The rungs as Markdown."""
     lines = [
-        "| variant | rung | points a hand | 95 % interval | boards | ties | ms a decision |",
+        "| variant | rung | points per hand | 95 % interval | boards | ties | ms per decision |",
         "|---|---|---|---|---|---|---|",
     ]
-    for found in rungs:
-        boards, (stronger, weaker) = found["boards"], found["agents"]
-        points = boards["points_per_hand"]
-        ms = " and ".join(f"{found['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
+    for result in rungs:
+        boards, (stronger, weaker) = result["boards"], result["agents"]
+        points = result["points_per_hand"]
+        ms = " and ".join(f"{result['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
         lines.append(
-            f"| `{found['variant']}` | {stronger} over {weaker} | {points['mean']:+.2f} | "
-            f"{points['low']:+.2f} to {points['high']:+.2f} | {boards['boards']:,} | "
-            f"{100 * boards['tie_boards'] / boards['boards']:.0f} % | {ms} |"
+            f"| `{result['variant']}` | {stronger} over {weaker} | {points['mean']:+.2f} | "
+            f"{points['low']:+.2f} to {points['high']:+.2f} | {boards:,} | "
+            f"{100 * result['tie_boards'] / boards:.0f} % | {ms} |"
         )
     return "\n".join(lines)
 
@@ -111,18 +109,18 @@ def main(args: Args) -> int:
         for agent in args.agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
     args.out.mkdir(parents=True, exist_ok=True)
-    found: list[dict[str, Any]] = []
+    rungs: list[dict[str, Any]] = []
     code = 0
     try:
         for variant in args.variants:
             for weaker, stronger in pairwise(args.agents):
                 print(f"{variant}: {stronger} over {weaker}", file=sys.stderr, flush=True)
-                found.append(rung(args, variant, weaker, stronger))
+                rungs.append(rung(args, variant, weaker, stronger))
     except KeyboardInterrupt:
         code = 130
-    print(table(args, found))
+    print(table(rungs))
     if args.write is not None and code == 0:
-        put(args.write, table(args, found))
+        put(args.write, table(rungs))
     return code
 
 

@@ -6,8 +6,8 @@
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
-settled the question. It writes a folder with `results.csv` (a line a pair), `results.json` (all
-figures), `results.md` (ratings and two tables a variant) and `results.png` (the first of them,
+settled the question. It writes a folder with `results.csv` (a line per pair), `results.json` (all
+figures), `results.md` (ratings and two tables per variant) and `results.png` (the first of them,
 drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
 only the pair that is being played; the picture is drawn last.
 """
@@ -22,16 +22,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from command_line import parse, run
 from tournament_picture import Scores, draw
 
 import bideuchre_env
-from bideuchre_env import match, selfplay
+from bideuchre_env import match
+from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.errors import OptionError
-from bideuchre_env.intervals import Interval
-from bideuchre_env.ratings import Meeting, ratings
-from bideuchre_env.report import part_of, share_of
-from bideuchre_env.sequential import Bounds
+from bideuchre_env.evaluation.report import part_of, share_of
+from bideuchre_env.evaluation.results import Result
+from bideuchre_env.evaluation.seeding import check_seed
+from bideuchre_env.evaluation.statistics.intervals import Interval
+from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
+from bideuchre_env.evaluation.statistics.sequential import Bounds
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Args:
         default=None,
         metadata={
             "help": "end a pair's boards once it is settled whether the agent named later is worth "
-            "at most LOW or at least HIGH points a hand, as 0 0.1; --boards is then the most"
+            "at most LOW or at least HIGH points per hand, as 0 0.1; --boards is then the most"
         },
     )
     workers: int = field(default=1, metadata={"help": "processes that play; same results"})
@@ -83,7 +85,7 @@ def main(args: Args) -> int:
     check(args)
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
-    results: list[match.Match] = []
+    results: list[Result] = []
     rated: Ratings = {}
     interrupted = False
     for variant in args.variants:
@@ -108,7 +110,7 @@ def main(args: Args) -> int:
     return finish(args, results, rated, interrupted)
 
 
-def play(args: Args, variant: str, stronger: str, weaker: str) -> match.Match:
+def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
     """One pair on one variant."""
     return match.play(
         variant,
@@ -124,7 +126,7 @@ def play(args: Args, variant: str, stronger: str, weaker: str) -> match.Match:
 
 def check(args: Args) -> None:
     """Raise `OptionError` for arguments that make no tournament, before anything is played."""
-    selfplay.check_seed(args.seed, args.boards)
+    check_seed(args.seed, args.boards)
     if args.boards < 2:
         raise OptionError(f"--boards {args.boards}: 2 or more, for an interval")
     if len(set(args.agents)) != len(args.agents) or len(args.agents) < 2:
@@ -143,7 +145,7 @@ def check(args: Args) -> None:
             raise OptionError(f"{args.out / name} exists: another --out, or --force")
 
 
-def finish(args: Args, results: list[match.Match], rated: Ratings, interrupted: bool) -> int:
+def finish(args: Args, results: list[Result], rated: Ratings, interrupted: bool) -> int:
     """Draw the picture, say what was written, and give the exit code."""
     if interrupted:
         print(f"interrupted: {len(results)} finished pairs are kept", file=sys.stderr)
@@ -158,7 +160,7 @@ def finish(args: Args, results: list[match.Match], rated: Ratings, interrupted: 
     return 130 if interrupted else 0
 
 
-def picture(args: Args, results: list[match.Match], rated: Ratings) -> None:
+def picture(args: Args, results: list[Result], rated: Ratings) -> None:
     """Draw the tables of points per hand."""
     title = f"Every agent against every agent: {length(args)} a pair, ± 95 % interval; "
     title += "ratings at the left"
@@ -166,7 +168,7 @@ def picture(args: Args, results: list[match.Match], rated: Ratings) -> None:
     draw(args.out / "results.png", tables, rated, args.agents, title)
 
 
-def rate(results: list[match.Match], variant: str) -> dict[str, Interval]:
+def rate(results: list[Result], variant: str) -> dict[str, Interval]:
     """Ratings of everyone on a variant; whoever was named first has 0."""
     meetings = [
         Meeting(*r.agents, r.board_rows["board"], r.board_rows["points"].sum(axis=1))
@@ -176,13 +178,13 @@ def rate(results: list[match.Match], variant: str) -> dict[str, Interval]:
     return ratings(meetings, anchor=meetings[0].b)
 
 
-def line(result: match.Match) -> str:
+def line(result: Result) -> str:
     """A finished pair in a line."""
     a, b = result.agents
     points = result.boards.points_per_hand
     assert points is not None
     return (
-        f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points a hand, "
+        f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points per hand, "
         f"95 % interval {points.low:+.2f} to {points.high:+.2f}"
         + (f"; {result.test.answer}, after {result.test.boards:,} boards" if result.test else "")
     )
@@ -206,7 +208,7 @@ def rating_of(rating: Interval) -> str:
     return f"{rating.mean:.0f} ({rating.low:.0f} to {rating.high:.0f})"
 
 
-def write(args: Args, results: list[match.Match], rated: Ratings) -> None:
+def write(args: Args, results: list[Result], rated: Ratings) -> None:
     """The tables of what is finished; the old ones stay until the new ones are whole."""
     if not results:
         return
@@ -225,8 +227,8 @@ def replace(path: Path, text: str) -> None:
     partial.replace(path)
 
 
-def csv_row(result: match.Match) -> tuple[Any, ...]:
-    """A pair's line of the table."""
+def csv_row(result: Result) -> tuple[Any, ...]:
+    """The line of a pair in the table."""
     boards, games = result.boards, result.games
     points, share = boards.points_per_hand, games.win_rate
     assert points is not None
@@ -242,9 +244,9 @@ def csv_row(result: match.Match) -> tuple[Any, ...]:
     )
 
 
-def as_json(results: list[match.Match], rated: Ratings, args: Args) -> str:
+def as_json(results: list[Result], rated: Ratings, args: Args) -> str:
     """Everything, as one object."""
-    told = {
+    data = {
         "boards": args.boards,
         "games": args.games,
         "sprt": args.sprt,
@@ -255,11 +257,11 @@ def as_json(results: list[match.Match], rated: Ratings, args: Args) -> str:
             for variant, by_name in rated.items()
         },
     }
-    return json.dumps(told, indent=1) + "\n"
+    return json.dumps(data, indent=1) + "\n"
 
 
-def markdown(results: list[match.Match], rated: Ratings, args: Args) -> str:
-    """Two tables a variant: points per hand by row and column, and how each pair's came about."""
+def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
+    """Two tables per variant: points per hand by row and column, and how each pair's came about."""
     lines = [
         "# Tournament",
         "",
@@ -293,13 +295,13 @@ def markdown(results: list[match.Match], rated: Ratings, args: Args) -> str:
                 for column in args.agents
             ]
             rating = rated.get(variant, {}).get(row)
-            cells += [rating_of(rating) if rating else "", took(results, variant, row)]
+            cells += [rating_of(rating) if rating else "", decision_time(results, variant, row)]
             lines.append(f"| **{row}** | {' | '.join(cells)} |")
         lines += ["", *details([each for each in results if each.variant == variant], args)]
     return "\n".join(lines) + "\n"
 
 
-def details(results: list[match.Match], args: Args) -> list[str]:
+def details(results: list[Result], args: Args) -> list[str]:
     """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
     columns = ["pair", "boards", "made", "set", "alone", "made alone", "tie boards"]
     columns += (
@@ -331,19 +333,19 @@ def details(results: list[match.Match], args: Args) -> list[str]:
     return lines
 
 
-def took(results: list[match.Match], variant: str, agent: str) -> str:
-    """What an agent took over a decision on a variant, in milliseconds."""
+def decision_time(results: list[Result], variant: str, agent: str) -> str:
+    """The mean time of an agent's decision on a variant, in milliseconds."""
     own = [
-        (result.decided[k], result.thought[k])
+        (result.decisions[k], result.think_seconds[k])
         for result in results
         for k in range(2)
         if result.variant == variant and result.agents[k] == agent
     ]
-    decided = sum(n for n, _ in own)
-    return f"{1000 * sum(spent for _, spent in own) / decided:.2g} ms" if decided else ""
+    decisions, seconds = sum(n for n, _ in own), sum(spent for _, spent in own)
+    return f"{1000 * seconds / decisions:.2g} ms" if decisions else ""
 
 
-def matrix(results: list[match.Match], variant: str) -> Scores:
+def matrix(results: list[Result], variant: str) -> Scores:
     """(row, column) to the row's points per hand and half the width of the interval."""
     scores = {}
     for result in results:

@@ -6,9 +6,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env.intervals import Interval
+from bideuchre_env.evaluation.statistics.intervals import Interval
 
-Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points a hand, half interval
+Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, half interval
 
 
 def draw(
@@ -18,7 +18,7 @@ def draw(
     agents: tuple[str, ...],
     title: str,
 ) -> None:
-    """A panel a variant, blue where the row is ahead, red where behind; needs matplotlib."""
+    """A panel per variant, blue where the row is ahead, red where behind; needs matplotlib."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

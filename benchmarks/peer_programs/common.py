@@ -42,8 +42,8 @@ class Program:
             task = make()
             task()
         except (Exception, SystemExit) as error:  # a library's own way to say no
-            told = (str(error).strip().splitlines() or [""])[0]
-            self.skipped[name] = f"{type(error).__name__}: {told}"[:200]
+            reason = (str(error).strip().splitlines() or [""])[0]
+            self.skipped[name] = f"{type(error).__name__}: {reason}"[:200]
             return
         self.tasks[name] = task
         self.like[name] = like
@@ -55,9 +55,9 @@ class Program:
         for _ in sys.stdin:
             self.answer({name: self.rate(task) for name, task in self.tasks.items()})
 
-    def answer(self, found: object) -> None:
+    def answer(self, message: object) -> None:
         """Send one line of JSON."""
-        self.answers.write(json.dumps(found) + "\n")
+        self.answers.write(json.dumps(message) + "\n")
         self.answers.flush()
 
     def rate(self, task: Task) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from common import Program
 
 import bideuchre_env
-from bideuchre_env import speed
+from bideuchre_env.bench import tasks
 
 ROWS = 4_096
 
@@ -15,11 +15,11 @@ def main() -> None:
     program = Program()
     game = bideuchre_env.cincinnati_v0
     for name, wrapped in (("AEC raw_env()", False), ("AEC env()", True)):
-        program.add(name, "", lambda wrapped=wrapped: speed.aec(game, wrapped=wrapped))
+        program.add(name, "", lambda wrapped=wrapped: tasks.aec(game, wrapped=wrapped))
     for name, sampled in (("vec, actions drawn", True), ("vec, step alone", False)):
-        program.add(name, "", lambda sampled=sampled: speed.vec(game, ROWS, sampled=sampled))
+        program.add(name, "", lambda sampled=sampled: tasks.vec(game, ROWS, sampled=sampled))
     for name, observe in (("rollouts", False), ("rollouts, observing", True)):
-        program.add(name, "", lambda observe=observe: speed.rollouts(game, observe=observe))
+        program.add(name, "", lambda observe=observe: tasks.rollouts(game, observe=observe))
     program.serve("bideuchre_env")
 
 

@@ -8,12 +8,15 @@ solver.best_exchange(deal, rules, declarer=0, strain="H", cards=2)
 solver.par(deal, dealer, rules)         # best calls by all
 solver.solve_batch(deals, rules, strain="H", declarer=0, threads=2)
 solver.analyse(record)                  # tricks given away by each card played
+
+It imports `records` and the rooms before it. In the repository, `solver/README.md` has the
+search in a page.
 """
 
 from bideuchre_env.solver.analysis import PlayedCard, analyse
-from bideuchre_env.solver.best_calls import Par, par
 from bideuchre_env.solver.deal_table import DealTable, Exchange, best_exchange, table, tables_of
-from bideuchre_env.solver.faces import can_make, solve, solve_batch, solve_moves
+from bideuchre_env.solver.par import Par, par
+from bideuchre_env.solver.solve import can_make, solve, solve_batch, solve_moves
 
 __all__ = [
     "DealTable",

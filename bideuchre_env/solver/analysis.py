@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bideuchre_env.cards import CARD_NAMES
-from bideuchre_env.errors import PositionError, shown
-from bideuchre_env.record import GameRecord
-from bideuchre_env.rules import Rules
-from bideuchre_env.solver.faces import solve_batch
-from bideuchre_env.solver.positions import act, opened_hand
-from bideuchre_env.state import Phase, new_states
+from bideuchre_env._checks import shown
+from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.errors import PositionError
+from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules.cards import CARD_NAMES
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.solver.inputs import act, opened_hand
+from bideuchre_env.solver.solve import solve_batch
 
 
 @dataclass(frozen=True)

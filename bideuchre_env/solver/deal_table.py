@@ -9,17 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._jit import Array
-from bideuchre_env.cards import N_SEATS, STRAINS, hand_bits, hand_kinds, hand_names, parse_strain
-from bideuchre_env.deals import parse_seat
-from bideuchre_env.errors import OptionError, is_whole, shown
-from bideuchre_env.rules import MAX_EXCHANGE, Rules
+from bideuchre_env._checks import is_whole, shown
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import (
+    N_SEATS,
+    STRAINS,
+    hand_bits,
+    hand_kinds,
+    hand_names,
+    parse_strain,
+)
+from bideuchre_env.rules.parse import parse_seat
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
 from bideuchre_env.solver import values
-from bideuchre_env.solver.faces import dealer_seat, spans
-from bideuchre_env.solver.positions import hands_of_deal, hands_of_deals
-from bideuchre_env.solver.workers import Task, run
-from bideuchre_env.state import new_states
-from bideuchre_env.tables import compile_tables
+from bideuchre_env.solver.inputs import hands_of_deal, hands_of_deals
+from bideuchre_env.solver.pool import Task, run
+from bideuchre_env.solver.solve import dealer_seat, spans
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ share what the table holds; `forget` before the first, and whenever either chang
 
 from __future__ import annotations
 
-from bideuchre_env._jit import Array, Row, kernel, lowest_bit
-from bideuchre_env.deal import begin_hand
-from bideuchre_env.play import begin_play
-from bideuchre_env.solver.board import end_trick, put_down, set_up
-from bideuchre_env.solver.memory import forget
-from bideuchre_env.solver.order import equal_to_below, playable
+from bideuchre_env.core.phases.deal import begin_hand
+from bideuchre_env.core.phases.play import begin_play
+from bideuchre_env.runtime.intrinsics import lowest_bit
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from bideuchre_env.solver.move_order import equal_to_below, playable
+from bideuchre_env.solver.position import end_trick, put_down, set_up
 from bideuchre_env.solver.search import search
+from bideuchre_env.solver.transpositions import forget
 
 
 @kernel
@@ -21,7 +22,7 @@ def value_from(
     b: Row, heads: Array, entries: Array, depth: int, place: int, seat: int, guess: int
 ) -> int:
     """The tricks side 0 takes of those not complete, sought from a guess on."""
-    low, high = 0, int(b.left) - depth
+    low, high = 0, b.left - depth
     goal = min(max(guess, 1), high)
     while low < high:
         if search(b, heads, entries, depth, place, seat, goal):
@@ -36,16 +37,16 @@ def value_from(
 @kernel
 def first_guess(b: Row) -> int:
     """What side 0 may take of the tricks left, near enough to start from."""
-    left = int(b.left)
-    if int(b.places) == 3:
-        return left // 3 if int(b.hands[0, 0]) == 0 or int(b.hands[0, 2]) == 0 else left
-    return (left + 1) // 2 + (0 if int(b.seat) & 1 else 1) * (left // 4)
+    left = b.left
+    if b.places == 3:
+        return left // 3 if b.hands[0, 0] == 0 or b.hands[0, 2] == 0 else left
+    return (left + 1) // 2 + (0 if b.seat & 1 else 1) * (left // 4)
 
 
 @kernel
 def solve_position(b: Row, heads: Array, entries: Array) -> int:
     """The tricks side 0 still takes on a board that is set up, the current one included."""
-    return value_from(b, heads, entries, 0, int(b.place), int(b.seat), first_guess(b))
+    return value_from(b, heads, entries, 0, b.place, b.seat, first_guess(b))
 
 
 @kernel
@@ -54,16 +55,16 @@ def value_after(b: Row, heads: Array, entries: Array, card: int, value: int) -> 
 
     `value` is what it takes if the seat to act plays its best card.
     """
-    seat, place = int(b.seat), int(b.place)
+    seat, place = b.seat, b.place
     put_down(b, 0, place, seat, card)
-    depth, won, after = 0, 0, int(b.next[seat])
-    if place + 1 < int(b.places):
+    depth, won, after = 0, 0, b.next[seat]
+    if place + 1 < b.places:
         place += 1
     else:
         end_trick(b, 0)
-        after = int(b.best_seats[0, place + 1])
+        after = b.best_seats[0, place + 1]
         won, depth, place = 1 - (after & 1), 1, 0
-    most = int(b.left) - depth
+    most = b.left - depth
     rest = min(max(value - won, 0), most)
     if seat & 1 == 0:  # side 0 takes `value` at most
         while rest > 0 and not search(b, heads, entries, depth, place, after, rest):
@@ -87,21 +88,21 @@ def solve_moves(
     if fresh:
         forget(b, heads, entries)
     out[:] = -1
-    left, seat = int(b.left), int(b.seat)
+    left, seat = b.left, b.seat
     value = solve_position(b, heads, entries)
-    cards = playable(b, 0, int(b.place), seat)
-    equal = equal_to_below(int(b.hands[0, seat]), int(b.tie[0]))
+    cards = playable(b, 0, b.place, seat)
+    equal = equal_to_below(b.hands[0, seat], b.tie[0])
     known = value
     while cards:
         card = lowest_bit(cards)
         cards &= cards - 1
         if equal >> card & 1 == 0:
             known = value_after(b, heads, entries, card, value)
-        out[int(b.kind_at[card])] = left - known if seat & 1 else known
+        out[b.kind_at[card]] = left - known if seat & 1 else known
     return left - value if seat & 1 else value
 
 
-@kernel
+@entry_kernel
 def solve_rows(
     states: Array,
     tables: Array,
@@ -118,10 +119,10 @@ def solve_rows(
         set_up(b, tables[0], states[i])
         forget(b, heads, entries)
         value = solve_position(b, heads, entries)
-        out[i] = int(b.left) - value if int(b.seat) & 1 else value
+        out[i] = b.left - value if b.seat & 1 else value
 
 
-@kernel
+@entry_kernel
 def solve_moves_rows(
     states: Array,
     tables: Array,
@@ -143,7 +144,7 @@ def solve_moves_rows(
         solve_moves(states[i], tables[0], boards[0], heads, entries, fresh, out[i])
 
 
-@kernel
+@entry_kernel
 def reaches_row(
     states: Array,
     tables: Array,
@@ -157,16 +158,16 @@ def reaches_row(
     b = boards[0]
     set_up(b, tables[0], states[row])
     forget(b, heads, entries)
-    return reaches(b, heads, entries, int(b.seat) & 1, wanted)
+    return reaches(b, heads, entries, b.seat & 1, wanted)
 
 
 @kernel
 def reaches(b: Row, heads: Array, entries: Array, side: int, wanted: int) -> bool:
     """Whether a side can still take so many tricks on a board that is set up."""
-    place, seat = int(b.place), int(b.seat)
+    place, seat = b.place, b.seat
     if side == 0:
         return search(b, heads, entries, 0, place, seat, wanted)
-    return not search(b, heads, entries, 0, place, seat, int(b.left) - wanted + 1)
+    return not search(b, heads, entries, 0, place, seat, b.left - wanted + 1)
 
 
 @kernel
@@ -189,7 +190,7 @@ def set_contract(
     begin_play(s, t)
 
 
-@kernel
+@entry_kernel
 def set_contracts(
     states: Array, tables: Array, hands: Array, dealer: int, declarer: int, strain: int, alone: int
 ) -> None:
@@ -198,7 +199,7 @@ def set_contracts(
         set_contract(states[i], tables[0], hands[i], dealer, declarer, strain, alone)
 
 
-@kernel
+@entry_kernel
 def solve_table(
     states: Array,
     tables: Array,
@@ -217,25 +218,25 @@ def solve_table(
     row of working room.
     """
     s, t, b = states[0], tables[0], boards[0]
-    eldest = int(t.eldest_leads) == 1
+    eldest = t.eldest_leads == 1
     for i in range(first, last):
         for strain in range(5):
             for alone in range(2):
                 for declarer in range(4):
                     if eldest and alone == 0 and declarer > 0:  # the same lead, whoever declares
-                        all_tricks, first_out = int(t.tricks), int(out[i, 0, 0, strain])
+                        all_tricks, first_out = t.tricks, out[i, 0, 0, strain]
                         value = all_tricks - first_out if declarer & 1 else first_out
                         out[i, 0, declarer, strain] = value
                         continue
-                    set_contract(s, t, hands[i], int(dealers[i]), declarer, strain, alone)
+                    set_contract(s, t, hands[i], dealers[i], declarer, strain, alone)
                     set_up(b, t, s)
                     if alone or declarer == 0:
                         forget(b, heads, entries)
                     value = solve_position(b, heads, entries)
-                    out[i, alone, declarer, strain] = int(b.left) - value if declarer & 1 else value
+                    out[i, alone, declarer, strain] = b.left - value if declarer & 1 else value
 
 
-@kernel
+@entry_kernel
 def best_of_exchanges(
     states: Array,
     tables: Array,
@@ -258,18 +259,18 @@ def best_of_exchanges(
     (dealer, declarer, strain).
     """
     s, t, b = states[0], tables[0], boards[0]
-    dealer, declarer, strain = int(contract[0]), int(contract[1]), int(contract[2])
+    dealer, declarer, strain = contract[0], contract[1], contract[2]
     for j in range(len(passed)):
         set_contract(s, t, hands, dealer, declarer, strain, 1)
-        s.hands[declarer] = join(int(given[first, 0]), int(passed[j, 1]))
+        s.hands[declarer] = join(given[first, 0], passed[j, 1])
         set_up(b, t, s)
         if first == 0 and j == 0:  # later exchanges leave the same enemies and the same strain
             forget(b, heads, entries)
-        while best < int(b.left) and reaches(b, heads, entries, declarer & 1, best + 1):
+        while best < b.left and reaches(b, heads, entries, declarer & 1, best + 1):
             best += 1
             found[0] = first
             found[1] = j
-        if best == int(b.left) or int(b.stop):
+        if best == b.left or b.stop:
             break
     return best
 

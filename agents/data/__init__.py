@@ -1,0 +1,79 @@
+"""The files of numbers that lie beside the agents: arrays, and how they were made."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from bideuchre_env.errors import TableError
+from bideuchre_env.runtime.jit import Array
+
+PROVENANCE = "provenance"
+
+
+@lru_cache(maxsize=8)
+def read_file(name: str) -> dict[str, Array]:
+    """The arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
+    path = resources.files(__name__).joinpath(name)
+    try:
+        with path.open("rb") as file, np.load(file) as loaded:
+            arrays = {each: loaded[each] for each in loaded.files}
+    except Exception as error:  # whatever the damage makes of archive, header or array
+        raise damaged(name, f"{type(error).__name__}: {error}") from error
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """One array of a file, read-only; an axis of -1 has any length.
+
+    `TableError` if it is not there, or of another form: kernels read it and check no bounds.
+    """
+    arrays = read_file(name)
+    if part not in arrays:
+        raise damaged(name, f"no {part} in it")
+    array = arrays[part]
+    fits = len(array.shape) == len(shape) and all(
+        wanted in (-1, there) for wanted, there in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype != dtype:
+        raise damaged(name, f"{part} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}")
+    return array
+
+
+def read_provenance(name: str) -> dict[str, Any]:
+    """How a file was made, as it says itself."""
+    arrays = read_file(name)
+    if PROVENANCE not in arrays:
+        raise damaged(name, f"no {PROVENANCE} in it")
+    text = str(arrays[PROVENANCE])
+    try:
+        told: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise damaged(name, f"its provenance cannot be read: {error}") from error
+    return told
+
+
+def write_file(path: Path, arrays: dict[str, Array], told: dict[str, Any]) -> None:
+    """Write such a file, complete or not at all; `told` is how it was made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    whole: dict[str, Any] = {**arrays, PROVENANCE: np.array(json.dumps(told))}
+    with partial.open("wb") as file:
+        np.savez_compressed(file, **whole)
+    partial.replace(path)
+
+
+def damaged(name: str, why: str) -> TableError:
+    """The error for a file that is not as it was shipped."""
+    return TableError(
+        f"agents/data/{name} is missing or damaged, and the package needs it: "
+        f"install it again ({why})"
+    )

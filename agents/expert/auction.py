@@ -1,0 +1,350 @@
+"""The expert's auction: the hand's worth looked up, the calls so far read, every call weighed.
+
+What a call is worth has two parts. How the contract would end if it stood, from the table of hands
+shifted by what the others called, gives the chance to win the game. And a network, trained on many
+hands of the expert's own where one call was changed and the rest played out, says how many points
+the call really brings: whether it will stand, what partner and the others will make of it, and
+what is lost by passing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.expert.call_features import (
+    N_COUNTS,
+    N_INPUTS,
+    describe_call,
+    describe_table,
+)
+from bideuchre_env.agents.expert.call_network import FIRST, SECOND, network_points, weigh_table
+from bideuchre_env.agents.expert.hand_table import (
+    SCALE,
+    SUIT_MAPS,
+    canonical_key,
+    canonical_symmetry,
+    find_row,
+)
+from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
+from bideuchre_env.agents.rule.bidding import (
+    LONE_MADE,
+    N_SIGNS,
+    N_STRAINS,
+    leads,
+    read_signs,
+    spread_standing,
+)
+from bideuchre_env.agents.rule.hand_features import describe
+from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.rules.bids import MAX_BIDS
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
+from bideuchre_env.runtime.jit import Array, Row, kernel
+
+N_TRIED = 2  # strains a partnered bid is weighed in
+CLOSE = 0.75  # tricks a strain may be worth less than the best to be weighed at all
+REACH = 1.75  # tricks more than expected that are bid at most, but for the lowest bid there is
+NOT_WEIGHED = -1e9
+LIKELY = 0.3  # chance to make a lone bid in a strain that is not the best
+CLOSE_ALONE = 0.05  # the same of lone bids: chance to make them
+SUREST = 0.98  # the chance of a lone bid that nothing speaks against
+LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
+
+CALLS = np.dtype(
+    [
+        ("mean", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
+        ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
+        ("counts", np.float64, (N_STRAINS, N_COUNTS)),  # of the hand, by strain
+        ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
+        ("lone", np.float64, (4, N_STRAINS)),  # of all the tricks alone, by exchange and strain
+        ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
+        ("best_lone", np.int64, (4,)),  # by exchange: the strain with the best chance
+        ("standing", np.float64),  # points if the standing bid is played; after a pass by all, 0
+        ("standing_win", np.float64),  # the chance to win the game then
+        ("points", np.float64),  # of one call, if its contract is played
+        ("win", np.float64),  # the chance to win the game then
+        ("spread", np.float64, (MAX_TRICKS + 1,)),
+        ("slope", np.float64),  # chance of winning a point is worth
+        ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),  # of the calls: 1 + level, by `ranked`
+        ("inputs", np.float32, (N_INPUTS,)),  # of the network, and its sums on the way
+        ("table_sums", np.float32, (FIRST,)),
+        ("table_straight", np.float64),
+        ("first_sums", np.float32, (FIRST,)),
+        ("second_sums", np.float32, (SECOND,)),
+    ],
+    align=True,
+)
+
+
+@kernel
+def look_up(
+    v: Row, t: Row, keys: Array, tricks: Array, lone: Array, n: Row, scratch: Row, b: Row
+) -> bool:
+    """Fill what the hand is worth in every strain; False if the table does not have it."""
+    hand = v.held | v.held_pair << COPY_SHIFT
+    key = canonical_key(hand)
+    row = find_row(keys, key)
+    if row < 0:
+        return False
+    symmetry = canonical_symmetry(hand, key)
+    last = tricks.shape[1] - 1
+    lead = 0 if leads(v, t, 0, 0, False) else last
+    lone_lead = 0 if leads(v, t, 0, 0, True) else last
+    for strain in range(N_STRAINS):
+        there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
+        b.table_mean[strain] = 0.0
+        for won in range(t.tricks + 1):
+            b.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
+        describe(v, t, strain, 1 if lead == 0 else 0, 0, scratch.counts)
+        for i in range(N_COUNTS):
+            b.counts[strain, i] = scratch.counts[i]
+        shift = trick_shift(v, t, strain, n, scratch.counts, b)
+        shift_chances(tricks[row, lead, there], shift, t.tricks, b.chances[strain])
+        b.mean[strain] = 0.0
+        for won in range(t.tricks + 1):
+            b.mean[strain] += won * b.chances[strain, won]
+        for exchange in range(4):
+            b.lone[exchange, strain] = float(lone[row, lone_lead, exchange, there]) / SCALE
+    return True
+
+
+@kernel
+def trick_shift(v: Row, t: Row, strain: int, n: Row, signs: Array, b: Row) -> float:
+    """Tricks to expect beyond the table's, by hand and auction; rewrites `signs`.
+
+    A row of the table is a hundred deals or so: what the counts of the hand say evens out its luck.
+    """
+    kind = 1 if strain == NO_TRUMP else 0
+    shift = b.table_mean[strain] * n.shifts[kind, 0]
+    for i in range(N_COUNTS):
+        shift += b.counts[strain, i] * n.shifts[kind, 1 + i]
+    read_signs(v, t, strain, signs)
+    for i in range(N_SIGNS):
+        shift += signs[i] * n.shifts[kind, 1 + N_COUNTS + i]
+    return float(shift)
+
+
+@kernel
+def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None:
+    """Write a table row, uint8 (tricks + 1,), moved up by `shift` tricks, to `chances`."""
+    for won in range(tricks + 1):
+        chances[won] = 0.0
+    for won in range(tricks + 1):
+        to = min(max(won + shift, 0.0), float(tricks))
+        low = int(to)
+        high = min(low + 1, tricks)
+        chance = float(row[won]) / SCALE
+        chances[low] += chance * (low + 1.0 - to)
+        chances[high] += chance * (to - low)
+
+
+@kernel
+def find_best(b: Row) -> None:
+    """Fill in the strains in order, and the best to play alone."""
+    for strain in range(N_STRAINS):
+        place = strain
+        while place > 0 and b.mean[strain] > b.mean[b.ranked[place - 1]]:
+            b.ranked[place] = b.ranked[place - 1]
+            place -= 1
+        b.ranked[place] = strain
+    for exchange in range(4):
+        b.best_lone[exchange] = 0
+        for strain in range(1, N_STRAINS):
+            best = b.best_lone[exchange]
+            more = b.lone[exchange, strain] - b.lone[exchange, best]
+            if more > 0.0 or (more == 0.0 and b.mean[strain] > b.mean[best]):
+                b.best_lone[exchange] = strain
+
+
+@kernel
+def contract(v: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, b: Row) -> None:
+    """Fill points and chance to win if this partnered contract is played."""
+    tricks = t.tricks
+    b.points = 0.0
+    b.win = 0.0
+    for won in range(tricks + 1):
+        if chances[won] > 0.0:
+            ours, theirs, made = played_points(t, level, won, us)
+            b.points += chances[won] * (ours - theirs)
+            b.win += chances[won] * chance_to_win(v, t, wins, ours, theirs, us, made)
+
+
+@kernel
+def lone_contract(v: Row, t: Row, level: int, us: bool, made: float, wins: Array, b: Row) -> None:
+    """The same for a lone bid that is made with this chance."""
+    value, lost = t.payoff[level, t.tricks], int(LOST_ALONE + 0.5)
+    sign = 1.0 if us else -1.0
+    b.points = sign * (made * value - (1.0 - made) * (value + LOST_ALONE))
+    good = chance_to_win(v, t, wins, value if us else 0, 0 if us else value, us, True)
+    bad = chance_to_win(v, t, wins, -value if us else lost, lost if us else -value, us, False)
+    b.win = made * good + (1.0 - made) * bad
+
+
+@kernel
+def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
+    """Fill in what becomes of us if the standing bid is played, and what a point is worth."""
+    b.standing = 0.0
+    b.standing_win = passed_out(v, t, wins)
+    swing = t.tricks  # of a usual hand: one point alone may just win the game, or not quite
+    ahead = chance_to_win(v, t, wins, swing, 0, True, True)
+    behind = chance_to_win(v, t, wins, 0, swing, False, True)
+    b.slope = max(0.5 * (ahead - behind) / swing, 0.002)
+    seat, level = v.standing, v.level
+    if seat < 0:
+        return
+    us = seat == 2
+    if t.alone[level]:
+        lone_contract(v, t, level, us, LONE_MADE, wins, b)
+    else:
+        spread_standing(v, t, w, scratch, b.spread)
+        contract(v, t, level, us, b.spread, wins, b)
+    b.standing = b.points
+    b.standing_win = b.win
+
+
+@kernel
+def start_calls(v: Row, t: Row, n: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
+    """All that is the same for every call, after `look_up` and `find_best`."""
+    weigh_standing(v, t, w, wins, scratch, b)
+    describe_table(v, t, b)
+    weigh_table(n, b)
+
+
+@kernel
+def plain_points(v: Row, t: Row, w: Row, level: int, strain: int, wins: Array, b: Row) -> float:
+    """The points of a call if it is the last; fills its points, chance to win and inputs.
+
+    Passing before anybody has bid goes by the rule player's numbers.
+    """
+    made = 0.0
+    points = b.standing
+    if level < 0:
+        b.points = b.standing
+        b.win = b.standing_win
+        if v.standing < 0 and v.calls_made < 3:
+            turn = v.calls_made
+            points = float(w.passing[turn, 0])
+            points += float(w.passing[turn, 1]) * b.mean[b.ranked[0]]
+    elif t.alone[level]:
+        made = b.lone[t.exchange[level], strain]
+        lone_contract(v, t, level, True, made, wins, b)
+        points = b.points
+    else:
+        for won in range(t.need[level], t.tricks + 1):
+            made += b.chances[strain, won]
+        contract(v, t, level, True, b.chances[strain], wins, b)
+        points = b.points
+    describe_call(v, t, level, strain, made, b)
+    return float(points)
+
+
+@kernel
+def call_worth(
+    v: Row, t: Row, n: Row, w: Row, level: int, strain: int, wins: Array, b: Row
+) -> float:
+    """What a call (level -1: a pass) is worth, as a chance to win the game."""
+    points = plain_points(v, t, w, level, strain, wins, b)
+    if level < 0 and v.calls_made == 3 and v.standing < 0:
+        return float(b.win)  # passed out: nothing happens
+    more = points - float(b.points) + network_points(n, b)
+    if level >= 0 and v.calls_made == 3:
+        return final_worth(v, t, level, strain, more, wins, b)
+    return float(b.win) + float(b.slope) * more
+
+
+@kernel
+def final_worth(v: Row, t: Row, level: int, strain: int, more: float, wins: Array, b: Row) -> float:
+    """What the bid of the last to speak is worth if it brings so many points more than planned.
+
+    It is the contract, so it is worth no more than its best end, and no less than the chance to win
+    the game by it at once: where a low bid surely does, no points make a moon worth more. A lone
+    bid has but two ends, and more points mean that it is likelier to be made, but never certain.
+    """
+    worth, most, tricks = float(b.win) + float(b.slope) * more, -1e9, t.tricks
+    if t.alone[level]:
+        value = t.payoff[level, tricks]
+        likelier = b.lone[t.exchange[level], strain] + more / (2.0 * value + LOST_ALONE)
+        lone_contract(v, t, level, True, min(max(likelier, 0.0), SUREST), wins, b)
+        return min(worth, float(b.win))
+    at_once = 0.0
+    for won in range(tricks + 1):
+        ours, theirs, done = played_points(t, level, won, True)
+        end = chance_to_win(v, t, wins, ours, theirs, True, done)
+        most = max(most, end)
+        if end >= 1.0:
+            at_once += b.chances[strain, won] * end
+    return min(max(worth, at_once), most)
+
+
+@kernel
+def worth_trying(v: Row, t: Row, level: int, place: int, b: Row) -> bool:
+    """Whether to weigh a call in the hand's strain of this place: is it near enough the best?
+
+    A pass, and a bid that names no strain, are weighed in the best one alone.
+    """
+    if level < 0:
+        return place == 0
+    strain = b.ranked[place]
+    if t.alone[level]:
+        exchange = t.exchange[level]
+        best = b.best_lone[exchange]
+        if t.strains_per_bid == 1 or strain == best:
+            return strain == best
+        chance = b.lone[exchange, strain]
+        return bool(chance > LIKELY and chance > b.lone[exchange, best] - CLOSE_ALONE)
+    if level > v.level + 1:
+        if v.calls_made == 3:
+            return False  # nobody is left to outbid: a lower bid brings the same tricks
+        if t.need[level] > b.mean[strain] + REACH:
+            return False  # a lower bid would fail too, for less
+    if place == 0:
+        return True
+    near = b.mean[strain] > b.mean[b.ranked[0]] - CLOSE
+    return place < N_TRIED and near and t.strains_per_bid > 1
+
+
+@kernel
+def weigh_calls(v: Row, t: Row, n: Row, w: Row, wins: Array, legal: int, b: Row) -> None:
+    """Fill in what every call is worth; `legal` has bit 0 for a pass, bit 1 + level for a bid."""
+    for level in range(-1, t.n_levels):
+        for place in range(N_STRAINS):
+            worth = NOT_WEIGHED
+            if legal >> (1 + level) & 1 and worth_trying(v, t, level, place, b):
+                worth = call_worth(v, t, n, w, level, b.ranked[place], wins, b)
+            b.worth[1 + level, place] = worth
+
+
+@kernel
+def expert_call(v: Row, t: Row, n: Row, w: Row, wins: Array, legal: int, b: Row) -> int:
+    """The call to make, as an action; `legal` as in `weigh_calls`."""
+    weigh_calls(v, t, n, w, wins, legal, b)
+    chosen, most = -1, NOT_WEIGHED
+    for level in range(-1, t.n_levels):
+        for place in range(N_STRAINS):
+            if b.worth[1 + level, place] > most:
+                chosen = call_action(t, level, b.ranked[place])
+                most = b.worth[1 + level, place]
+    return chosen
+
+
+@kernel
+def call_action(t: Row, level: int, strain: int) -> int:
+    """A call (level -1: a pass) as an action."""
+    if level < 0:
+        return 0
+    per_bid = t.strains_per_bid
+    return 1 + level * per_bid + (strain if per_bid > 1 else 0)
+
+
+@kernel
+def expert_strain(v: Row, t: Row, wins: Array, b: Row) -> int:
+    """The strain to name after winning the auction."""
+    level = v.level
+    if t.alone[level]:
+        return b.best_lone[t.exchange[level]]
+    best, most = 0, -1e9
+    for strain in range(N_STRAINS):
+        contract(v, t, level, True, b.chances[strain], wins, b)
+        value = b.win + 0.001 * b.points
+        if value > most:
+            best, most = strain, value
+    return best

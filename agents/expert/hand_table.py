@@ -1,0 +1,117 @@
+"""What every hand of the 24- and the 32-card deck is worth as declarer, looked up in a table.
+
+Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same,
+so one of them, the *canonical* hand, stands for them all: the least hand number of the eight
+renamings. The table (`hand_tables.npz`) has a row for each, in order, found by halving. It was
+made by `experiments/fitting/build_hand_table.py`; `provenance()` says how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.agents.data import read_array, read_provenance
+from bideuchre_env.rules.cards import N_SEATS, same_colour
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+
+FILE = "hand_tables.npz"
+SCALE = 255  # a chance of 1 in the table
+DECKS = ((24, 1), (16, 2))
+"""The decks there are tables for: (kinds, copies)."""
+MAX_NIBBLES = 12  # ranks of both copies in a hand number
+
+SUIT_MAPS = np.array(
+    [p for p in permutations(range(4)) if all(p[same_colour(s)] == same_colour(p[s]) for s in p)],
+    np.int64,
+)
+"""[symmetry, suit]: the eight renamings of the suits that keep the colours apart."""
+
+RENAMED = np.array(
+    [[sum(1 << int(m[s]) for s in range(4) if bits >> s & 1) for bits in range(16)]
+     for m in SUIT_MAPS],
+    np.int64,
+)  # fmt: skip
+"""[symmetry, suits as bits]: the same suits renamed."""
+
+
+@dataclass(frozen=True)
+class HandTable:
+    """The table of one deck; rows are canonical hands.
+
+    `keys`, int64 (n,), rising, are the hands. `tricks`, uint8 (n, leads, 5, tricks + 1), are the
+    chances of so many tricks with partner, of 255, by who leads first (0 the declarer, 1 another
+    seat) and strain; `lone`, uint8 (n, leads, 4, 5), those of all the tricks alone after an
+    exchange of 0 to 3 cards. `leads` is 1 where only the declarer leading was played.
+    """
+
+    keys: Array
+    tricks: Array
+    lone: Array
+
+    def row(self, hand: int) -> tuple[int, Array]:
+        """The row of a hand number and its suit map, int64 (4,); (-1, ...) if there is none."""
+        key = int(canonical_key(int(hand)))
+        return int(find_row(self.keys, key)), SUIT_MAPS[canonical_symmetry(int(hand), key)]
+
+
+@kernel
+def renamed(hand: int, symmetry: int) -> int:
+    """The hand with its suits renamed."""
+    out = 0
+    for i in range(MAX_NIBBLES):
+        out |= RENAMED[symmetry, hand >> 4 * i & 15] << 4 * i
+    return out
+
+
+@entry_kernel
+def canonical_key(hand: int) -> int:
+    """The least of the eight renamings of a hand."""
+    least = hand
+    for symmetry in range(len(RENAMED)):
+        least = min(least, renamed(hand, symmetry))
+    return least
+
+
+@entry_kernel
+def canonical_symmetry(hand: int, key: int) -> int:
+    """The first renaming that makes this key of the hand."""
+    symmetry = 0
+    while symmetry < len(RENAMED) - 1 and renamed(hand, symmetry) != key:
+        symmetry += 1
+    return symmetry
+
+
+@entry_kernel
+def find_row(keys: Array, key: int) -> int:
+    """Where `key` stands in rising `keys`, int64 (n,); -1 if it does not."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == key else -1
+
+
+@lru_cache(maxsize=len(DECKS))
+def hand_table(kinds: int, copies: int) -> HandTable | None:
+    """The table of a deck, read-only; None where there is none."""
+    if (kinds, copies) not in DECKS:
+        return None
+    deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
+    keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
+    leads = 2 if copies == 1 else 1
+    chances = read_array(FILE, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
+    lone = read_array(FILE, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
+    return HandTable(keys, chances, lone)
+
+
+def provenance() -> dict[str, Any]:
+    """How the tables were made: script, seed, samples and by what play, in words and numbers."""
+    return read_provenance(FILE)

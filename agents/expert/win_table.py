@@ -1,0 +1,226 @@
+"""The chance to win the game from every score, by value iteration.
+
+What a hand comes to is taken from hands the rule player plays against itself, a few thousand of
+them when an agent is made. From the end backwards, the chance to win with one more hand to play is
+the mean over those hands of the chance after them; repeated until nothing changes, that is the
+chance with no limit in sight. Games of a fixed number of hands keep a layer for each hand to come.
+
+Where the table does not reach (a target beyond what an observation tells, a lead beyond the
+table, a game about to be cut off) the curve of `equity.py` is used.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from bideuchre_env.agents.rule.agent import rule_decision
+from bideuchre_env.agents.rule.bidding import SCRATCH
+from bideuchre_env.agents.rule.view import VIEW
+from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.win_curve import worth
+from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
+from bideuchre_env.core.phases.scoring import (
+    DECLARER_WINS,
+    DEFENDERS_WIN,
+    NOBODY,
+    made,
+    result_at_target,
+)
+from bideuchre_env.core.state import DEAL, new_states
+from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.tables import ROUNDS, compile_tables
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+
+HANDS = 3000  # played to learn what a hand comes to
+SEED = 20
+MOST_TARGET = 100  # points; what an observation tells of a target, less room for a hand
+BELOW = 60  # points below 0 that the table reaches
+SWEEPS = 60
+SETTLED = 1e-4
+LAYERS = 16  # of games of a fixed number of hands: those to come
+LEAD = 120  # the most points of a lead in those
+SHORT = 25  # deals left under which a game may be cut off: the curve knows more
+ALMOST = 0.9999  # the most that a game is worth that is not won yet
+POINT = 0.002  # what a point is worth in itself: keeps a lost game from reckless calls
+
+
+def no_table() -> Array:
+    """A table for playing for points alone."""
+    return np.zeros((1, 1, 1))
+
+
+@lru_cache(maxsize=64)
+def win_table(rules: Rules) -> Array:
+    """The chance to win for the side to be asked, float32 (layers, points, points).
+
+    To a target: [0, target - 1 - ours, target - 1 - theirs] as far as `BELOW` points under 0.
+    By rounds: [hands to come, `LEAD` + our lead, 0]. Of shape (0, 0, 0) where the curve must do.
+    """
+    outcomes = sampled_outcomes(rules)
+    if rules.win_rule == "rounds":
+        table = np.zeros((LAYERS + 1, 2 * LEAD + 1, 1))
+        iterate_rounds(outcomes, table)
+        return table
+    if rules.target is None or rules.target > MOST_TARGET:
+        return np.zeros((0, 0, 0))
+    size = rules.target + BELOW
+    table, next_table = (np.full((1, size, size), 0.5) for _ in range(2))
+    tables = compile_tables(rules)
+    for _ in range(SWEEPS):
+        change = sweep(tables, outcomes, table, next_table)
+        table, next_table = next_table, table
+        if change < SETTLED:
+            break
+    return table
+
+
+def sampled_outcomes(rules: Rules) -> Array:
+    """What hands come to, float64 (n, 4): declarer's points, defenders', made, share of hands."""
+    tables, layout = compile_tables(rules), layout_of(rules)
+    found = np.zeros((HANDS, 3), np.int64)
+    play_outcomes(
+        new_states(1), tables, layout.offsets, load_weights(rules.kinds, rules.copies),
+        new_rows(VIEW, 1), new_rows(SCRATCH, 1), np.zeros((1, layout.size), np.int8),
+        np.zeros((1, int(tables["n_actions"][0])), np.int8), np.uint64(SEED), found,
+    )  # fmt: skip
+    rows, counts = np.unique(found[found[:, 2] >= 0], axis=0, return_counts=True)
+    if not len(rows):  # nobody ever bids
+        return np.array([[0.0, 0.0, 1.0, 1.0]])
+    return np.concatenate([rows.astype(float), (counts / counts.sum())[:, None]], axis=1)
+
+
+@entry_kernel
+def play_outcomes(
+    states: Array,
+    tables: Array,
+    offsets: Array,
+    weights: Array,
+    views: Array,
+    scratch: Array,
+    observations: Array,
+    masks: Array,
+    seed: Word,
+    found: Array,
+) -> None:
+    """Let the rule player play hands at the start of a game, and note what each came to.
+
+    `found` (n, 3): points of the declarer's side, of the defenders, 1 if made; -1 if passed out.
+    """
+    s, t, o, w, v, x = states[0], tables[0], offsets[0], weights[0], views[0], scratch[0]
+    observation, mask = row_of(observations, 0), row_of(masks, 0)
+    seed_stream(s, seed, seed)
+    for i in range(len(found)):
+        start_game(s, i & 3)
+        deal_hand(s, t)
+        while s.phase < DEAL:
+            encode(s, t, o, s.turn, observation)
+            legal(s, t, mask)
+            apply(s, t, rule_decision(observation, mask, t, o, w, v, x))
+        side = s.declarer & 1
+        found[i, 2] = -1
+        if s.level >= 0:
+            found[i, 0] = s.points[side]
+            found[i, 1] = s.points[1 - side]
+            found[i, 2] = 1 if made(s, t) else 0
+
+
+@kernel
+def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
+    """The chance to win at `ours` and `theirs` points to go after a played hand; a draw is half."""
+    if us_declare:
+        result = result_at_target(t, -ours, -theirs, made)
+    else:
+        result = result_at_target(t, -theirs, -ours, made)
+    if result == NOBODY:
+        last = table.shape[1] - 1
+        return float(table[0, min(max(ours - 1, 0), last), min(max(theirs - 1, 0), last)])
+    if result == DECLARER_WINS:
+        return 1.0 if us_declare else 0.0
+    if result == DEFENDERS_WIN:
+        return 0.0 if us_declare else 1.0
+    return 0.5
+
+
+@entry_kernel
+def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
+    """Fill `out` from `table`, one more hand to play; the largest change."""
+    t, size, change = tables[0], table.shape[1], 0.0
+    for ours in range(size):
+        for theirs in range(ours, size):
+            total = 0.0
+            for i in range(len(outcomes)):
+                bid, others = int(outcomes[i, 0]), int(outcomes[i, 1])
+                done, share = outcomes[i, 2] > 0.5, 0.5 * outcomes[i, 3]
+                total += share * after_hand(
+                    t, table, ours + 1 - bid, theirs + 1 - others, True, done
+                )
+                total += share * after_hand(
+                    t, table, ours + 1 - others, theirs + 1 - bid, False, done
+                )
+            change = max(change, abs(total - table[0, ours, theirs]))
+            out[0, ours, theirs] = total
+            out[0, theirs, ours] = 1.0 - total
+    return change
+
+
+@entry_kernel
+def iterate_rounds(outcomes: Array, table: Array) -> None:
+    """Fill `table` from no hands to come on: by the lead then."""
+    lead = (table.shape[1] - 1) // 2
+    for at in range(2 * lead + 1):
+        table[0, at, 0] = 0.5 if at == lead else (1.0 if at > lead else 0.0)
+    for layer in range(1, len(table)):
+        for at in range(2 * lead + 1):
+            total = 0.0
+            for i in range(len(outcomes)):
+                gain = int(outcomes[i, 0] - outcomes[i, 1])
+                up, down = min(at + gain, 2 * lead), max(at - gain, 0)
+                up, down = max(up, 0), min(down, 2 * lead)
+                total += (
+                    0.5 * outcomes[i, 3] * (table[layer - 1, up, 0] + table[layer - 1, down, 0])
+                )
+            table[layer, at, 0] = total
+
+
+@kernel
+def chance_to_win(
+    v: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+) -> float:
+    """The chance to win the game after a hand of `ours` and `theirs` points, and a little for them.
+
+    Where the table reaches, a game that is won is worth 1.0, by however many points, and one that
+    is not is worth less. For points alone, with `no_table`, only those count.
+    """
+    if wins.shape[0] == 1 and wins.shape[1] == 1:
+        return 0.01 * (ours - theirs)
+    if t.win_rule == ROUNDS:
+        left = v.hands_left - 1
+        if 0 <= left < wins.shape[0]:
+            middle = (wins.shape[1] - 1) // 2
+            lead = middle + v.score[0] - v.score[1] + ours - theirs
+            chance = float(wins[left, min(max(lead, 0), 2 * middle), 0])
+            if left > 0:
+                return min(chance + POINT * (ours - theirs), ALMOST)
+            return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
+    elif wins.shape[0] > 0 and v.hands_left >= SHORT:
+        us, them = v.to_go[0], v.to_go[1]
+        chance = after_hand(t, wins, us - ours, them - theirs, us_declare, made)
+        return 1.0 if chance >= 1.0 else min(chance + POINT * (ours - theirs), ALMOST)
+    return worth(v, t, float(ours), float(theirs), us_declare, made)
+
+
+@kernel
+def passed_out(v: Row, t: Row, wins: Array) -> float:
+    """The chance to win the game if nobody bids: the hand is dealt anew, and does not count."""
+    again = v.hands_left  # hands to come, of a game of so many
+    if t.win_rule == ROUNDS and again < wins.shape[0]:
+        middle = (wins.shape[1] - 1) // 2
+        lead = middle + v.score[0] - v.score[1]
+        return float(wins[again, min(max(lead, 0), 2 * middle), 0])
+    return chance_to_win(v, t, wins, 0, 0, True, False)

@@ -1,0 +1,94 @@
+"""Players that draw lots: one over every legal action, one that hardly ever bids."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+PASSES = 0.9  # how often the cautious player passes where it may
+
+
+class RandomAgent(RowAgent):
+    """Chooses uniformly among the legal actions."""
+
+    name = "random"
+
+    def __init__(self, rules: Rules, *, seed: int | None = None) -> None:
+        super().__init__(rules)
+        if seed is not None:
+            split_seed(seed)  # refuses what is no seed
+        self.generator = np.random.default_rng(seed)
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """A legal action for every row; int64 (n,)."""
+        draws = self.generator.random((len(action_masks), 2))
+        choices = np.empty(len(action_masks), np.int64)
+        self.draw(action_masks, draws, choices)
+        return choices
+
+    def draw(self, action_masks: Array, draws: Array, choices: Array) -> None:
+        """Fill `choices` (n,) from `draws`, float64 (n, 2), uniform below 1."""
+        random_rows(action_masks, draws, choices)
+
+
+class CautiousAgent(RandomAgent):
+    """Passes nine times in ten, else makes the lowest bid; plays its cards at random.
+
+    Uniform choice among hundreds of bids is a reckless bidder; this one gives "better than
+    random" a meaning. It goes alone only where every other call is illegal.
+    """
+
+    name = "cautious"
+
+    def draw(self, action_masks: Array, draws: Array, choices: Array) -> None:
+        """Fill `choices` (n,) from `draws`, float64 (n, 2), uniform below 1."""
+        cautious_rows(action_masks, draws, self.tables, choices)
+
+
+@kernel
+def pick(mask: Array, first: int, last: int, draw: float) -> int:
+    """A uniform legal action from `first` to `last` - 1; -1 if none of them is legal."""
+    n = 0
+    for action in range(first, last):
+        n += 1 if mask[action] else 0
+    left = int(draw * n)
+    for action in range(first, last):
+        if mask[action]:
+            if left == 0:
+                return action
+            left -= 1
+    return -1
+
+
+@entry_kernel
+def random_rows(masks: Array, draws: Array, choices: Array) -> None:
+    """Fill `choices` with a uniform legal action of every row."""
+    for i in range(len(masks)):
+        choices[i] = pick(masks[i], 0, masks.shape[1], draws[i, 0])
+
+
+@kernel
+def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
+    """A pass or the lowest partnered bid in the auction; otherwise any legal action."""
+    if mask[0] and draws[1] < PASSES:
+        return 0
+    per_bid = t.strains_per_bid
+    for level in range(t.n_levels):
+        if mask[0] and t.alone[level]:
+            return 0
+        first = 1 + level * per_bid
+        bid = pick(mask, first, first + per_bid, draws[0])
+        if bid >= 0:
+            return bid
+    return 0 if mask[0] else pick(mask, 0, len(mask), draws[0])
+
+
+@entry_kernel
+def cautious_rows(masks: Array, draws: Array, tables: Array, choices: Array) -> None:
+    """Fill `choices` with a cautious action of every row."""
+    for i in range(len(masks)):
+        choices[i] = cautious_choice(masks[i], tables[0], draws[i])

@@ -1,0 +1,69 @@
+"""How the cards of a suit rank in each strain, as tables; and the highest and lowest of a set.
+
+The tables cover all 24 kinds: a game with fewer ranks simply never has the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules.cards import MAX_KINDS, NO_TRUMP
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import lowest_bit
+from bideuchre_env.runtime.jit import kernel
+
+_WIDEST = compile_tables(Rules(ranks="9", target=1))[0]
+
+SUIT_OF = np.array(_WIDEST["suit_of"], np.int64)
+"""[strain, kind]: the suit a card belongs to, the left bower to trump; int64 (5, 24)."""
+
+STRENGTH = np.array(
+    [
+        [int(_WIDEST["power"][strain, SUIT_OF[strain, kind], kind]) for kind in range(MAX_KINDS)]
+        for strain in range(NO_TRUMP + 1)
+    ],
+    np.int64,
+)
+"""[strain, kind]: its power when its own suit is led; any trump is above any other card."""
+
+BEATS = np.array(
+    [
+        [
+            sum(
+                1 << other
+                for other in range(MAX_KINDS)
+                if SUIT_OF[strain, other] == SUIT_OF[strain, kind]
+                and STRENGTH[strain, other] > STRENGTH[strain, kind]
+            )
+            for kind in range(MAX_KINDS)
+        ]
+        for strain in range(NO_TRUMP + 1)
+    ],
+    np.int64,
+)
+"""[strain, kind]: the kinds of its own suit that rank above it, as bits."""
+
+
+@kernel
+def highest(kinds: int, strain: int) -> int:
+    """The strongest card of a set (the first such kind); -1 of none."""
+    best, power = -1, -1
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        if STRENGTH[strain, kind] > power:
+            best, power = kind, STRENGTH[strain, kind]
+    return best
+
+
+@kernel
+def lowest(kinds: int, strain: int) -> int:
+    """The weakest card of a set (the last such kind); -1 of none."""
+    best, power = -1, 99
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        if STRENGTH[strain, kind] <= power:
+            best, power = kind, STRENGTH[strain, kind]
+    return best

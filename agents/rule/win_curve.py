@@ -1,0 +1,85 @@
+"""What points are worth: the chance to win the game after this hand's points.
+
+Bidding for points alone misses what every player knows: near the target a few points are enough,
+and far behind, a safe small contract is no help. The chance is a logistic curve of the lead, as
+wide as the points still to be played for; at the target the rules themselves decide.
+"""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NOBODY, result_at_target
+from bideuchre_env.core.tables import MADE_BID
+from bideuchre_env.runtime.jit import Row, kernel
+
+SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
+PACE = 0.6  # points a side makes in a hand, per trick of the hand
+CERTAIN = 0.98  # the most a lead is worth before the game is won
+HURRY = 12.0  # deals it takes to turn a lead into a win
+PATIENCE = 30.0  # the same for a side past the target that must still make a bid
+FAR = 40.0  # a gap to the target that takes many hands
+POINT = 0.003  # what a point is worth in itself: keeps a lost game from reckless bids
+
+
+@kernel
+def logistic(x: float) -> float:
+    """The logistic curve, 0.5 at 0."""
+    if x > 30.0:
+        return 1.0
+    return 0.0 if x < -30.0 else 1.0 / (1.0 + exp(-x))
+
+
+@kernel
+def lead_chance(lead: float, tricks: float, hands: float) -> float:
+    """The chance that a lead of so many points is still one after so many hands."""
+    return logistic(1.7 * lead / (SWING * tricks * sqrt(hands)))
+
+
+@kernel
+def read_time(v: Row) -> None:
+    """Fill `v.turning`: how far a lead, or one that still wants a bid, has time to win."""
+    left = float(v.hands_left - 1)
+    v.turning[0] = 1.0 - exp(-left / HURRY)
+    v.turning[1] = 1.0 - exp(-left / PATIENCE)
+
+
+@kernel
+def worth(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+    """What bidding goes by: the chance to win the game, and a little for the points themselves.
+
+    Without that little, a side that cannot win any more would bid moon after moon, at no cost it
+    can see, only to keep the others from making the bid they need.
+    """
+    return equity(v, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
+
+
+@kernel
+def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+    """The chance to win the game after a hand of `ours` and `theirs` points; a draw is a half."""
+    tricks = float(t.tricks)
+    left = float(v.hands_left - 1)
+    if v.rounds == 1:
+        lead = float(v.score[0] - v.score[1]) + ours - theirs
+        if left <= 0.0:
+            return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
+        return lead_chance(lead, tricks, left)
+    gap_us, gap_them = float(v.to_go[0]) - ours, float(v.to_go[1]) - theirs
+    if us_declare:
+        result = result_at_target(t, -gap_us, -gap_them, made)
+    else:
+        result = result_at_target(t, -gap_them, -gap_us, made)
+    if result == DRAW:
+        return 0.5
+    if result != NOBODY:
+        return 1.0 if (result == DECLARER_WINS) == us_declare else 0.0
+    if left <= 0.0:
+        return 0.5  # truncated: nobody wins
+    # a lead must be turned into a win before the deals run out: that takes longest where only a
+    # bid of our own can still win, against a side that keeps overbidding
+    waiting = t.win_rule == MADE_BID and gap_us <= 0.0 and gap_them > FAR
+    chance_to_turn = float(v.turning[1 if waiting else 0])
+    gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
+    hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
+    chance = lead_chance(gap_them - gap_us, tricks, hands)
+    return 0.5 + (min(chance, CERTAIN) - 0.5) * chance_to_turn

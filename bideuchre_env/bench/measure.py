@@ -1,0 +1,234 @@
+"""How speed is measured: slices of work in rounds, medians and quartiles, one pinned core.
+
+Every round measures everything once before the next round begins, so that figures of one run may
+be divided by each other: a machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.report import columns
+
+Task = Callable[[], tuple[int, float]]
+"""A slice of work: it does some, and says how much and in how many seconds."""
+
+PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure: the median of `repeats`, and how far apart they are.
+
+    `low` and `high` are the quartiles, `least` and `most` the extremes. `target` is the least that
+    a rate (a unit that ends in "/s") should be, and the most of anything else. `ratio` is how many
+    times this figure the one named `against` is, the median over the rounds of a run.
+    """
+
+    group: str
+    name: str
+    unit: str
+    median: float
+    low: float
+    high: float
+    least: float
+    most: float
+    repeats: int
+    target: float | None = None
+    against: str | None = None
+    ratio: float | None = None
+
+    @property
+    def meets(self) -> bool | None:
+        """Whether the target is met; None without one."""
+        if self.target is None:
+            return None
+        return self.median >= self.target if self.is_rate else self.median <= self.target
+
+    @property
+    def verdict(self) -> str:
+        """The target in words, and whether it is met; empty without one."""
+        if self.target is None:
+            return ""
+        least = "at least" if self.is_rate else "at most"
+        return f"{least} {amount(self.target)}: {'met' if self.meets else 'NOT met'}"
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether more is better."""
+        return self.unit.endswith("/s")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as a JSON object; what it does not have is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def figure(group: str, name: str, unit: str, values: Sequence[float], **more: Any) -> Figure:
+    """The `Figure` of one or more repeats; `more` holds its `target`, `against` and `ratio`."""
+    low, high = values[0], values[0]
+    if len(values) > 1:
+        low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    median = statistics.median(values)
+    extremes = (min(values), max(values))
+    return Figure(group, name, unit, median, low, high, *extremes, len(values), **more)
+
+
+def rate(task: Task, seconds: float) -> float:
+    """How much a task does in a second, over slices that take `seconds` or a little longer."""
+    done, spent = task()
+    while spent < seconds:
+        more, longer = task()
+        done, spent = done + more, spent + longer
+    return done / max(spent, 1e-9)
+
+
+def rounds(
+    tasks: Mapping[str, Task],
+    repeats: int,
+    seconds: float,
+    announce: Callable[[str], None] = lambda step: None,
+) -> dict[str, list[float]]:
+    """The rates of every task, by name, `repeats` of each.
+
+    Every task runs a slice first, which compiles; then each round gives each task `seconds`.
+    `announce` is called with the name of a task before its first slice, then with each round.
+    """
+    check(repeats, seconds)
+    for name, task in tasks.items():
+        announce(name)
+        task()
+    rates: dict[str, list[float]] = {name: [] for name in tasks}
+    for number in range(1, repeats + 1):
+        announce(f"round {number} of {repeats}")
+        for name, task in tasks.items():
+            rates[name].append(rate(task, seconds))
+    return rates
+
+
+def check(repeats: int, seconds: float) -> None:
+    """Raise `OptionError` for repeats or seconds that measure nothing."""
+    if repeats < 1:
+        raise OptionError(f"repeats={repeats}: 1 or more")
+    if not 0 < seconds < float("inf"):
+        raise OptionError(f"seconds={seconds}: a number above 0")
+
+
+def cores() -> list[int]:
+    """The cores this process may run on; [] where the system does not say."""
+    if not hasattr(os, "sched_getaffinity"):
+        return []
+    return sorted(os.sched_getaffinity(0))
+
+
+def core_count() -> int:
+    """How many cores this process may run on, or that there are."""
+    return len(cores()) or os.cpu_count() or 1
+
+
+@contextmanager
+def pinned(core: int | None = None) -> Iterator[int | None]:
+    """Keep this thread, and what it starts, on one core (the last one allowed unless given).
+
+    Gives the core, or None on a system without pinning; the old cores are restored afterwards.
+    Raises `OptionError` for a core this process may not use.
+    """
+    before = cores()
+    if core is not None and before and core not in before:
+        raise OptionError(f"core {core}: one of {', '.join(map(str, before))}")
+    if not before:
+        yield None
+        return
+    chosen = before[-1] if core is None else core
+    os.sched_setaffinity(0, {chosen})
+    try:
+        yield chosen
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def machine() -> dict[str, Any]:
+    """What figures depend on: the processor, cores, memory, system, Python, package versions."""
+    return {
+        "processor": _processor(),
+        "cores": core_count(),
+        "memory_gib": _memory(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    if facts.exists():
+        for line in facts.read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):  # not this kind of system
+        return None
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def machine_line(facts: Mapping[str, Any]) -> str:
+    """The facts of a machine in one line."""
+    memory = f", {facts['memory_gib']} GiB" if facts.get("memory_gib") else ""
+    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
+    return (
+        f"{facts['processor']}, {facts['cores']} cores{memory}, {facts['system']}, "
+        f"{facts['python']}, {packages}"
+    )
+
+
+def amount(value: float) -> str:
+    """A number in three figures: 1.23 M, 45.6 k, 0.789."""
+    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, ""), (0.0, "")):
+        if abs(value) >= size:
+            scaled = value / (size or 1.0)
+            places = 2 if scaled < 10 else 1 if scaled < 100 else 0
+            return f"{scaled:.{places if size else 3}f}{letter}"
+    raise AssertionError("unreachable")
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """The figures in plain lines under the heading of each group: median, quartiles, target."""
+    cells = [
+        (
+            f"  {row.name}",
+            f"{amount(row.median)} {row.unit}",
+            f"{amount(row.low)} to {amount(row.high)}",
+            f"{row.against} is {amount(row.ratio)} times this" if row.ratio else row.verdict,
+        )
+        for row in figures
+    ]
+    lines: list[str] = []
+    group = None
+    for row, line in zip(figures, columns(cells, "lrll").splitlines(), strict=True):
+        if row.group != group:
+            lines += ["", row.group] if lines else [row.group]
+            group = row.group
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,175 @@
+"""What is measured: each way to play a game, as a task of `measure`.
+
+Every task plays real games with legal actions from a fixed seed, and counts decisions.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+from bideuchre_env import agents as players
+from bideuchre_env.bench.measure import Task
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.evaluation import selfplay
+from bideuchre_env.evaluation.rollout import rollout
+from bideuchre_env.runtime.jit import Array
+
+SPAN = 64  # successive steps that rows are taken from: more than a hand has decisions
+ROLLOUT_HANDS = {"random": 20_000, "rule": 2_000}
+BOARDS = 2_000
+
+
+def aec(variant: Variant, *, wrapped: bool, episode: str = "game") -> Task:
+    """An episode of the AEC environment, with or without PettingZoo's wrappers.
+
+    Actions are drawn uniformly by the cheapest way Python has; `last()` is asked every time.
+    """
+    env: Any = (variant.env if wrapped else variant.raw_env)(episode=episode)
+    draw = random.Random(0).random
+    env.reset(seed=0)
+
+    def run() -> tuple[int, float]:
+        done = 0
+        started = time.perf_counter()
+        env.reset()
+        for _ in env.agent_iter():
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.step(None)
+                continue
+            legal = observation["action_mask"].nonzero()[0]
+            env.step(legal[int(draw() * len(legal))])
+            done += 1
+        return done, time.perf_counter() - started
+
+    return run
+
+
+def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) -> Task:
+    """Steps of the vector environment, its actions drawn uniformly by `vec.sample()`.
+
+    The time of drawing them counts where `sampled`; otherwise that of `step` alone does.
+    """
+    env = variant.vec(rows, threads=threads)
+    env.reset(seed=0)
+    steps = max(1, 16_384 // rows)
+
+    def run() -> tuple[int, float]:
+        spent = 0.0
+        for _ in range(steps):
+            started = time.perf_counter()
+            actions = env.sample()
+            if not sampled:
+                started = time.perf_counter()
+            env.step(actions)
+            spent += time.perf_counter() - started
+        return steps * rows, spent
+
+    return run
+
+
+def solo(variant: Variant, opponents: str) -> Task:
+    """A game of the Gymnasium environment of one learner, its actions drawn as for the AEC one.
+
+    Only the learner's decisions count, though the others are made in the same time.
+    """
+    env: Any = variant.solo(opponents=opponents)
+    draw = random.Random(0).random
+    env.reset(seed=0)
+
+    def run() -> tuple[int, float]:
+        done, over = 0, False
+        started = time.perf_counter()
+        observation, _ = env.reset()
+        while not over:
+            legal = observation["action_mask"].nonzero()[0]
+            action = legal[int(draw() * len(legal))]
+            observation, _, terminated, truncated, _ = env.step(action)
+            over = terminated or truncated
+            done += 1
+        return done, time.perf_counter() - started
+
+    return run
+
+
+def solo_vec(variant: Variant, opponents: str, rows: int) -> Task:
+    """Steps of the vector environment of learners; only theirs are the decisions that count.
+
+    Actions are drawn uniformly by a kernel, whose time is left out.
+    """
+    env: Any = variant.solo_vec(rows, opponents=opponents, copy=False)
+    sampler = players.make("random", variant.rules, seed=0)
+    observed, _ = env.reset(seed=0)
+
+    def run() -> tuple[int, float]:
+        nonlocal observed
+        actions = sampler.act_rows(observed["observation"], observed["action_mask"])
+        started = time.perf_counter()
+        observed = env.step(actions)[0]
+        return rows, time.perf_counter() - started
+
+    return run
+
+
+def rollouts(
+    variant: Variant,
+    policy: str = "random",
+    *,
+    observe: bool = False,
+    threads: int = 1,
+) -> Task:
+    """Hands played from deal to last card inside one kernel, with or without observations."""
+    seed, hands = 0, ROLLOUT_HANDS[policy]
+
+    def run() -> tuple[int, float]:
+        nonlocal seed
+        seed += 1
+        done = rollout(
+            variant, policy=policy, hands=hands, seed=seed, observe=observe, threads=threads
+        )
+        return done.decisions, done.seconds
+
+    return run
+
+
+def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
+    """What seats see at `rows` tables played at random, (n, D), anywhere in a hand; masks (n, A).
+
+    Tables dealt together stay in step for many hands, so each step gives some of the rows.
+    """
+    env = variant.vec(rows)
+    observed, _ = env.reset(seed=0)
+    observations, masks = (observed[part].copy() for part in ("observation", "action_mask"))
+    for step in range(SPAN):
+        observed = env.step(env.sample())[0]
+        observations[step::SPAN] = observed["observation"][step::SPAN]
+        masks[step::SPAN] = observed["action_mask"][step::SPAN]
+    return observations, masks
+
+
+def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
+    """An agent's decisions on observations of games played at random, as `act_rows` takes them."""
+    observations, masks = anywhere(variant, rows)
+    player = players.make(agent, variant.rules, seed=0)
+
+    def run() -> tuple[int, float]:
+        started = time.perf_counter()
+        player.act_rows(observations, masks)
+        return rows, time.perf_counter() - started
+
+    return run
+
+
+def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
+    """Self-play of two agents on duplicate boards of one hand: agents, game and figures."""
+    seed = 0
+
+    def run() -> tuple[int, float]:
+        nonlocal seed
+        seed += 1
+        result = selfplay.play(variant, a, b, hands=boards, seed=seed)
+        return round(result.decisions_per_second * result.seconds), result.seconds
+
+    return run

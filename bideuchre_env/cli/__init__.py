@@ -1,0 +1,4 @@
+"""The `bideuchre` command: a module for each command, and what they share.
+
+It imports every other room; each command imports what it needs when it runs.
+"""

@@ -1,0 +1,144 @@
+"""`bideuchre bench`: how fast the game is on this machine, in about twenty seconds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.bench.measure import Figure, Task
+    from bideuchre_env.envs.registration import Variant
+
+DEFAULT_SECONDS = 20.0
+REPEATS = 5
+ROWS, MANY_ROWS = 4_096, 16_384
+UNIT = "decisions/s"
+
+_DESCRIPTION = """\
+Plays the game in every way it can be played, and prints decisions a second: medians and
+quartiles of five rounds in which all ways take turns. What is not compiled yet is compiled
+first, which takes up to a minute, once."""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "bench",
+        help="measure how fast the game is on this machine",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=DEFAULT_SECONDS,
+        metavar="S",
+        help="how long to measure, about (default: %(default)g)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print a table, write the file."""
+    game = variant_of(arguments.variant, [])
+    if not 0 < arguments.seconds < math.inf:
+        raise OptionError(f"--seconds {arguments.seconds:g}: a number above 0")
+    out = None if arguments.json is None else Path(arguments.json)
+    if out is not None and out.exists() and not arguments.force:
+        raise OptionError(f"{out} exists: another FILE, or --force")
+    if out is not None and not out.parent.is_dir():
+        raise OptionError(f"{out} cannot be written: there is no folder {out.parent}")
+    from bideuchre_env.bench import measure
+
+    with _status() as announce:
+        core, figures = _measure(game, arguments.seconds, announce)
+    facts = measure.machine()
+    print(
+        f"{game.name}, medians and quartiles of {REPEATS} rounds\n{measure.machine_line(facts)}\n"
+    )
+    print(measure.table(figures))
+    if out is not None:
+        report = {
+            "variant": game.name,
+            "seconds": arguments.seconds,
+            "core": core,
+            "machine": facts,
+            "figures": [row.to_dict() for row in figures],
+        }
+        try:
+            out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OptionError(f"{out} cannot be written: {error.strerror}") from None
+    return 0
+
+
+def _measure(
+    game: Variant, seconds: float, announce: Callable[[str], None]
+) -> tuple[int | None, list[Figure]]:
+    """The core that was pinned, if any, and the figures, those on all cores first."""
+    from bideuchre_env.bench import measure
+
+    cores = measure.core_count()
+    several, single = _several(game, cores) if cores > 1 else {}, _single(game)
+    with measure.pinned() as core:
+        pass  # which one it is
+    each = seconds / REPEATS / (len(several) + len(single))
+    title = "One core" if core is None else f"One pinned core ({core})"
+    figures: list[Figure] = []
+    # what a pinned thread starts is pinned too, so the many threads come first
+    for group, tasks in ((f"All {cores} cores", several), (title, single)):
+        with measure.pinned(core) if tasks is single else nullcontext():
+            rates = measure.rounds(tasks, REPEATS, each, announce)
+        figures += [measure.figure(group, name, UNIT, values) for name, values in rates.items()]
+    return core, figures
+
+
+def _several(game: Variant, threads: int) -> dict[str, Task]:
+    from bideuchre_env.bench import tasks
+
+    return {
+        f"vec({MANY_ROWS}), actions drawn": tasks.vec(game, MANY_ROWS, threads=threads),
+        "rollouts": tasks.rollouts(game, threads=threads),
+        "rollouts, observing": tasks.rollouts(game, observe=True, threads=threads),
+    }
+
+
+def _single(game: Variant) -> dict[str, Task]:
+    from bideuchre_env.bench import tasks
+
+    return {
+        "raw_env()": tasks.aec(game, wrapped=False),
+        "env()": tasks.aec(game, wrapped=True),
+        f"vec({ROWS}), actions drawn": tasks.vec(game, ROWS),
+        f"vec({ROWS}), step alone": tasks.vec(game, ROWS, sampled=False),
+        "rollouts": tasks.rollouts(game),
+        "rollouts, observing": tasks.rollouts(game, observe=True),
+        "rule player, act_rows": tasks.agent_rows(game, "rule", ROWS),
+        "self-play, rule and random": tasks.self_play(game, "rule", "random"),
+    }
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """What is being tried, on stderr if that is a terminal; else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield lambda name: status.update(f"measuring: {name}")

@@ -1,0 +1,153 @@
+"""`bideuchre match A B`: how much better one agent is than another, and how sure that is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.cli.options import INTERRUPTED, add_game, check_agents, variant_of
+from bideuchre_env.cli.progress import Progress, progress_bar
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.evaluation.results import Result
+
+DEFAULT_BOARDS = 2000
+MOST_TESTED = 50_000
+STDOUT = "-"
+
+_DESCRIPTION = """\
+Partnerships of agent A against partnerships of agent B. Boards say how much better A is: each is
+one deal played twice with the sides swapped, and points per hand, A's minus B's, come with a 95 %
+confidence interval over boards. Games say how often A wins: whole games in pairs dealt alike.
+Options of an agent may stand behind its name, as pimc:worlds=20,solved=4.
+--sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH
+points per hand (errors of 5 % either way); the interval printed is not corrected for stopping.
+Ctrl-C prints, and writes, what is finished."""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "match",
+        help="how much better one agent is than another, and how sure that is",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("a", metavar="A", help="an agent, by name or as NAME:OPTION=VALUE,...")
+    parser.add_argument("b", metavar="B", help="the agent it is held against")
+    add_game(parser)
+    parser.add_argument(
+        "--boards",
+        type=int,
+        metavar="N",
+        help=f"play N boards (default: {DEFAULT_BOARDS}; with --sprt at most {MOST_TESTED}; "
+        "none if only --games is given)",
+    )
+    parser.add_argument(
+        "--games", type=int, default=0, metavar="N", help="play N whole games too, in pairs"
+    )
+    parser.add_argument(
+        "--sprt",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
+    )
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="K", help="play in K processes; same results"
+    )
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        metavar="N",
+        help="boards in lock step, fewer for slow agents (default: what the agents ask for, or 64)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the result (- prints it instead)")
+    parser.add_argument("--csv", metavar="FILE", help="write a line per board")
+    parser.add_argument("--picture", metavar="FILE", help="draw the match (needs matplotlib)")
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play, print and write the result; 130 if it was interrupted."""
+    game = variant_of(arguments.variant, arguments.option)
+    agents = [arguments.a, arguments.b]
+    check_agents(agents)
+    boards = _boards(arguments)
+    from bideuchre_env.evaluation import match
+    from bideuchre_env.evaluation.statistics.sequential import Bounds
+
+    bounds = Bounds(*arguments.sprt) if arguments.sprt else None
+    _check_files(arguments)
+    with Bars(" - ".join(agents)) as bars:
+        result = match.play(
+            game,
+            *agents,
+            boards=boards,
+            games=arguments.games,
+            sprt=bounds,
+            seed=arguments.seed,
+            workers=arguments.workers,
+            at_once=arguments.at_once,
+            progress=bars.show,
+        )
+    _write(result, arguments)
+    return INTERRUPTED if result.interrupted else 0
+
+
+class Bars(ExitStack):
+    """A progress bar for the boards, and after it one for the games."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title, self._unit = title, ""
+        self._update: Progress | None = None
+
+    def show(self, unit: str, done: int, total: int, decisions: int) -> None:
+        """How far it is; a unit not seen before gets a bar of its own."""
+        if unit != self._unit or self._update is None:
+            self.close()
+            self._unit, self._update = unit, self.enter_context(progress_bar(self._title, unit))
+        self._update(done, total, decisions)
+
+
+def _boards(arguments: argparse.Namespace) -> int:
+    if arguments.boards is not None:
+        return int(arguments.boards)
+    if arguments.sprt:
+        return MOST_TESTED
+    return 0 if arguments.games else DEFAULT_BOARDS
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Before anything is played: that what is to be written can be."""
+    from bideuchre_env.evaluation.export import check_matplotlib, check_new
+
+    if arguments.picture:
+        check_matplotlib()
+    files = [
+        name
+        for name in (arguments.json, arguments.csv, arguments.picture)
+        if name not in (None, STDOUT)
+    ]
+    if len(set(files)) < len(files):
+        raise OptionError(f"{files[-1]}: --json, --csv and --picture want a file each")
+    for name in files:
+        check_new(name, arguments.force)
+
+
+def _write(result: Result, arguments: argparse.Namespace) -> None:
+    """The files, then what is printed: a reader that goes away costs no file."""
+    from bideuchre_env.evaluation.export import draw, write_csv, write_json
+
+    if result.boards.boards or result.games.boards:
+        for name, write in ((arguments.json, write_json), (arguments.csv, write_csv)):
+            if name not in (None, STDOUT):
+                write(name, result)
+        if arguments.picture:
+            draw(arguments.picture, result)
+    print(json.dumps(result.to_dict()) if arguments.json == STDOUT else result)

@@ -1,0 +1,109 @@
+"""`bideuchre variants`: the table of all variants and options, or one variant's rule sheet."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import textwrap
+from typing import Any
+
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.envs.registration import variants
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.report import GAP, columns
+from bideuchre_env.rules.rules import OPTIONS, Rules
+
+SHEET_INDENT = " " * 10
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "variants",
+        help="the table of all variants and their options, or one variant's rules",
+        description="Without a name, every variant and its options; with one, its rule sheet.",
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a variant, as barrie_v0")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change an option of the variant named, as target=40; may be repeated",
+    )
+    parser.add_argument("--json", action="store_true", help="print options as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table or the sheet."""
+    if arguments.name is None and arguments.option:
+        raise OptionError(
+            "--option changes one variant: name it, as `bideuchre variants barrie_v0`"
+        )
+    if arguments.name is not None:
+        chosen = {arguments.name: variant_of(arguments.name, arguments.option).rules}
+    else:
+        chosen = {name: variant.rules for name, variant in variants.items()}
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if arguments.json:
+        print(json.dumps({name: rules.to_dict() for name, rules in chosen.items()}))
+    elif arguments.name is not None:
+        print(f"{arguments.name}\n\n{sheet(chosen[arguments.name], width)}")
+    else:
+        print(table(chosen, width))
+    return 0
+
+
+def sheet(rules: Rules, width: int | None = None) -> str:
+    """The rule sheet, its lines folded under their text where too wide."""
+    lines = str(rules).splitlines()
+    if width is None:
+        return "\n".join(lines)
+    folded = [
+        textwrap.fill(line, max(width, 40), subsequent_indent=SHEET_INDENT, drop_whitespace=True)
+        for line in lines
+    ]
+    return "\n".join(folded)
+
+
+def table(games: dict[str, Rules], width: int | None = None) -> str:
+    """A column per variant, a row per option; several tables, one below another, where too wide."""
+    names = _row_names()
+    cells = {game: [game, *(_cell(rules, name) for name in names)] for game, rules in games.items()}
+    labels = ["", *names]
+    return "\n\n".join(
+        columns(zip(labels, *(cells[game] for game in group), strict=True), "l" * (1 + len(group)))
+        for group in _groups(cells, None if width is None else width - max(map(len, names)))
+    )
+
+
+def _row_names() -> list[str]:
+    after_deck = OPTIONS.index("copies") + 1
+    return [*OPTIONS[:after_deck], "cards", "tricks", *OPTIONS[after_deck:]]
+
+
+def _cell(rules: Rules, name: str) -> str:
+    """The text of a cell: a line per lone bid, one for anything else."""
+    value = getattr(rules, name)
+    if name == "lone":
+        return "\n".join(f"{bid.name}: {bid.value}" for bid in value) or "-"
+    if name == "partnered" and value is not None:
+        return f"{value[0]} to {value[1]}"
+    return "-" if value is None else str(value)
+
+
+def _groups(cells: dict[str, list[str]], width: int | None) -> list[list[str]]:
+    """The games in as few tables as this width needs; in one if it is None."""
+    groups: list[list[str]] = [[]]
+    used = 0
+    for game, column in cells.items():
+        needed = GAP + max(len(line) for cell in column for line in cell.splitlines())
+        if width is not None and groups[-1] and used + needed > width:
+            groups.append([])
+            used = 0
+        groups[-1].append(game)
+        used += needed
+    return groups

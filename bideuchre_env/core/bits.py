@@ -1,0 +1,101 @@
+"""Bits written as bytes and read from them, eight at a time: masks and observations, quickly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.runtime.intrinsics import load_word, store_word
+from bideuchre_env.runtime.jit import Array, Word, inline_kernel
+
+_EVERY_BYTE = np.uint64(0x0101010101010101)
+_DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
+_CARRY = np.uint64(0x7F7F7F7F7F7F7F7F)
+_LOW_8 = np.uint64(255)
+_LOW_7 = np.uint64(0x7F7F7F7F7F7F7F7F)
+_GATHER = np.uint64(0x0102040810204080)  # carries bit 0 of byte i to bit 56 + i
+
+
+@inline_kernel
+def spread_byte(bits: Word) -> Word:
+    """The uint64 whose byte i is bit i of the lowest eight bits of a uint64."""
+    picked = ((bits & _LOW_8) * _EVERY_BYTE) & _DIAGONAL
+    return ((picked + _CARRY) >> np.uint64(7)) & _EVERY_BYTE
+
+
+@inline_kernel
+def clear(out: Array, at: int, n: int) -> None:
+    """Write `n` zeros to `out[at:]`, a row of int8."""
+    for i in range(n):
+        out[at + i] = 0
+
+
+@inline_kernel
+def spread_bits(out: Array, at: int, bits: Word, n: int) -> None:
+    """Write the lowest `n` (up to 64) bits of a uint64 to `out[at : at + n]`, int8, a byte each."""
+    if n < 8:
+        for i in range(n):
+            out[at + i] = int((bits >> np.uint64(i)) & np.uint64(1))
+        return
+    i, last = 0, n - 8
+    while i < last:
+        store_word(out, at + i, spread_byte(bits >> np.uint64(i)))
+        i += 8
+    store_word(out, at + last, spread_byte(bits >> np.uint64(last)))
+
+
+@inline_kernel
+def spread_bits_at(out: Array, at: int, bits: int, n: int) -> None:
+    """Write bits (fewer than 2**40) as bytes from `out[at]` on and zeros to the rest of `out[:n]`.
+
+    Zeros and bits go out together, as one number of up to 128 bits, where that is enough.
+    """
+    low, high = np.uint64(bits), np.uint64(0)
+    if n > 128:
+        clear(out, 0, n)
+        spread_bits(out, at, low, min(40, n - at))
+        return
+    if at >= 64:
+        low, high = high, low << np.uint64(at - 64)
+    elif at > 0:
+        low, high = low << np.uint64(at), low >> np.uint64(64 - at)
+    spread_bits(out, 0, low, min(n, 64))
+    if n > 64:
+        spread_bits(out, 64, high, n - 64)
+
+
+@inline_kernel
+def spread_hand(out: Array, at: int, hand: int, kinds: int) -> None:
+    """Write how many copies a hand holds of each of `kinds` (8 or more) to `out[at:]`, int8."""
+    one = np.uint64(hand)
+    two = one >> np.uint64(COPY_SHIFT)
+    i, last = 0, kinds - 8
+    while i < last:
+        shift = np.uint64(i)
+        store_word(out, at + i, spread_byte(one >> shift) + spread_byte(two >> shift))
+        i += 8
+    shift = np.uint64(last)
+    store_word(out, at + last, spread_byte(one >> shift) + spread_byte(two >> shift))
+
+
+@inline_kernel
+def gather_byte(row: Array, at: int, above: int) -> int:
+    """Bit i for each of the eight entries from `row[at]`, 0 to 127, that is above `above`, >= 0."""
+    bytes_ = load_word(row, at) & _LOW_7
+    over = bytes_ + np.uint64(127 - above) * _EVERY_BYTE
+    return int((((over >> np.uint64(7)) & _EVERY_BYTE) * _GATHER) >> np.uint64(56))
+
+
+@inline_kernel
+def gather_bits(row: Array, at: int, n: int, above: int) -> int:
+    """Bit i for each of `n` entries from `row[at]`, 0 to 127, that is above `above`, >= 0."""
+    if n < 8:
+        bits = 0
+        for i in range(n):
+            bits |= (1 if row[at + i] > above else 0) << i
+        return bits
+    bits, i, last = 0, 0, n - 8
+    while i < last:
+        bits |= gather_byte(row, at + i, above) << i
+        i += 8
+    return bits | gather_byte(row, at + last, above) << last

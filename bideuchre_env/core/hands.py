@@ -1,0 +1,36 @@
+"""Hands as integers, for kernels: cards put in, taken out and counted."""
+
+from __future__ import annotations
+
+from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+
+
+@inline_kernel
+def take_card(s: Row, seat: int, kind: int) -> None:
+    """Take one copy of a card out of a seat's hand (the second copy first)."""
+    hand = s.hands[seat]
+    s.hands[seat] = hand - (1 << (kind + COPY_SHIFT * ((hand >> (kind + COPY_SHIFT)) & 1)))
+
+
+@kernel
+def put(hand: int, kind: int) -> int:
+    """The hand with one more card."""
+    return hand + (1 << (kind + COPY_SHIFT * ((hand >> kind) & 1)))
+
+
+@kernel
+def held(hand: int, kind: int) -> int:
+    """Copies of a kind in the hand."""
+    return (hand >> kind & 1) + (hand >> (kind + COPY_SHIFT) & 1)
+
+
+NO_CARDS = -1  # a hand integer no hand has: something was to be taken from it that is not there
+
+
+@kernel
+def take(hand: int, kind: int) -> int:
+    """The hand with one card less; `NO_CARDS` if it does not hold it."""
+    if hand < 0 or hand >> kind & 1 == 0:
+        return NO_CARDS
+    return hand - (1 << (kind + COPY_SHIFT * (hand >> (kind + COPY_SHIFT) & 1)))

@@ -1,0 +1,33 @@
+"""What may be done in a position, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.core.one_row import mask_row
+from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+
+
+def illegal(row: Any, rules: Rules, given: Any, where: str = "") -> str:
+    """A sentence that names the seat, the action and what was legal."""
+    if row["phase"] >= Phase.DEAL:
+        return f"{where}{shown(given)}: the hand is over"
+    names = legal_names(row, rules)
+    legal = ", ".join(map(repr, names))
+    return f"{where}player_{row['turn']} may not choose {shown(given)}; legal: {legal}"
+
+
+def legal_names(row: Any, rules: Rules) -> list[str]:
+    """The names of the legal actions of the seat to act."""
+    acts = actions.of(rules)
+    one = new_states(1)
+    one[0] = row
+    mask = np.zeros(acts.n, np.int8)
+    mask_row(one, compile_tables(rules), mask)
+    return [acts.names[i] for i in np.flatnonzero(mask)]

@@ -1,0 +1,129 @@
+"""The kernels that write observations: what a seat knows alone, then what all know."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.core.bits import clear, spread_bits, spread_hand
+from bideuchre_env.core.observation.layout import CLIP
+from bideuchre_env.core.state import DEAL, PLAY
+from bideuchre_env.core.tables import ROUNDS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+
+
+@inline_kernel
+def clip(value: int) -> int:
+    """A running total as far as an int8 can tell it."""
+    return min(max(value, -CLIP), CLIP)
+
+
+@inline_kernel
+def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+    """Write what only this seat knows to `out[at:]`, which holds zeros."""
+    spread_hand(out, at + o.hand, s.hands[seat], t.kinds)
+    declarer = s.declarer
+    if s.given[0] < 0 or (seat ^ declarer) & 1:
+        return
+    passes_known = seat != declarer or s.phase >= PLAY
+    for i in range(len(s.given)):
+        if seat == declarer and s.given[i] >= 0:
+            out[at + o.discarded + s.given[i]] += 1
+        if passes_known and s.passed[i] >= 0:
+            out[at + o.passed + s.passed[i]] += 1
+
+
+@inline_kernel
+def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+    """Write what every seat knows, as seen from this one, to `out[at:]`, which holds zeros."""
+    phase, declarer, voids = s.phase, s.declarer, 0
+    calls, width = at + o.calls, 1 + t.n_levels
+    for rel in range(N_SEATS):
+        who = (seat + rel) & 3
+        call = s.calls[who]
+        if call >= 0:
+            out[calls + call] = 1
+        calls += width
+        voids |= s.voids[who] << 4 * rel
+    spread_bits(out, at + o.voids, np.uint64(voids), 16)
+    if phase < DEAL:
+        out[at + o.phase + phase] = 1
+        out[at + o.to_act + ((s.turn - seat) & 3)] = 1
+    out[at + o.dealer + ((s.dealer - seat) & 3)] = 1
+    if t.strains_per_bid > 1:
+        for rel in range(N_SEATS):
+            strain = s.call_strains[(seat + rel) & 3]
+            if strain >= 0:
+                out[at + o.call_strains + rel * 5 + strain] = 1
+    if s.calls_made == 4 and declarer >= 0:
+        out[at + o.bid + s.level] = 1
+        out[at + o.declarer + ((declarer - seat) & 3)] = 1
+        if s.strain >= 0:
+            out[at + o.strain + s.strain] = 1
+        if s.sitting_out >= 0:
+            out[at + o.sitting_out + ((s.sitting_out - seat) & 3)] = 1
+        encode_play(s, t, o, seat, out, at)
+    encode_game(s, t, o, seat, out, at)
+
+
+@inline_kernel
+def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+    """Write the public blocks of the play."""
+    kinds, trick, led = t.kinds, s.trick, s.led
+    stride, first = kinds * t.copies, at + o.played
+    for rel in range(N_SEATS):
+        who, seen = (seat + rel) & 3, 0
+        if who != s.sitting_out:
+            plays = MAX_TRICKS * who
+            for n in range(trick):
+                kind = s.plays[plays + n]
+                # the second copy that a seat plays has a plane of its own
+                out[first + kind + kinds * (seen >> kind & 1)] = 1 + n
+                seen |= 1 << kind
+            kind = s.plays[plays + trick] if led >= 0 else -1
+            if kind >= 0:
+                out[first + kind + kinds * (seen >> kind & 1)] = 1 + trick
+                if rel > 0:
+                    out[at + o.trick + (rel - 1) * kinds + kind] = 1
+        first += stride
+    if led >= 0:
+        out[at + o.led + led] = 1
+        out[at + o.winning + ((s.winning - seat) & 3)] = 1
+    side = seat & 1
+    out[at + o.tricks_won] = s.tricks_won[side]
+    out[at + o.tricks_won + 1] = s.tricks_won[1 - side]
+
+
+@inline_kernel
+def encode_game(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
+    """Write the public blocks of the game: scores, target, hands left."""
+    side = seat & 1
+    for i in range(2):
+        score = s.score[side ^ i]
+        out[at + o.score + i] = clip(score)
+        if o.to_go >= 0:
+            out[at + o.to_go + i] = clip(t.target - score)
+    if o.target >= 0:
+        out[at + o.target] = clip(t.target)
+    left = t.max_hands - s.hands_dealt + 1
+    if t.win_rule == ROUNDS:
+        this_one = 1 if s.phase >= DEAL and s.level >= 0 else 0
+        left = min(left, t.hands_to_play - s.hands_played + this_one)
+    out[at + o.hands_left] = clip(left)
+
+
+@kernel
+def encode(s: Row, t: Row, o: Row, seat: int, out: Array) -> None:
+    """Write the observation of a seat to `out`, int8 of shape (size,)."""
+    clear(out, 0, o.entries)
+    encode_private(s, t, o, seat, out, 0)
+    encode_public(s, t, o, seat, out, o.private)
+
+
+@kernel
+def encode_state(s: Row, t: Row, o: Row, out: Array) -> None:
+    """Write the global state to `out`, int8 of shape (state_size,)."""
+    clear(out, 0, o.entries + (N_SEATS - 1) * o.private)
+    for seat in range(N_SEATS):
+        encode_private(s, t, o, seat, out, seat * o.private)
+    encode_public(s, t, o, 0, out, N_SEATS * o.private)

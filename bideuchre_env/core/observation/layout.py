@@ -1,0 +1,239 @@
+"""What a seat sees: the blocks of an observation, each declared once in `every_block`.
+
+Offsets, bounds, the printed table and the decoder follow from the declarations; the kernels that
+write the blocks are in `encode.py`.
+
+An observation is one int8 vector: the seat's private blocks, then the public blocks, with every
+seat relative to the observer (0 self, 1 left, 2 partner, 3 right). It remembers the whole hand
+and holds nothing hidden. The global state is the private blocks of all four seats, then the
+public blocks seen from seat 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.core.observation.words import (
+    cards,
+    number,
+    numbers,
+    one_of,
+    played,
+    seat,
+    voids,
+)
+from bideuchre_env.core.state import Phase
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, new_rows
+
+CLIP = 127
+ACTED_PHASES = tuple(phase.name.lower() for phase in Phase if phase < Phase.DEAL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named run of an observation: its shape (row-major), bounds and meaning.
+
+    `words` turns its values, of that shape, into words (of shape (0,) where the game does not have
+    the block); None for a block that is read together with another. `private` blocks are known to
+    the seat alone. A block that is not `present` has no entries in this game.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    low: int
+    high: int
+    meaning: str
+    words: Callable[[Array], Any] | None
+    private: bool = False
+    present: bool = True
+
+    @property
+    def size(self) -> int:
+        """Entries in the block."""
+        return prod(self.shape)
+
+
+def every_block(rules: Rules) -> tuple[Block, ...]:
+    """All blocks, in order, as they are in a game of these rules: the private ones come first."""
+    kinds, copies, tricks = rules.kinds, rules.copies, rules.tricks
+    bids = tuple(bid.name for bid in rules.ladder)
+    exchange, lone = rules.exchange > 0, bool(rules.lone)
+    in_bid, to_target = rules.strain_named == "in_bid", rules.win_rule != "rounds"
+    most_hands = rules.max_hands if to_target else min(rules.max_hands, 4 * (rules.rounds or 0))
+    phase, bid, strain = one_of(ACTED_PHASES), one_of(bids), one_of(STRAINS)
+    card, suit = one_of(CARD_NAMES), one_of(tuple(SUITS))
+    # fmt: off
+    return (
+        Block("hand", (kinds,), 0, copies, "copies of each card kind held", cards, private=True),
+        Block("discarded", (kinds,), 0, copies, "cards given up as declarer", cards,
+              private=True, present=exchange),
+        Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer", cards,
+              private=True, present=exchange),
+        Block("phase", (len(ACTED_PHASES),), 0, 1,
+              "auction, naming, giving, passing, play; none when over",
+              lambda values: phase(values) or "over"),
+        Block("to_act", (4,), 0, 1, "seat to act; none when over", seat),
+        Block("dealer", (4,), 0, 1, "seat", seat),
+        Block("calls", (4, 1 + len(bids)), 0, 1, "by seat: pass, or the bid by level; none yet",
+              lambda values: [seat(row) for row in values]),
+        Block("call_strains", (4, 5), 0, 1, "by seat: strain of its bid, C D H S NT", None,
+              present=in_bid),
+        Block("bid", (len(bids),), 0, 1,
+              "the contract's bid by level; none while the auction runs", bid),
+        Block("strain", (5,), 0, 1, "the contract's strain, C D H S NT; none while unnamed",
+              strain),
+        Block("declarer", (4,), 0, 1, "seat; none while the auction runs", seat),
+        Block("sitting_out", (4,), 0, 1, "seat of a lone declarer's partner", seat, present=lone),
+        Block("trick", (3, kinds), 0, 1, "card of left, partner, right in the current trick",
+              lambda values: [card(row) for row in values]),
+        Block("led", (4,), 0, 1, "suit led to the current trick, C D H S, bowers by strain", suit),
+        Block("winning", (4,), 0, 1, "seat now winning the current trick", seat),
+        Block("played", (4, copies, kinds), 0, tricks,
+              "by seat: trick a card was played to, from 1",
+              lambda values: played(values, tricks)),
+        Block("voids", (4, 4), 0, 1, "by seat: suits, C D H S, it has failed to follow", voids),
+        Block("tricks_won", (2,), 0, tricks, "tricks of our side, of theirs", numbers),
+        Block("score", (2,), -CLIP, CLIP, "points of our side, of theirs, clipped", numbers),
+        Block("to_go", (2,), -CLIP, CLIP, "target minus points: ours, theirs, clipped", numbers,
+              present=to_target),
+        Block("target", (1,), 0, CLIP, "points that end the game, clipped", number,
+              present=to_target),
+        Block("hands_left", (1,), 0, min(CLIP, most_hands),
+              "deals left, this one included, clipped", number),
+    )
+    # fmt: on
+
+
+OFFSETS = np.dtype(
+    [(block.name, np.int32) for block in every_block(Rules(target=1))]
+    + [("private", np.int32), ("entries", np.int32)]
+)
+"""Where each block begins, for kernels; -1 for one the game does not have."""
+
+
+class Layout:
+    """Where everything is in an observation of one game; `str(layout)` is a table.
+
+    `blocks` are the blocks of the game, `slices[name]` where each stands, `low` and `high` int8
+    bounds of shape (size,). `decode` gives words back.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._every = every_block(rules)
+        self.blocks = tuple(block for block in self._every if block.present)
+        stops = np.cumsum([block.size for block in self.blocks]).tolist()
+        self.slices = {
+            block.name: slice(stop - block.size, stop)
+            for block, stop in zip(self.blocks, stops, strict=True)
+        }
+        self.size: int = stops[-1]
+        self.private_size = sum(block.size for block in self.blocks if block.private)
+        self.low, self.high = self._bounds(1)
+        self.offsets = self._offsets()
+
+    @property
+    def state_size(self) -> int:
+        """Entries in the global state: four seats' private blocks and one public part."""
+        return self.size + 3 * self.private_size
+
+    def state_bounds(self) -> tuple[Array, Array]:
+        """int8 bounds of the global state, each of shape (state_size,)."""
+        return self._bounds(N_SEATS)
+
+    def _bounds(self, seats: int) -> tuple[Array, Array]:
+        private = [block for block in self.blocks if block.private]
+        order = private * seats + [block for block in self.blocks if not block.private]
+        low = np.concatenate([np.full(block.size, block.low, np.int8) for block in order])
+        high = np.concatenate([np.full(block.size, block.high, np.int8) for block in order])
+        low.flags.writeable = high.flags.writeable = False
+        return low, high
+
+    def _offsets(self) -> Array:
+        """The offsets as a record for kernels: public ones count from the public part."""
+        table = new_rows(OFFSETS, 1)
+        for block in self._every:
+            start = self.slices[block.name].start if block.present else -1
+            table[block.name] = start if block.private or start < 0 else start - self.private_size
+        table["private"], table["entries"] = self.private_size, self.size
+        table.flags.writeable = False
+        return table
+
+    def decode(self, observation: Array) -> dict[str, Any]:
+        """An observation, whole numbers of shape (size,), as a dict of words by block.
+
+        Seats are relative to the observer; "to_act", "dealer", "declarer", "sitting_out" and
+        "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by
+        seat. What the game does not have is None or an empty list.
+        """
+        values = self._checked(observation)
+        parts = {b.name: values[self.slices[b.name]].reshape(b.shape) for b in self.blocks}
+        nothing = np.zeros(0, np.int8)
+        decoded = {
+            block.name: block.words(parts.get(block.name, nothing))
+            for block in self._every
+            if block.words is not None
+        }
+        strains = [seat(row) for row in parts.get("call_strains", np.zeros((4, 0)))]
+        decoded["calls"] = [
+            self._call(*call) for call in zip(decoded["calls"], strains, strict=True)
+        ]
+        current = sum(decoded["tricks_won"])
+        on_table = decoded["led"] is not None and current < self.rules.tricks
+        decoded["trick"].insert(0, decoded["played"][0][current] if on_table else None)
+        return decoded
+
+    def _checked(self, observation: Array) -> Array:
+        values = np.asarray(observation)
+        if values.shape != (self.size,):
+            raise OptionError(f"an observation of shape {values.shape}: this game's is {self.size}")
+        within = values.dtype.kind in "iu" and (self.low <= values).all()
+        if not within or (values > self.high).any():
+            raise OptionError(
+                f"an observation of {values.dtype} from {values.min()} to {values.max()}: whole "
+                "numbers within layout.low and layout.high are wanted"
+            )
+        return values
+
+    def _call(self, place: int | None, strain: int | None) -> str | None:
+        """The call at a place of the block (0 a pass, then the bids) in words."""
+        if not place:
+            return None if place is None else "pass"
+        contract = actions.of(self.rules).contract(place - 1, -1 if strain is None else strain)
+        return f"bid {contract}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return layout_of, (self.rules,)
+
+    def __repr__(self) -> str:
+        return f"Layout(size={self.size}, blocks={[block.name for block in self.blocks]})"
+
+    def __str__(self) -> str:
+        rows = [("block", "at", "shape", "bounds", "meaning")]
+        for block in self.blocks:
+            at = self.slices[block.name]
+            shape = " x ".join(map(str, block.shape))
+            bounds = f"{block.low}..{block.high}"
+            rows.append((block.name, f"{at.start}:{at.stop}", shape, bounds, block.meaning))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [
+            "  ".join([*(cell.ljust(w) for cell, w in zip(row[:4], widths, strict=True)), row[4]])
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+
+@lru_cache(maxsize=256)
+def layout_of(rules: Rules) -> Layout:
+    """The layout of these rules, one per `Rules`."""
+    return Layout(rules)

@@ -1,0 +1,285 @@
+"""Redeal everything a seat cannot know, uniformly among the deals its information allows.
+
+The seat knows its own cards, every card played, every suit another seat has failed to follow, and
+its own part of an exchange. Everything else is drawn anew: the other hands, the cards put aside in
+an exchange, and the stream that deals the hands to come.
+
+Suits are dealt one after another to the seats with a known void; `ways` counts, for the suits
+still to come and the room left in those hands, the deals that remain, so that no draw is ever
+rejected and every deal is as likely as any other.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bideuchre_env.core.hands import held, put
+from bideuchre_env.core.phases.deal import bounded, next_word, seed_stream
+from bideuchre_env.core.state import PASSING, PLAY
+from bideuchre_env.rules.cards import (
+    MAX_KINDS,
+    MAX_TRICKS,
+    N_SEATS,
+    NO_TRUMP,
+)
+from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+
+MAX_IN_SUIT = 14  # trumps of a double deck: 12 and two left bowers
+ROOM = MAX_TRICKS + 1
+PLACES = 6  # the four seats (the observer's stays empty) and the two piles of an exchange
+GIVEN_PILE, PASSED_PILE = 4, 5
+_FACTORIAL = np.array([float(math.factorial(n)) for n in range(MAX_IN_SUIT + 1)])
+_ULP = 2.0**-53
+
+REDEAL = np.dtype(
+    [
+        ("ways", np.float64, (5, ROOM, ROOM, ROOM)),  # [suits dealt, room of each void seat]
+        ("unknown", np.int8, (4, MAX_IN_SUIT)),  # [suit]: kinds not known to the seat
+        ("n_unknown", np.int64, (4,)),
+        ("played", np.int64, (MAX_KINDS,)),  # copies played, by kind
+        ("free", np.int8, (4 * MAX_TRICKS,)),  # kinds for the places without a known void
+        ("room", np.int64, (PLACES,)),  # cards to deal to each place
+        ("void_seats", np.int64, (3,)),
+        ("hands", np.int64, (PLACES,)),  # what each place is dealt
+        ("void_room", np.int64, (3,)),  # cards to deal to each void seat, until all suits are dealt
+        ("split", np.int64, (3,)),  # cards of one suit for each void seat
+    ],
+    align=True,
+)
+
+
+def new_redeal() -> Array:
+    """Working room for `resample_row`, an array of one record; reuse it freely."""
+    return new_rows(REDEAL, 1)
+
+
+@kernel
+def played_by(s: Row, seat: int, kind: int) -> int:
+    """Copies of a kind that a seat has played in this hand."""
+    count = 0
+    for trick in range(MAX_TRICKS):
+        count += s.plays[seat * MAX_TRICKS + trick] == kind
+    return count
+
+
+@kernel
+def count_of(cards: Array, kind: int) -> int:
+    """Copies of a kind among the cards put aside in one half of an exchange."""
+    count = 0
+    for i in range(len(cards)):
+        count += cards[i] == kind
+    return count
+
+
+@kernel
+def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
+    """Collect the cards the seat does not know, by suit, and the room for them in each place."""
+    declarer, phase = s.declarer, s.phase
+    partner = (declarer + 2) & 3
+    exchanged = declarer >= 0 and s.given[0] >= 0
+    strain = s.strain if s.strain >= 0 else NO_TRUMP
+    redeal.n_unknown[:] = 0
+    redeal.hands[:] = 0
+    redeal.room[:] = 0
+    for place in range(N_SEATS):
+        if place != seat:
+            redeal.room[place] = popcount(s.hands[place])
+    knows_given = not exchanged or seat == declarer
+    knows_passed = not exchanged or seat == partner or (seat == declarer and phase != PASSING)
+    for i in range(len(s.given)):
+        redeal.room[GIVEN_PILE] += s.given[i] >= 0 and not knows_given
+        redeal.room[PASSED_PILE] += s.passed[i] >= 0 and phase == PASSING and not knows_passed
+    redeal.played[:] = 0
+    for i in range(len(s.plays)):
+        if s.plays[i] >= 0:
+            redeal.played[s.plays[i]] += 1
+    for kind in range(t.kinds):
+        unknown = t.copies - held(s.hands[seat], kind) - redeal.played[kind]
+        if exchanged and knows_given:
+            unknown -= count_of(s.given, kind)
+        if exchanged and seat == partner:
+            # what it passed is with the declarer, as far as it has not been played since
+            kept = count_of(s.passed, kind)
+            if phase >= PLAY:
+                kept = max(0, kept - played_by(s, declarer, kind))
+                for _ in range(kept):
+                    redeal.hands[declarer] = put(redeal.hands[declarer], kind)
+                redeal.room[declarer] -= kept
+            unknown -= kept
+        suit = t.suit_of[strain, kind]
+        for _ in range(unknown):
+            redeal.unknown[suit, redeal.n_unknown[suit]] = kind
+            redeal.n_unknown[suit] += 1
+
+
+@kernel
+def shuffle_run(s: Row, cards: Array, n: int) -> None:
+    """Fisher-Yates on `cards[:n]`, in place, from the row's stream."""
+    for last in range(n - 1, 0, -1):
+        chosen = bounded(s, last + 1)
+        card = cards[chosen]
+        cards[chosen] = cards[last]
+        cards[last] = card
+
+
+@kernel
+def cap(s: Row, redeal: Row, i: int, suit: int) -> int:
+    """The most cards of a suit the i-th void seat may be dealt: none of a suit it is out of."""
+    if redeal.void_seats[i] < 0:
+        return 0
+    seat = redeal.void_seats[i]
+    if s.voids[seat] >> suit & 1:
+        return 0
+    return min(redeal.room[seat], redeal.n_unknown[suit])
+
+
+@kernel
+def split_ways(n: int, x: int, y: int, z: int) -> float:
+    """How many ways n cards split into runs of x, y, z and the rest."""
+    rest = _FACTORIAL[n - x - y - z]
+    return float(_FACTORIAL[n] / (_FACTORIAL[x] * _FACTORIAL[y] * _FACTORIAL[z] * rest))
+
+
+@kernel
+def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
+    """The deals of suits `suit`.. that fill rooms a, b, c of the void seats exactly."""
+    total = 0.0
+    n = redeal.n_unknown[suit]
+    for x in range(min(a, cap(s, redeal, 0, suit)) + 1):
+        for y in range(min(b, cap(s, redeal, 1, suit), n - x) + 1):
+            for z in range(min(c, cap(s, redeal, 2, suit), n - x - y) + 1):
+                later = redeal.ways[suit + 1, a - x, b - y, c - z]
+                if later > 0.0:
+                    total += split_ways(n, x, y, z) * later
+    return total
+
+
+@kernel
+def count_ways(s: Row, redeal: Row) -> None:
+    """Fill `redeal.ways`, the last suit first."""
+    redeal.ways[:] = 0.0
+    redeal.ways[4, 0, 0, 0] = 1.0
+    for back in range(4):
+        suit = 3 - back
+        for a in range(redeal.void_room[0] + 1):
+            for b in range(redeal.void_room[1] + 1):
+                for c in range(redeal.void_room[2] + 1):
+                    redeal.ways[suit, a, b, c] = ways_from(s, redeal, suit, a, b, c)
+
+
+@kernel
+def draw_split(s: Row, redeal: Row, suit: int) -> None:
+    """Draw into `redeal.split` how many cards of a suit each void seat gets."""
+    n = redeal.n_unknown[suit]
+    a, b, c = redeal.void_room[0], redeal.void_room[1], redeal.void_room[2]
+    mark = float(next_word(s) >> np.uint64(11)) * _ULP * redeal.ways[suit, a, b, c]
+    for x in range(min(a, cap(s, redeal, 0, suit)) + 1):
+        for y in range(min(b, cap(s, redeal, 1, suit), n - x) + 1):
+            for z in range(min(c, cap(s, redeal, 2, suit), n - x - y) + 1):
+                later = redeal.ways[suit + 1, a - x, b - y, c - z]
+                if later <= 0.0:
+                    continue
+                redeal.split[0] = x  # kept when rounding leaves the mark a hair past the last split
+                redeal.split[1] = y
+                redeal.split[2] = z
+                mark -= split_ways(n, x, y, z) * later
+                if mark < 0.0:
+                    return
+
+
+@kernel
+def deal_unknown(s: Row, redeal: Row) -> None:
+    """Deal the unknown cards: to the seats with a void suit by suit, then to all other places."""
+    n_voids = 0
+    redeal.void_seats[:] = -1
+    redeal.void_room[:] = 0
+    for seat in range(N_SEATS):
+        if s.voids[seat] and redeal.room[seat] > 0:
+            redeal.void_seats[n_voids] = seat
+            redeal.void_room[n_voids] = redeal.room[seat]
+            n_voids += 1
+    if n_voids > 0:
+        count_ways(s, redeal)
+    n_free = 0
+    redeal.split[:] = 0
+    for suit in range(4):
+        n = redeal.n_unknown[suit]
+        shuffle_run(s, redeal.unknown[suit], n)
+        if n_voids > 0:
+            draw_split(s, redeal, suit)
+        next_card = 0
+        for i in range(n_voids):
+            place = redeal.void_seats[i]
+            for _ in range(redeal.split[i]):
+                redeal.hands[place] = put(redeal.hands[place], redeal.unknown[suit, next_card])
+                next_card += 1
+            redeal.void_room[i] -= redeal.split[i]
+            redeal.room[place] -= redeal.split[i]
+        for i in range(next_card, n):
+            redeal.free[n_free] = redeal.unknown[suit, i]
+            n_free += 1
+    shuffle_run(s, redeal.free, n_free)
+    next_card = 0
+    for place in range(PLACES):
+        for _ in range(redeal.room[place]):
+            redeal.hands[place] = put(redeal.hands[place], redeal.free[next_card])
+            next_card += 1
+
+
+@kernel
+def lay_out(s: Row, hand: int, cards: Array) -> None:
+    """Write the cards of a pile into one half of the exchange, in random order."""
+    n = 0
+    for kind in range(MAX_KINDS):
+        for _ in range(held(hand, kind)):
+            cards[n] = kind
+            n += 1
+    shuffle_run(s, cards, n)
+
+
+@kernel
+def choose_passed(s: Row, redeal: Row, wanted: int) -> None:
+    """For a defender: any of the cards the declarer has held since may be the ones passed."""
+    declarer = s.declarer
+    n = 0
+    for kind in range(MAX_KINDS):
+        for _ in range(held(s.hands[declarer], kind) + played_by(s, declarer, kind)):
+            redeal.free[n] = kind
+            n += 1
+    shuffle_run(s, redeal.free, n)
+    for i in range(wanted):
+        s.passed[i] = redeal.free[i]
+
+
+@entry_kernel
+def resample_row(
+    states: Array,
+    tables: Array,
+    seat: int,
+    redeals: Array,
+    low: Word,
+    high: Word,
+) -> None:
+    """Redeal in row 0 all that the seat cannot know, from the 128-bit seed `high:low`.
+
+    `redeals` is `new_redeal()`. Rewrites the other hands, the hidden half of
+    an exchange and the random stream, and nothing else.
+    """
+    s, t, redeal = states[0], tables[0], redeals[0]
+    seed_stream(s, low, high)
+    gather(s, t, seat, redeal)
+    hides_given, hides_passed = redeal.room[GIVEN_PILE] > 0, redeal.room[PASSED_PILE] > 0
+    deal_unknown(s, redeal)
+    for who in range(N_SEATS):
+        if who != seat:
+            s.hands[who] = redeal.hands[who]
+    if hides_given:
+        lay_out(s, redeal.hands[GIVEN_PILE], s.given)
+    if hides_passed:
+        lay_out(s, redeal.hands[PASSED_PILE], s.passed)
+    defends = (seat ^ s.declarer) & 1
+    if s.declarer >= 0 and defends and s.passed[0] >= 0 and s.phase >= PLAY:
+        choose_passed(s, redeal, t.exchange[s.level])

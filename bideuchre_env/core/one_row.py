@@ -1,0 +1,143 @@
+"""The game of row 0: the kernels of a single environment, and of everything that replays a game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.core.episode import ending, side_0_reward
+from bideuchre_env.core.observation.encode import encode, encode_state
+from bideuchre_env.core.observation.layout import OFFSETS
+from bideuchre_env.core.phases.deal import deal_given, deal_hand, start_game
+from bideuchre_env.core.state import DEAL, new_states
+from bideuchre_env.core.step import apply, is_legal, legal
+from bideuchre_env.core.tables import TABLES
+from bideuchre_env.runtime.intrinsics import line_of
+from bideuchre_env.runtime.jit import Array, direct, entry_kernel, new_rows
+
+# What `play_row` returns in place of a seat.
+NOT_LEGAL, HAND_OVER = -1, -2
+
+
+@entry_kernel
+def play_row(
+    states: Array, tables: Array, offsets: Array, action: int, observation: Array, mask: Array
+) -> int:
+    """Carry out an action, any whole number, in row 0, and write what the next seat to act sees.
+
+    Returns that seat, its view in `observation`, int8 (D,), and `mask`, int8 (A,). Otherwise the
+    two are as they were: after `NOT_LEGAL`, when nothing has changed, and after the last action
+    of a hand, `HAND_OVER`, which is left undealt.
+    """
+    s = states[0]
+    if not is_legal(s, tables[0], action):
+        return NOT_LEGAL
+    apply(s, tables[0], action)
+    if s.phase >= DEAL:
+        return HAND_OVER
+    encode(s, tables[0], offsets[0], s.turn, line_of(observation))
+    legal(s, tables[0], line_of(mask))
+    return s.turn
+
+
+@entry_kernel
+def reward_row(states: Array, by_points: bool) -> float:
+    """Side 0's reward for the hand of row 0, which is over."""
+    return side_0_reward(states[0], by_points)
+
+
+@entry_kernel
+def ending_row(states: Array, by_hand: bool) -> int:
+    """How the hand of row 0, which is over, leaves the episode."""
+    return ending(states[0], by_hand)
+
+
+@entry_kernel
+def look_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
+    """Write what the seat to act in row 0 sees and may do, int8 (D,) and (A,); returns it."""
+    s = states[0]
+    encode(s, tables[0], offsets[0], s.turn, line_of(observation))
+    legal(s, tables[0], line_of(mask))
+    return s.turn
+
+
+@entry_kernel
+def observe_row(
+    states: Array, tables: Array, offsets: Array, seat: int, observation: Array
+) -> None:
+    """What a seat sees of the game in row 0, to `observation`, int8 (D,)."""
+    encode(states[0], tables[0], offsets[0], seat, line_of(observation))
+
+
+@entry_kernel
+def global_row(states: Array, tables: Array, offsets: Array, out: Array) -> None:
+    """The global state of the game in row 0, to `out`, int8 (state_size,)."""
+    encode_state(states[0], tables[0], offsets[0], line_of(out))
+
+
+@entry_kernel
+def mask_row(states: Array, tables: Array, mask: Array) -> None:
+    """The mask of the seat to act in row 0, to `mask`, int8 (A,)."""
+    legal(states[0], tables[0], line_of(mask))
+
+
+@entry_kernel
+def step_row(states: Array, tables: Array, action: int) -> None:
+    """Carry out a legal action in row 0; a hand that ends is left undealt."""
+    apply(states[0], tables[0], action)
+
+
+@entry_kernel
+def start_row(states: Array, dealer: int, score_0: int, score_1: int) -> None:
+    """Start a game in row 0, up to its first deal; dealer is a seat, or -1 for a draw."""
+    s = states[0]
+    start_game(s, dealer)
+    s.score[0] = score_0
+    s.score[1] = score_1
+
+
+@entry_kernel
+def next_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
+    """Deal the next hand in row 0 and write what its first seat sees; returns that seat."""
+    deal_hand(states[0], tables[0])
+    return look_row(states, tables, offsets, observation, mask)
+
+
+@entry_kernel
+def deal_given_row(states: Array, tables: Array, hands: Array) -> None:
+    """Deal these four hands, int64 (4,), as the next hand of row 0."""
+    deal_given(states[0], tables[0], hands)
+
+
+@entry_kernel
+def replay_row(states: Array, tables: Array, actions: Array) -> int:
+    """Carry out actions, int64 (m,), in row 0 up to the first illegal one: its position, or -1.
+
+    An action after the end of the hand is illegal.
+    """
+    for i in range(len(actions)):
+        if not is_legal(states[0], tables[0], actions[i]):
+            return i
+        apply(states[0], tables[0], actions[i])
+    return -1
+
+
+@lru_cache(maxsize=1)
+def direct_kernels() -> tuple[Callable[..., Any], ...]:
+    """`play_row`, `next_row`, `observe_row`, `reward_row` and `ending_row`, called unchecked.
+
+    The rows, the views and the masks are writable; the tables and offsets are not.
+    """
+    tables, offsets, view = new_rows(TABLES, 1), new_rows(OFFSETS, 1), np.zeros(1, np.int8)
+    tables.flags.writeable = offsets.flags.writeable = False
+    game = (new_states(1), tables, offsets)
+    return (
+        direct(play_row, *game, 0, view, view),
+        direct(next_row, *game, view, view),
+        direct(observe_row, *game, 0, view),
+        direct(reward_row, game[0], True),
+        direct(ending_row, game[0], True),
+    )

@@ -1,0 +1,50 @@
+"""The auction: one call each, and the naming of the strain where that comes after it."""
+
+from __future__ import annotations
+
+from bideuchre_env.rules.cards import STRAINS
+from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+
+N_STRAINS = len(STRAINS)
+STRAIN_BITS = (1 << N_STRAINS) - 1
+
+
+@inline_kernel
+def legal_call(s: Row, t: Row) -> int:
+    """The legal calls of the seat to act: bit 0 a pass, bit 1 + level that bid."""
+    return t.legal_calls[s.calls_made, s.level + 1]
+
+
+@kernel
+def apply_call(s: Row, t: Row, action: int) -> bool:
+    """Make the call: moves the turn on, and is True when the auction has ended."""
+    seat = s.turn
+    if action == 0:
+        s.calls[seat] = 0
+    else:
+        level = (action - 1) // t.strains_per_bid
+        s.calls[seat] = 1 + level
+        s.level = level
+        s.declarer = seat
+        if t.strains_per_bid > 1:
+            s.strain = (action - 1) % t.strains_per_bid
+            s.call_strains[seat] = s.strain
+    s.calls_made += 1
+    s.turn = (seat + 1) & 3
+    if s.calls_made < 4:
+        return False
+    if s.level >= 0 and t.alone[s.level]:
+        s.sitting_out = (s.declarer + 2) & 3
+    return True
+
+
+@inline_kernel
+def legal_strain(s: Row, t: Row) -> int:
+    """The strains the declarer may name, a bit each: all of them."""
+    return STRAIN_BITS
+
+
+@kernel
+def apply_strain(s: Row, t: Row, strain: int) -> None:
+    """Name the strain of the contract."""
+    s.strain = strain

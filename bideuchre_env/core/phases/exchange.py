@@ -1,0 +1,47 @@
+"""The exchange: the declarer gives cards up, the partner passes as many; neither sees first."""
+
+from __future__ import annotations
+
+from bideuchre_env.core.hands import put, take_card
+from bideuchre_env.core.state import GIVING, PASSING
+from bideuchre_env.rules.cards import KIND_BITS
+from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+
+
+@kernel
+def begin_exchange(s: Row) -> None:
+    """Ask the declarer for the first card."""
+    s.phase = GIVING
+    s.turn = s.declarer
+    s.picks = 0
+
+
+@inline_kernel
+def legal_exchange(s: Row, t: Row) -> int:
+    """The kinds the seat to act may give, a bit each: any card it holds."""
+    return s.hands[s.turn] & KIND_BITS
+
+
+@kernel
+def apply_exchange(s: Row, t: Row, kind: int) -> bool:
+    """Put one card aside; True when both halves are done and the declarer holds the cards."""
+    seat, pick = s.turn, s.picks
+    take_card(s, seat, kind)
+    wanted = t.exchange[s.level]
+    s.picks = pick + 1
+    if s.phase == GIVING:
+        s.given[pick] = kind
+        if pick + 1 == wanted:
+            s.phase = PASSING
+            s.turn = (seat + 2) & 3
+            s.picks = 0
+        return False
+    s.passed[pick] = kind
+    if pick + 1 < wanted:
+        return False
+    declarer = s.declarer
+    hand = s.hands[declarer]
+    for i in range(wanted):
+        hand = put(hand, s.passed[i])
+    s.hands[declarer] = hand
+    return True

@@ -1,0 +1,81 @@
+"""The play of the cards: leading, following, winning a trick."""
+
+from __future__ import annotations
+
+from bideuchre_env.core.hands import take_card
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.rules.cards import KIND_BITS, MAX_TRICKS
+from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+
+
+@kernel
+def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
+    """The declarer, or the first seat playing left of the dealer; any numbering of the seats."""
+    if t.eldest_leads == 0:
+        return declarer
+    eldest = (dealer + 1) & 3
+    return (eldest + 1) & 3 if eldest == sitting_out else eldest
+
+
+@kernel
+def begin_play(s: Row, t: Row) -> None:
+    """Call on the opening leader."""
+    s.phase = PLAY
+    leader = opening_leader(t, s.dealer, s.declarer, s.sitting_out)
+    s.turn = leader
+    s.leaders[0] = leader
+
+
+@inline_kernel
+def legal_card(s: Row, t: Row) -> int:
+    """The kinds the seat to act may play, a bit each: the suit led if it can, else any."""
+    held = s.hands[s.turn] & KIND_BITS
+    if s.led < 0:
+        return held
+    follow = held & t.suit_bits[s.strain, s.led]
+    return follow if follow else held
+
+
+@inline_kernel
+def apply_card(s: Row, t: Row, kind: int) -> bool:
+    """Play a card to the trick; True when it was the last card of the last trick.
+
+    The first strictly most powerful card wins, so of two identical cards the first played does.
+    """
+    seat, strain, trick = s.turn, s.strain, s.trick
+    take_card(s, seat, kind)
+    s.plays[seat * MAX_TRICKS + trick] = kind
+    suit = t.suit_of[strain, kind]
+    led = s.led
+    if led < 0:
+        led = suit
+        s.led = suit
+    elif suit != led:
+        s.voids[seat] |= 1 << led
+    power = t.power[strain, led, kind]
+    if power > s.winning_power:
+        s.winning_power = power
+        s.winning = seat
+    seat = (seat + 1) & 3
+    if seat == s.sitting_out:
+        seat = (seat + 1) & 3
+    if seat != s.leaders[trick]:
+        s.turn = seat
+        return False
+    return end_trick(s, t, trick + 1)
+
+
+@inline_kernel
+def end_trick(s: Row, t: Row, done: int) -> bool:
+    """Give the trick to its winner, who leads the next; True when `done` tricks are them all."""
+    winner = s.winning
+    s.tricks_won[winner & 1] += 1
+    s.trick = done
+    s.turn = winner
+    s.led = -1
+    s.winning = -1
+    s.winning_power = 0
+    if done == t.tricks:
+        return True
+    s.leaders[done] = winner
+    return False

@@ -1,0 +1,108 @@
+"""The points of a hand and the end of a game."""
+
+from __future__ import annotations
+
+from bideuchre_env.core.state import DEAL, DRAWN, OVER, TRUNCATED, WON
+from bideuchre_env.core.tables import (
+    BOTH_CONTINUE,
+    BOTH_DECLARER,
+    MADE_BID,
+    MADE_OR_SET,
+    ROUNDS,
+)
+from bideuchre_env.runtime.jit import Row, kernel
+
+NOBODY, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
+
+
+@kernel
+def end_hand(s: Row, t: Row) -> None:
+    """Score the hand (a passed-out one scores nothing) and see whether the game is over."""
+    winner = NOBODY
+    if s.level >= 0:
+        score_hand(s, t)
+        s.hands_played += 1
+        winner = game_winner(s, t)
+    s.phase = DEAL if winner == NOBODY else OVER
+    if winner == DRAW:
+        s.outcome = DRAWN
+    elif winner != NOBODY:
+        s.outcome = WON
+        s.winner = winner
+    elif s.hands_dealt >= t.max_hands:
+        s.phase = OVER
+        s.outcome = TRUNCATED
+
+
+@kernel
+def score_hand(s: Row, t: Row) -> None:
+    """Points of both sides: the declarer's by the contract, the defenders' a point a trick."""
+    side = s.declarer & 1
+    s.points[side] = t.payoff[s.level, s.tricks_won[side]]
+    s.points[1 - side] = s.tricks_won[1 - side]
+    s.score[0] += s.points[0]
+    s.score[1] += s.points[1]
+
+
+@kernel
+def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
+    """What `won` tricks for the side of a contract with this bid come to.
+
+    Our points and theirs, as the contract is `ours` or not, and whether it is made.
+    """
+    bid, others = t.payoff[level, won], t.tricks - won
+    done = won >= t.need[level]
+    return (bid, others, done) if ours else (others, bid, done)
+
+
+@kernel
+def made(s: Row, t: Row) -> bool:
+    """Whether the declarer's side has taken the tricks of its contract."""
+    return s.tricks_won[s.declarer & 1] >= t.need[s.level]
+
+
+@kernel
+def game_winner(s: Row, t: Row) -> int:
+    """The side that has won after this played hand, `DRAW`, or `NOBODY` yet."""
+    rule = t.win_rule
+    if rule == ROUNDS:
+        over = s.hands_played >= t.hands_to_play
+        return higher(s) if over else NOBODY
+    side = s.declarer & 1
+    ours, theirs = s.score[side], s.score[1 - side]
+    result = result_at_target(t, ours - t.target, theirs - t.target, made(s, t))
+    if result == DECLARER_WINS:
+        return side
+    return 1 - side if result == DEFENDERS_WIN else result
+
+
+@kernel
+def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
+    """How a played hand leaves a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW`,
+    `NOBODY`.
+
+    `ours` and `theirs` are the points past the target (0 is there) of the declarer's side and of
+    the defenders, after the hand; `made` whether the contract was.
+    """
+    rule = t.win_rule
+    if rule == MADE_BID or (rule == MADE_OR_SET and made):
+        return DECLARER_WINS if made and ours >= 0 else NOBODY
+    if rule == MADE_OR_SET:
+        return DEFENDERS_WIN if theirs >= 0 else NOBODY
+    if ours >= 0 and theirs >= 0 and t.both_over != BOTH_DECLARER:
+        if t.both_over == BOTH_CONTINUE:
+            return NOBODY
+        if ours == theirs:
+            return DRAW
+        return DECLARER_WINS if ours > theirs else DEFENDERS_WIN
+    if ours >= 0:
+        return DECLARER_WINS
+    return DEFENDERS_WIN if theirs >= 0 else NOBODY
+
+
+@kernel
+def higher(s: Row) -> int:
+    """The side with the higher total, or `DRAW`."""
+    if s.score[0] == s.score[1]:
+        return DRAW
+    return 0 if s.score[0] > s.score[1] else 1

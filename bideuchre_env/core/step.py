@@ -1,0 +1,137 @@
+"""The phase switch: what is legal now, and what an action does. Nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.core.bits import clear, spread_bits_at
+from bideuchre_env.core.phases.auction import (
+    N_STRAINS,
+    apply_call,
+    apply_strain,
+    legal_call,
+    legal_strain,
+)
+from bideuchre_env.core.phases.exchange import apply_exchange, begin_exchange, legal_exchange
+from bideuchre_env.core.phases.play import apply_card, begin_play, legal_card
+from bideuchre_env.core.phases.scoring import end_hand
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.runtime.intrinsics import nth_bit, popcount
+from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
+
+
+@inline_kernel
+def legal_bits(s: Row, t: Row) -> int:
+    """What the seat to act may do, as bits: calls, strains or card kinds by phase; 0 for nobody."""
+    phase = s.phase
+    if phase == PLAY:
+        return legal_card(s, t)
+    if phase == AUCTION:
+        return legal_call(s, t)
+    if phase == NAMING:
+        return legal_strain(s, t)
+    if phase < PLAY:
+        return legal_exchange(s, t)
+    return 0
+
+
+@inline_kernel
+def legal(s: Row, t: Row, mask: Array) -> None:
+    """Write the mask of the seat to act, int8 of shape (A,): 1 for every legal action."""
+    write_mask(t, s.phase, legal_bits(s, t), mask)
+
+
+@inline_kernel
+def write_mask(t: Row, phase: int, bits: int, mask: Array) -> None:
+    """Write the legal bits of a phase as a mask, int8 of shape (A,)."""
+    offset = 0
+    if phase == AUCTION:
+        if t.strains_per_bid > 1:
+            write_strained_calls(t, bits, mask)
+            return
+    else:
+        offset = t.trump_offset if phase == NAMING else t.card_offset
+    spread_bits_at(mask, offset, bits, t.n_actions)
+
+
+@kernel
+def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
+    """Write the legal calls as a mask where every bid is one action for each strain."""
+    clear(mask, 0, t.n_actions)
+    mask[0] = bits & 1
+    for level in range(t.n_levels):
+        legal_bid = bits >> 1 + level & 1
+        for strain in range(N_STRAINS):
+            mask[1 + level * N_STRAINS + strain] = legal_bid
+
+
+@kernel
+def is_legal(s: Row, t: Row, action: int) -> bool:
+    """Whether the seat to act may do this; any whole number may be asked about."""
+    return allows(t, s.phase, legal_bits(s, t), action)
+
+
+@inline_kernel
+def allows(t: Row, phase: int, bits: int, action: int) -> bool:
+    """Whether the legal bits of a phase allow an action; any whole number may be asked about."""
+    if action < 0 or action >= t.n_actions:
+        return False
+    if phase == AUCTION:
+        if action >= t.trump_offset:
+            return False
+        place = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
+        return bool(bits >> place & 1)
+    offset = t.trump_offset if phase == NAMING else t.card_offset
+    return action >= offset and bool(bits >> (action - offset) & 1)
+
+
+@inline_kernel
+def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
+    """A uniform legal action of a phase by its legal bits, of which one is set, from 64 bits.
+
+    The bias of taking the number from 32 bits is below 10**-7.
+    """
+    high = word >> np.uint64(32)
+    if phase == AUCTION:
+        per_bid = t.strains_per_bid
+        n_pass = bits & 1
+        n = n_pass + popcount(bits >> 1) * per_bid
+        k = int(high * np.uint64(n) >> np.uint64(32)) - n_pass
+        if k < 0:
+            return 0
+        return 1 + nth_bit(bits >> 1, k // per_bid) * per_bid + k % per_bid
+    k = int(high * np.uint64(popcount(bits)) >> np.uint64(32))
+    offset = t.trump_offset if phase == NAMING else t.card_offset
+    return offset + nth_bit(bits, k)
+
+
+@kernel
+def apply(s: Row, t: Row, action: int) -> None:
+    """Carry a legal action out. At the end of a hand it scores, and leaves the deal to `deal`."""
+    phase = s.phase
+    if phase == PLAY:
+        if apply_card(s, t, action - t.card_offset):
+            end_hand(s, t)
+    elif phase == AUCTION:
+        if apply_call(s, t, action):
+            if s.level < 0:
+                end_hand(s, t)
+            elif s.strain < 0:
+                s.phase = NAMING
+                s.turn = s.declarer
+            else:
+                begin_cards(s, t)
+    elif phase == NAMING:
+        apply_strain(s, t, action - t.trump_offset)
+        begin_cards(s, t)
+    elif apply_exchange(s, t, action - t.card_offset):
+        begin_play(s, t)
+
+
+@kernel
+def begin_cards(s: Row, t: Row) -> None:
+    """The contract is known: on to the exchange if it has one, else to the play."""
+    if t.exchange[s.level] > 0:
+        begin_exchange(s)
+    else:
+        begin_play(s, t)

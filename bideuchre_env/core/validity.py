@@ -1,0 +1,184 @@
+"""Whether rows of state from outside are positions of the game, before a kernel trusts them.
+
+There is one way to find out: what a row says was done in its hand is done again, by the kernels of
+the game, and the row must come out. numba checks no bounds, so nothing is indexed by a number of
+the row that has not been checked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.core.hands import held, put
+from bideuchre_env.core.replay import deal_replay, play_again, wind_back
+from bideuchre_env.core.state import DEAL, PLAY, STATE, new_states
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
+from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+
+MOST_POINTS = 10**16
+MOST_HANDS = 2**31
+
+# What is wrong with a row that cannot be played again at all.
+_FAULTS = (
+    "",
+    "rng: all zeros, which no shuffle would ever leave",
+    "dealer or declarer",
+    "score, points, hands_dealt or hands_played",
+    "hands: not the cards of this deck",
+)
+_SOUND, _RNG, _SEATS, _NUMBERS, _CARDS = range(len(_FAULTS))
+
+
+def checked_states(states: Any, n: int, tables: Array) -> Array:
+    """A copy of rows of `STATE`, shape (n,); `OptionError` unless each is a position of the game.
+
+    It is one if legal play comes to it, from the deal on; how the game came to the score it has is
+    not asked. The error names the first row and the field that is wrong.
+    """
+    if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (n,):
+        given = shown(states)
+        if isinstance(states, np.ndarray):
+            given = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
+        raise OptionError(f"states: rows of STATE of shape ({n},) are wanted, not {given}")
+    fresh, again, faults = new_states(n), new_states(n), np.zeros(n, np.int64)
+    fresh[:] = states
+    play_rows_again(fresh, tables, new_states(1), again, faults)
+    differs = {
+        name: (again[name] != fresh[name]).reshape(n, -1).any(axis=1) for name in STATE.names or ()
+    }
+    wrong = np.flatnonzero(np.any([*differs.values(), faults != _SOUND], axis=0))
+    if len(wrong):
+        row = int(wrong[0])
+        others = ", ".join(name for name, where in differs.items() if where[row])
+        fault = _FAULTS[faults[row]] or f"its hand, played again, has another {others}"
+        raise OptionError(f"states[{row}] is no position of this game: {fault}")
+    return fresh
+
+
+@entry_kernel
+def play_rows_again(
+    states: Array, tables: Array, replays: Array, again: Array, faults: Array
+) -> None:
+    """Play the hand of every row again, as far as it goes, in the rows of `again`.
+
+    `faults` (n,), int64, are rewritten: what keeps a row from being dealt, of `_FAULTS`. `replays`
+    is one row of working room.
+    """
+    t, replay = tables[0], replays[0]
+    for i in range(len(states)):
+        s, fresh = states[i], again[i]
+        faults[i] = _SOUND
+        if s.rng[0] == np.uint64(0) and s.rng[1] == np.uint64(0):
+            faults[i] = _RNG
+        elif outside(s.dealer, 0, 3) or outside(s.declarer, -1, 3):
+            faults[i] = _SEATS
+        elif not plausible_numbers(s):
+            faults[i] = _NUMBERS
+        else:
+            replays[0] = states[i]
+            wind_back(t, s, replay)
+            if not whole_deck(t, replay):
+                faults[i] = _CARDS
+                continue
+            if s.phase >= DEAL:  # its points are in the score
+                for side in range(2):
+                    replay.score[side] -= s.points[side]
+                replay.hands_played -= 1 if s.declarer >= 0 else 0
+            deal_replay(replay, fresh)
+            play_again(replay, t, fresh)
+            fresh.padding = s.padding
+            for word in range(2):
+                fresh.rng[word] = s.rng[word]
+
+
+@inline_kernel
+def outside(value: int, low: int, high: int) -> bool:
+    """Whether a number is below `low` or above `high`."""
+    return value < low or value > high
+
+
+@kernel
+def plausible_numbers(s: Row) -> bool:
+    """Whether the numbers of the game, which its hand does not tell, are within bounds."""
+    for side in range(2):
+        if outside(s.score[side], -MOST_POINTS, MOST_POINTS):
+            return False
+    return not (outside(s.hands_dealt, 1, MOST_HANDS) or outside(s.hands_played, 0, MOST_HANDS))
+
+
+@kernel
+def whole_deck(t: Row, s: Row) -> bool:
+    """Whether the four hands of a row are the deck, dealt out equally."""
+    return sound_hands(t, s, -1, t.tricks) and cards_left(t, s, -1) == t.tricks * N_SEATS
+
+
+@kernel
+def sound_hands(t: Row, s: Row, absent: int, most: int) -> bool:
+    """Whether all hands but the absent seat's hold `most` cards, each of them in the deck."""
+    deck = (1 << t.kinds) - 1
+    for seat in range(N_SEATS):
+        if seat == absent:
+            continue
+        hand = s.hands[seat]
+        one, two = hand & KIND_BITS, hand >> COPY_SHIFT
+        if one & ~deck or two & ~one or (t.copies == 1 and two) or popcount(hand) != most:
+            return False
+    for kind in range(t.kinds):
+        copies = 0
+        for seat in range(N_SEATS):
+            copies += 0 if seat == absent else held(s.hands[seat], kind)
+        if copies > t.copies:
+            return False
+    return True
+
+
+@kernel
+def cards_left(t: Row, s: Row, absent: int) -> int:
+    """The cards in all hands but the absent seat's."""
+    cards = 0
+    for seat in range(N_SEATS):
+        cards += 0 if seat == absent else popcount(s.hands[seat])
+    return cards
+
+
+# An ending is a position in the play whose past is not asked for: a strain, hands, a trick.
+NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
+
+
+@kernel
+def ending_fault(t: Row, s: Row, fresh: Row) -> int:
+    """What is wrong with a row as an ending, 0 for nothing; `fresh` is working room.
+
+    The cards on the table are taken back and played again.
+    """
+    if s.phase != PLAY:
+        return NOT_IN_PLAY
+    if outside(s.strain, 0, 4) or outside(s.trick, 0, t.tricks - 1) or outside(s.turn, 0, 3):
+        return NO_TRICK
+    absent, leader = s.sitting_out, s.leaders[s.trick]
+    if outside(absent, -1, 3) or outside(leader, 0, 3) or leader == absent:
+        return NO_TRICK
+    fresh.phase = PLAY
+    fresh.strain = s.strain
+    fresh.trick = s.trick
+    fresh.sitting_out = absent
+    fresh.leaders[s.trick] = leader
+    fresh.turn = leader
+    fresh.led = -1
+    fresh.winning = -1
+    fresh.winning_power = 0
+    for seat in range(N_SEATS):
+        kind = s.plays[seat * MAX_TRICKS + s.trick]
+        fresh.hands[seat] = put(s.hands[seat], kind) if kind >= 0 else s.hands[seat]
+    if not sound_hands(t, fresh, absent, t.tricks - s.trick):
+        return NO_HANDS
+    play_again(s, t, fresh)
+    alike = fresh.trick == s.trick and fresh.turn == s.turn and fresh.led == s.led
+    for seat in range(N_SEATS):
+        alike = alike and fresh.hands[seat] == s.hands[seat]
+    return 0 if alike else NO_TRICK

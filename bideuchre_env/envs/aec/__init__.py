@@ -1,0 +1,1 @@
+"""PettingZoo's AEC environment, bare and wrapped."""

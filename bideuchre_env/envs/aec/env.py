@@ -1,0 +1,314 @@
+"""The PettingZoo AEC environment of any `Rules`: a batch of one row, and PettingZoo's bookkeeping.
+
+`raw_env` raises `IllegalActionError` for an action that is not legal; `env` (`wrapped.py`) ends the
+game instead, as PettingZoo's wrappers do. The step that calls on a seat also writes what it sees
+and may do, so that `last()` only copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from bideuchre_env._checks import shown
+from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
+from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.observation.resample import new_redeal, resample_row
+from bideuchre_env.core.one_row import (
+    NOT_LEGAL,
+    deal_given_row,
+    direct_kernels,
+    global_row,
+    look_row,
+    start_row,
+)
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import seed_rows
+from bideuchre_env.core.state import DEAL, new_states, rows_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
+from bideuchre_env.envs.face import Face, row_space, whole_action
+from bideuchre_env.envs.options import ViewOptions
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import AGENT_NAMES
+from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score, parse_seat
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+_INT64 = np.int64
+
+
+class BidEuchreEnv(Bookkeeping, Face):
+    """One table of Bid Euchre: four agents `player_0` to `player_3`, partners opposite.
+
+    An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}`; the mask is all zeros
+    for a seat that is not to act. Partners get the same reward and the two sides sum to zero.
+    The keywords are those of `ViewOptions`.
+    """
+
+    def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+        super().__init__()
+        chosen = ViewOptions(**options)
+        self.metadata = {
+            "name": name,
+            "render_modes": list(chosen.render_modes),
+            "is_parallelizable": False,
+            "render_fps": 2,
+        }
+        self.rules, self.episode, self.reward = rules, chosen.episode, chosen.reward
+        self.render_mode, self.view = chosen.render_mode, chosen.view
+        self.possible_agents = list(AGENT_NAMES)
+        self._derive()
+        layout, width = self.observation_layout, actions.of(rules).n
+        self.state_space = spaces.Box(*layout.state_bounds(), dtype=np.int8)
+        self.observation_spaces = {agent: row_space(rules) for agent in AGENT_NAMES}
+        self.action_spaces = {agent: spaces.Discrete(width) for agent in AGENT_NAMES}
+        self._states = new_states(1)
+        self._has_stream = False
+        self._seed: int | None = None
+        self._start = (0, 0)
+        self._finished: list[bytes] = []  # the last state row of every finished hand
+        # What the actor sees and may do; callers get copies.
+        self._seen = np.zeros(layout.size, np.int8)
+        self._mask = np.zeros(width, np.int8)
+
+    def _derive(self) -> None:
+        """What follows from the rules and is not part of the game's state."""
+        self._tables = compile_tables(self.rules)
+        self._offsets = self.observation_layout.offsets
+        self._play, self._deal, self._observe, self._reward, self._ending = direct_kernels()
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The same space object for an agent every time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The same `Discrete` object for an agent every time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        `seed` (0 to 2**128 - 1) restarts the stream that deals; None goes on with it. `options`
+        may hold "dealer" (a seat), "deal" (four lists of card names, by seat, for the first hand)
+        and "score" (both sides' points to start from); other keys are left alone.
+        """
+        if options is not None and not isinstance(options, Mapping):
+            raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
+        chosen = dict(options or {})
+        dealer = parse_dealer(chosen.get("dealer"))
+        score = parse_score(chosen.get("score"))
+        given = chosen.get("deal")
+        hands = None if given is None else parse_deal(given, self.rules)
+        if seed is not None or not self._has_stream:
+            seed_rows(self._states, *split_seed(seed))
+            self._has_stream = True
+        self._seed = None if seed is None or hands is not None else int(seed)
+        self._start = score
+        self._finished = []
+        start_row(self._states, dealer, *score)
+        self._begin_bookkeeping()
+        if hands is None:
+            self._deal_and_call()
+        else:
+            deal_given_row(self._states, self._tables, hands)
+            self._look_and_call()
+
+    def _deal_and_call(self) -> None:
+        """Deal the next hand and call on its first seat."""
+        self._call_on(self._deal(self._states, self._tables, self._offsets, self._seen, self._mask))
+
+    def _look_and_call(self) -> None:
+        """Call on the seat to act by the state row, which has changed."""
+        self._call_on(look_row(self._states, self._tables, self._offsets, self._seen, self._mask))
+
+    def _call_on(self, seat: int) -> None:
+        """Make a seat, whose view is written, the one to act, and tell it its mask."""
+        self.agent_selection = self._actor = agent = AGENT_NAMES[seat]
+        self.infos[agent] = {"action_mask": self._mask.copy()}
+
+    def _require_game(self) -> None:
+        """Raise `OptionError` before the first reset, when there is nothing to look at."""
+        if not self._has_stream:
+            raise OptionError("nothing has been dealt yet: reset() deals a game")
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last action, termination, truncation and info of the agent
+        to act."""
+        if self._actor is None:
+            self._require_game()
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def observe(self, agent: str) -> dict[str, Array]:
+        """What an agent sees now; for any agent at any time, new arrays every time."""
+        acts = agent is not None and agent is self._actor
+        if acts and not (self.terminations[agent] or self.truncations[agent]):
+            return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
+        self._require_game()
+        seat = _seat_of(agent)
+        observation = self._seen.copy()
+        self._observe(self._states, self._tables, self._offsets, seat, observation)
+        acts = AGENT_NAMES[seat] == self._actor and not self._over
+        mask = self._mask.copy() if acts else np.zeros(len(self._mask), np.int8)
+        return {"observation": observation, "action_mask": mask}
+
+    @property
+    def _over(self) -> bool:
+        """Whether nobody may act any more: the episode has ended, or was ended from outside."""
+        agent = self._actor
+        return agent is None or self.terminations[agent] or self.truncations[agent]
+
+    def state(self) -> Array:
+        """Everything, int8 of shape (state_size,): four seats' private blocks, then the public."""
+        self._require_game()
+        out = np.empty(self.observation_layout.state_size, np.int8)
+        global_row(self._states, self._tables, self._offsets, out)
+        return out
+
+    def step(self, action: Any) -> None:
+        """Carry out the action of `agent_selection`.
+
+        Raises `IllegalActionError`, and changes nothing, unless `action` is a whole number that
+        the mask allows (None for an agent whose game is over).
+        """
+        agent = self._actor
+        if agent is None or self.terminations[agent] or self.truncations[agent]:
+            if not self.__dict__.get("agents"):
+                raise IllegalActionError("no game is going on: reset() deals one")
+            self._was_dead_step(action)
+            return
+        kind = type(action)
+        if kind is not _INT64 and not (kind is int and 0 <= action < len(self._mask)):
+            action = whole_action(action, self.rules, f"{agent}: ")
+        turn = self._play(self._states, self._tables, self._offsets, action, self._seen, self._mask)
+        if turn == NOT_LEGAL:
+            self._refuse(action)
+        if self._paid:
+            self._clear_rewards()
+        self._cumulative_rewards[agent] = 0.0
+        infos = self.infos
+        infos[agent] = {}
+        if turn >= 0:  # `_call_on`, in place
+            self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
+            infos[agent] = {"action_mask": self._mask.copy()}
+        else:
+            self._end_hand()
+        if self.render_mode == "human":
+            self.render()
+
+    def _refuse(self, action: Any) -> None:
+        name = self.action_names[whole_action(action, self.rules, f"{self.agent_selection}: ")]
+        raise IllegalActionError(illegal(self._states[0], self.rules, name))
+
+    def _end_hand(self) -> None:
+        """Keep the hand's last row for the record, pay out, and end the episode or deal again."""
+        states = self._states
+        self._finished.append(states.tobytes())
+        earned = self._reward(states, self.reward == "points")
+        if earned:
+            self._pay(earned)
+        end = self._ending(states, self.episode == "hand")
+        if end != GOES_ON:
+            self._end_bookkeeping(truncated=end == TRUNCATED_THERE)
+        else:
+            self._deal_and_call()
+
+    @property
+    def record(self) -> GameRecord:
+        """The game so far, every finished hand and the one in progress."""
+        rows = list(self._finished)
+        if self._states[0]["phase"] < DEAL and hasattr(self, "agents"):
+            rows.append(self._states.tobytes())
+        return GameRecord.from_rows(
+            rows_of(rows),
+            self.rules,
+            str(self.metadata["name"]),
+            seed=self._seed,
+            start=self._start,
+        )
+
+    def clone(self) -> BidEuchreEnv:
+        """An independent copy of this game as it stands, for search: it shares the spaces, and
+        renders only when asked to."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if twin.render_mode == "human":
+            twin.render_mode = "ansi"
+        twin._states = rows_of([self._states.tobytes()])
+        twin._seen, twin._mask = self._seen.copy(), self._mask.copy()
+        twin._finished = self._finished.copy()
+        if hasattr(self, "agents"):
+            twin._copy_bookkeeping(self)
+        return twin
+
+    def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
+        """A clone in which all that `seat` cannot know is redealt, every consistent deal alike.
+
+        The other hands, the hidden half of an exchange and the deals to come are drawn from `rng`
+        uniformly among those that the seat's information allows: its cards, the cards played, the
+        suits others have failed to follow, its part of an exchange. What the seat sees and may do
+        is unchanged, and the clone's record replays. Hands that are over stay as they were played.
+        """
+        self._require_game()
+        place = parse_seat("seat", seat)
+        if not isinstance(rng, np.random.Generator):
+            raise OptionError(f"rng={shown(rng)}: a numpy.random.Generator")
+        twin = self.clone()
+        if twin._over:
+            return twin
+        low, high = rng.integers(0, 2**64, size=2, dtype=np.uint64)
+        resample_row(twin._states, twin._tables, place, new_redeal(), low, high)
+        twin._seed = None
+        twin._look_and_call()  # it may hold other cards now
+        return twin
+
+    def render(self) -> str | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            return None
+        self._require_game()
+        from bideuchre_env.records.render import table_text
+
+        seat = self.view
+        if seat == "actor":
+            seat = int(self._states[0]["turn"])
+        text: str = table_text(self._states[0], self.rules, None if seat == "all" else int(seat))
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = {"_tables", "_offsets", "_play", "_deal", "_observe"}
+        derived |= {"_reward", "_ending"}
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._derive()
+
+
+def _seat_of(agent: Any) -> int:
+    try:
+        return AGENT_NAMES.index(agent)
+    except ValueError:
+        raise OptionError(f"agent {agent!r}: one of {', '.join(AGENT_NAMES)}") from None

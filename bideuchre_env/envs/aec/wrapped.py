@@ -1,0 +1,115 @@
+"""`env()`: a raw environment that does the work of PettingZoo's standard wrappers itself.
+
+Exceptions, messages, log lines and bookkeeping are those of `OrderEnforcingWrapper` around this
+game's bounds check around `TerminateIllegalWrapper(illegal_reward=-1)`; a test compares them. Only
+the layers are gone, and with them nine tenths of the time of a step. One thing differs: the game
+says what is legal, never a mask that a caller may have written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pettingzoo.utils.env_logger import EnvLogger
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from bideuchre_env.envs.aec.bookkeeping import Turns
+from bideuchre_env.envs.aec.env import BidEuchreEnv
+from bideuchre_env.envs.face import whole_action
+from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
+from bideuchre_env.runtime.jit import Array
+
+ILLEGAL_REWARD = -1.0
+
+
+def _raw_attribute(name: str) -> property:
+    """An attribute of the raw environment, to be read and set; not before the first reset."""
+
+    def read(wrapper: Any) -> Any:
+        if not wrapper._has_reset:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        return getattr(wrapper.env, name)
+
+    def write(wrapper: Any, value: Any) -> None:
+        setattr(wrapper.env, name, value)
+
+    return property(read, write, doc=f"`{name}` of the raw environment.")
+
+
+class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
+    """A `BidEuchreEnv` with PettingZoo's manners.
+
+    Before the first reset, looking and stepping raise as PettingZoo does. An action that is none of
+    the game's raises `OutOfBoundsError`; one that is not legal now is logged, ends the episode for
+    everybody and costs the agent 1. `unwrapped` is the raw environment, which raises instead.
+    """
+
+    env: BidEuchreEnv
+    agents = _raw_attribute("agents")
+    agent_selection = _raw_attribute("agent_selection")
+    rewards = _raw_attribute("rewards")
+    terminations = _raw_attribute("terminations")
+    truncations = _raw_attribute("truncations")
+    infos = _raw_attribute("infos")
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game, as `BidEuchreEnv.reset` does."""
+        self.env.reset(seed, options)
+        self._has_reset = self._has_updated = True
+
+    def step(self, action: Any) -> None:
+        """Carry out the action of `agent_selection`; None for an agent whose game is over."""
+        if not self._has_reset:
+            EnvLogger.error_step_before_reset()
+        self._has_updated = True
+        raw = self.env
+        if raw._actor is None:
+            self._step_done(action)
+            return
+        try:
+            raw.step(action)
+        except OutOfBoundsError:
+            raise
+        except IllegalActionError:
+            EnvLogger.warn_on_illegal_move()
+            raw._forfeit(ILLEGAL_REWARD)
+
+    def _step_done(self, action: Any) -> None:
+        if not self.env.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        if action is not None:
+            whole_action(action, self.env.rules, f"{self.env.agent_selection}: ")
+        self.env.step(action)
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
+        """What `BidEuchreEnv.last` returns."""
+        if not self._has_reset:
+            raise AttributeError("agent_selection cannot be accessed before reset")
+        return self.env.last(observe)
+
+    def agent_iter(self, max_iter: int = 2**63) -> Turns:
+        """The agent to act, until nobody is left; an AssertionError if nobody has stepped since."""
+        if not self._has_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return WrappedTurns(self, max_iter)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+class WrappedTurns(Turns):
+    """`Turns` that insist on a step or a reset between one agent and the next."""
+
+    def __iter__(self) -> Iterator[str]:
+        wrapped, raw, left = self.env, self.env.env, self.max_iter
+        while left > 0 and raw.agents:
+            left -= 1
+            agent = raw.agent_selection
+            if not wrapped._has_updated:
+                raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
+            wrapped._has_updated = False
+            yield agent

@@ -1,0 +1,143 @@
+"""The options of every face of the game, each declared once: its values and its default.
+
+Rules are options of the game, see `Rules`; these say how a game is presented to who plays it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import DealError, OptionError
+from bideuchre_env.rules.parse import parse_seat
+from bideuchre_env.runtime.threads import check_threads
+
+EPISODES = ("game", "hand")
+REWARDS = ("win", "points")
+VIEWS = ("all", "actor", 0, 1, 2, 3)
+
+
+def check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
+    """Raise `OptionError` unless an option is one of these words."""
+    if type(given) not in (str, int, type(None)) or given not in words:
+        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions:
+    """What an episode is and pays, on every face. Raises `OptionError` for any other value."""
+
+    episode: str = "game"
+    """What ends an episode: "game", a whole game, or "hand", one hand."""
+    reward: Any = None
+    """"win": 1 and -1 to the sides at the end of a won game; "points": after each hand, the side's
+    points minus the other's. None is "win" for games, "points" for hands."""
+
+    def __post_init__(self) -> None:
+        check_choice("episode", self.episode, EPISODES)
+        if self.reward is None:
+            object.__setattr__(self, "reward", "win" if self.episode == "game" else "points")
+        check_choice("reward", self.reward, REWARDS)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of the options."""
+        return tuple(field.name for field in fields(cls))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewOptions(EpisodeOptions):
+    """The options of faces that show the table."""
+
+    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi")
+
+    render_mode: str | None = None
+    """None, "ansi" (the table as text) or "human" (printed after every step)."""
+    view: str | int = "all"
+    """Whose cards are shown: "all", the "actor"'s (a learner's own) or those of a seat."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("view", self.view, VIEWS)
+        check_choice("render_mode", self.render_mode, (None, *self.render_modes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VecOptions(EpisodeOptions):
+    """The options of `BidEuchreVec`."""
+
+    threads: int = 1
+    """How many threads share the rows."""
+    copy: bool = False
+    """False: the arrays handed out are the environment's own, and the next call rewrites them."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rows_shared(self)
+
+
+def check_rows_shared(options: Any) -> None:
+    """Raise `OptionError` unless `threads` and `copy` make sense."""
+    check_threads(options.threads)
+    if not isinstance(options.copy, bool):
+        raise OptionError(f"copy={shown(options.copy)}: True or False")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoloOptions(ViewOptions):
+    """The options of `SoloEnv`."""
+
+    opponents: Any = "random"
+    """The name of an agent, an agent, or something to call as `f(rules, seed=None)` for one."""
+    partner: Any = None
+    """The same; None is whatever the opponents are."""
+    seat: int | None = None
+    """The learner's seat, 0 to 3; None draws one for every episode."""
+    illegal_reward: float = -1.0
+    """What an illegal action costs, which also ends the episode."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.seat is not None:
+            object.__setattr__(self, "seat", learners_seat(self.seat))
+        object.__setattr__(self, "illegal_reward", _finite("illegal_reward", self.illegal_reward))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoloVecOptions(SoloOptions):
+    """The options of `SoloVectorEnv`."""
+
+    render_modes: ClassVar[tuple[str, ...]] = ("ansi",)
+
+    autoreset_mode: Any = "SameStep"
+    """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""
+    threads: int = 1
+    """How many threads share the rows."""
+    copy: bool = True
+    """False: the arrays handed out are the environment's own, and the next call rewrites them."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rows_shared(self)
+
+
+def learners_seat(seat: Any) -> int:
+    """The learner's seat as a number; `OptionError` unless it is one from 0 to 3."""
+    try:
+        return parse_seat("seat", seat)
+    except DealError as error:
+        raise OptionError(f"{error}, or None to draw one for every episode") from None
+
+
+def _finite(name: str, given: Any) -> float:
+    real = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+    try:
+        number = float(given) if real else np.nan
+    except OverflowError:
+        number = np.nan
+    if not np.isfinite(number):
+        raise OptionError(f"{name}={shown(given)}: a finite number")
+    return number

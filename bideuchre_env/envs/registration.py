@@ -1,0 +1,193 @@
+"""`Variant`: the callable behind `cincinnati_v0` and its kin, and its id in the registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.envs.options import (
+    SoloOptions,
+    SoloVecOptions,
+    VecOptions,
+    ViewOptions,
+)
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.rules import OPTIONS, Rules
+from bideuchre_env.rules.variants import CUSTOM, RULES
+
+if TYPE_CHECKING:
+    from pettingzoo import AECEnv
+    from pettingzoo.utils.env import ParallelEnv
+
+    from bideuchre_env.envs.aec.env import BidEuchreEnv
+    from bideuchre_env.envs.solo.env import SoloEnv
+    from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
+    from bideuchre_env.envs.vector.env import BidEuchreVec
+    from bideuchre_env.runtime.jit import Array
+
+FACE_OPTIONS = {*ViewOptions.names(), *VecOptions.names(), *SoloVecOptions.names()}
+
+
+class Variant:
+    """A game with every way to play it: calling it makes its PettingZoo environment.
+
+    `rules` is the game; the keywords of `env` and `raw_env` are the options of `Rules` and of
+    `ViewOptions`: `episode`, `reward`, `render_mode` and `view` (all are in `envs/options.py`).
+    """
+
+    def __init__(self, name: str, rules: Rules) -> None:
+        self.name = name
+        self.rules = rules
+
+    def env(self, **options: Any) -> AECEnv[str, dict[str, Array], Any]:
+        """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
+        from bideuchre_env.envs.aec.wrapped import WrappedEnv
+
+        return WrappedEnv(self.raw_env(**options))
+
+    __call__ = env
+
+    def raw_env(self, **options: Any) -> BidEuchreEnv:
+        """The bare AEC environment: an illegal action raises `IllegalActionError`."""
+        from bideuchre_env.envs.aec.env import BidEuchreEnv
+
+        rules, face = self._split(options, ViewOptions.names())
+        return BidEuchreEnv(rules, self.name, **face)
+
+    def vec(self, num_envs: int, **options: Any) -> BidEuchreVec:
+        """Many tables at once for self-play, stepped together: `num_envs` rows.
+
+        `options` are those of the rules and of `VecOptions`.
+        """
+        from bideuchre_env.envs.vector.env import BidEuchreVec
+
+        rules, face = self._split(options, VecOptions.names())
+        return BidEuchreVec(rules, self.name, num_envs, **face)
+
+    def solo(self, **options: Any) -> SoloEnv:
+        """The Gymnasium environment of one learner, the other seats played inside it.
+
+        `options` are those of the rules and of `SoloOptions`.
+        """
+        from bideuchre_env.envs.solo.env import SoloEnv
+
+        rules, face = self._split(options, SoloOptions.names())
+        return SoloEnv(rules, self.name, **face)
+
+    def solo_vec(self, num_envs: int, **options: Any) -> SoloVectorEnv:
+        """The Gymnasium vector environment of one learner at each of `num_envs` tables.
+
+        `options` are those of the rules and of `SoloVecOptions`.
+        """
+        from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
+
+        rules, face = self._split(options, SoloVecOptions.names())
+        return SoloVectorEnv(rules, self.name, num_envs, **face)
+
+    @property
+    def gymnasium_id(self) -> str | None:
+        """The id of the declared variant in Gymnasium's registry; None for a game of your own."""
+        return gymnasium_id(self.name) if self.name in variants else None
+
+    def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
+        """The same game for tools that take only Parallel environments; seats act in turn."""
+        from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+        env = self.env(**options)
+        env.metadata["is_parallelizable"] = True
+        return turn_based_aec_to_parallel(env)
+
+    def replace(self, **options: Any) -> Variant:
+        """This variant with some options of its rules changed."""
+        return Variant(self.name, self.rules.replace(**options))
+
+    def _split(
+        self, options: dict[str, Any], face: tuple[str, ...]
+    ) -> tuple[Rules, dict[str, Any]]:
+        """The rules with what `options` change, and the options of a face among them."""
+        unknown = sorted(set(options) - set(OPTIONS) - set(face))
+        if unknown:
+            raise OptionError(
+                f"unknown option {', '.join(map(repr, unknown))} of {self.name}; the options are: "
+                + ", ".join((*face, *OPTIONS))
+            )
+        game = {name: value for name, value in options.items() if name in OPTIONS}
+        rest = {name: value for name, value in options.items() if name not in OPTIONS}
+        return (self.rules.replace(**game) if game else self.rules), rest
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.rules.cards} cards, {self.rules.tricks} tricks>"
+
+
+variants: dict[str, Variant] = {name: Variant(name, rules) for name, rules in RULES.items()}
+"""Every declared variant, by name."""
+
+
+def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Variant:
+    """A `Variant` from the name of a declared one, or from `Rules` of your own.
+
+    `options` change its rules; `name` is what a custom game is called (`custom_v0`).
+    """
+    if isinstance(game, Rules):
+        variant = Variant(name or CUSTOM, game)
+    elif isinstance(game, str) and game in variants:
+        if name is not None:
+            raise OptionError(f"name={name!r} is for games of your own: {game} has a name")
+        variant = variants[game]
+    else:
+        raise OptionError(f"{game!r} is no variant: one of {', '.join(variants)}, or a Rules")
+    for option in options:
+        if option in FACE_OPTIONS:
+            raise OptionError(
+                f"{option!r} is no rule of the game: give it to .env(), .raw_env(), .vec(), "
+                ".solo() or .solo_vec(), not to make()"
+            )
+    return variant.replace(**options) if options else variant
+
+
+def aec_id(name: str) -> str:
+    """The id of a variant in PettingZoo's registry: `bideuchre/cincinnati-v0`."""
+    stem, _, version = name.rpartition("_v")
+    return f"bideuchre/{stem.replace('_', '-')}-v{version}"
+
+
+def gymnasium_id(name: str) -> str:
+    """The id of a variant in Gymnasium's registry: `bideuchre/Cincinnati-v0`."""
+    stem, _, version = name.rpartition("_v")
+    return f"bideuchre/{stem.title().replace('_', '')}-v{version}"
+
+
+def make_solo(variant: str, **options: Any) -> SoloEnv:
+    """The `SoloEnv` of a declared variant by name: Gymnasium's entry point."""
+    return variants[variant].solo(**options)
+
+
+def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
+    """The `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point."""
+    return variants[variant].solo_vec(num_envs, **options)
+
+
+class _EntryPoint:
+    """What PettingZoo's registry calls to make an environment; pickles by its variant's name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, **options: Any) -> Any:
+        return variants[self.name].env(**options)
+
+
+def register() -> None:
+    """Enter every variant in Gymnasium's registry, and in PettingZoo's, where it has one."""
+    import gymnasium
+    import pettingzoo
+
+    for name in variants:
+        if gymnasium_id(name) not in gymnasium.registry:
+            gymnasium.register(
+                gymnasium_id(name),
+                entry_point=f"{__name__}:{make_solo.__name__}",
+                vector_entry_point=f"{__name__}:{make_solo_vec.__name__}",
+                kwargs={"variant": name},
+            )
+        if hasattr(pettingzoo, "register") and aec_id(name) not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", aec_id(name), entry_point=_EntryPoint(name))

@@ -1,0 +1,1 @@
+"""Gymnasium: one learner, the other seats played inside, one table or many."""

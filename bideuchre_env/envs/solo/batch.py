@@ -1,0 +1,294 @@
+"""What both Gymnasium faces are made of: rows with a learner each, and the others at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.agents.rule.bidding import SCRATCH
+from bideuchre_env.agents.rule.view import VIEW
+from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import encode_rows, restart_rows, seed_rows
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.options import SoloOptions, learners_seat
+from bideuchre_env.envs.solo.players import Player
+from bideuchre_env.envs.solo.rows import (
+    DONE,
+    RULE,
+    SETUP,
+    SOLO,
+    SOMEBODY,
+    answer_rows,
+    asked_rows,
+    pay_rows,
+    play_rows,
+    play_rows_by_rule,
+    seat_learners,
+    seed_solos,
+    show_rows,
+    take_rows,
+)
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.threads import Team
+
+
+class SoloBatch:
+    """`n` games with a learner at each; the faces hand actions in and take what these arrays hold.
+
+    After `restart` and `step`: `observations` (n, D) and `masks` (n, A) int8 of the learners,
+    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. `solos` tells the rest.
+    """
+
+    def __init__(self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1) -> None:
+        self.rules, self.n = rules, n
+        self.players = [Player("opponents", options.opponents, rules)]
+        if options.partner is not None:
+            self.players.append(Player("partner", options.partner, rules))
+        self.setup = new_rows(SETUP, 1)
+        setup = self.setup[0]
+        setup["illegal_reward"] = options.illegal_reward
+        setup["seat"] = -1 if options.seat is None else options.seat
+        setup["by_hand"] = options.episode == "hand"
+        setup["by_points"] = options.reward == "points"
+        setup["player"][2] = len(self.players) - 1
+        setup["kind"][: len(self.players)] = [player.kind for player in self.players]
+        self._team = Team(threads)
+        self._asks = any(player.kind == SOMEBODY for player in self.players)
+        self._derive()
+        width, size = self.actions.n, self.layout.size
+        self.states, self.solos = new_states(n), new_rows(SOLO, n)
+        self.observations = np.zeros((n, size), np.int8)
+        self.masks = np.zeros((n, width), np.int8)
+        self.rewards = np.zeros(n, np.float64)
+        self.terminated, self.truncated = np.zeros(n, bool), np.zeros(n, bool)
+        self.dealt = False
+        self._index = np.zeros(n, np.int64)
+        self._asked_observations = np.zeros((n if self._asks else 0, size), np.int8)
+        self._asked_masks = np.zeros((n if self._asks else 0, width), np.int8)
+        self.every = np.ones(n, np.int64)
+        self._nothing = {  # that a new episode has to begin with
+            "dealers": np.full(n, -1, np.int64),
+            "scores": np.zeros((n, 2), np.int64),
+            "deals": np.zeros((0, N_SEATS), np.int64),
+            "seats": np.full(n, -1, np.int64),
+        }
+
+    def _derive(self) -> None:
+        """What follows from the rules and is not part of any game's state."""
+        self.actions = actions.of(self.rules)
+        self.tables = compile_tables(self.rules)
+        self.layout = layout_of(self.rules)
+        rule = any(player.kind == RULE for player in self.players)
+        self._weights = load_weights(self.rules.kinds, self.rules.copies) if rule else None
+        self._rooms: dict[int, tuple[Array, ...]] = {}
+
+    def seed(self, seed: int | None, chosen: Array) -> None:
+        """Seed chosen rows (1 in `chosen`, int64 (n,)): row i with `seed` + i.
+
+        `OptionError`, and nothing changes, unless the seed is sound.
+        """
+        fresh = new_states(self.n)
+        seed_rows(fresh, *split_seed(seed))
+        self._take_streams(fresh, chosen, [] if seed is None else [int(seed)])
+
+    def seed_each(self, seeds: list[int | None], chosen: Array) -> None:
+        """Seed every chosen row with its own of n seeds; None leaves it its stream, if it has one.
+
+        `OptionError`, and nothing changes, unless every seed is sound.
+        """
+        fresh, picked = new_states(self.n), chosen.copy()
+        for i, seed in enumerate(seeds):
+            seed_rows(fresh[i : i + 1], *split_seed(seed))
+            if seed is None and self.dealt:
+                picked[i] = 0
+        self._take_streams(fresh, picked, [int(seed) for seed in seeds if seed is not None])
+
+    def _take_streams(self, fresh: Array, chosen: Array, entropy: list[int]) -> None:
+        """Give chosen rows these streams, lots and all, and seed the agents made here."""
+        for place, player in enumerate(self.players):
+            player.renew([*entropy, place] if entropy else None)
+        self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
+        seed_solos(self.states, self.solos, chosen)
+
+    def opening(self, options: Any) -> dict[str, Array]:
+        """What reset options ask a new episode to begin with; `OptionError` or `DealError`.
+
+        They may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
+        learner's; other keys are left alone.
+        """
+        if options is not None and not isinstance(options, Mapping):
+            raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
+        if not options:
+            return self._nothing
+        n, given = self.n, dict(options)
+        begin = dict(self._nothing)
+        begin["dealers"] = np.full(n, parse_dealer(given.get("dealer")), np.int64)
+        begin["scores"] = np.full((n, 2), parse_score(given.get("score")), np.int64)
+        if given.get("deal") is not None:
+            hands = parse_deal(given["deal"], self.rules)
+            begin["deals"] = np.array(np.broadcast_to(hands, (n, N_SEATS)))
+        if given.get("seat") is not None:
+            begin["seats"] = np.full(n, learners_seat(given["seat"]), np.int64)
+        return begin
+
+    def restart(self, chosen: Array, begin: dict[str, Array] | None = None) -> None:
+        """Start a new episode in every chosen row (1 in `chosen`), up to its learner's turn.
+
+        `begin` comes from `opening`. Rewards and endings stay as they are.
+        """
+        begin = begin or self._nothing
+        with self.undone_by_errors():
+            restart_rows(
+                self.states,
+                self.tables,
+                chosen,
+                begin["dealers"],
+                begin["scores"],
+                begin["deals"],
+            )
+            seat_learners(self.solos, self.setup, chosen, begin["seats"])
+            self._go(None, chosen, chosen)
+        self.dealt = True
+
+    def step(self, choices: Array, acting: Array) -> None:
+        """Carry out the learners' actions, int64 (n,), where `acting`, (n,), is 1; then the others.
+
+        A row whose learner's action is illegal ends at the price of `illegal_reward`.
+        """
+        with self.undone_by_errors():
+            self._go(choices, acting, self.every)
+            self._team.share(self.n, self._pay)
+
+    def _go(self, choices: Array | None, acting: Array, seen: Array) -> None:
+        """Take the learners' actions, if any, let the others act, and show the rows to be seen."""
+
+        def work(start: int, stop: int) -> None:
+            if choices is not None:
+                take_rows(*self._games, acting, start, stop, choices)
+            self._play(start, stop)
+            if not self._asks:
+                self._show(seen, start, stop)
+
+        self._team.share(self.n, work)
+        if self._asks:
+            self._ask()
+            self._show(seen, 0, self.n)
+
+    def _play(self, start: int, stop: int) -> None:
+        room = self._rooms.get(start)
+        if room is None:
+            room = self._rooms[start] = self._room()
+        masks, draws, choices, observations, views, scratch = room
+        if self._weights is None:
+            play_rows(*self._games, start, stop, masks, draws, choices)
+        else:
+            play_rows_by_rule(
+                *self._games, start, stop, masks, draws, choices,
+                self.layout.offsets, self._weights, observations, views, scratch,
+            )  # fmt: skip
+
+    @property
+    def _games(self) -> tuple[Array, Array, Array, Array]:
+        return self.states, self.solos, self.tables, self.setup
+
+    def _room(self) -> tuple[Array, ...]:
+        """Scratch for one thread: a mask, two draws, a choice; the rule player's own."""
+        return (
+            np.zeros((1, self.actions.n), np.int8),
+            np.zeros((1, 2)),
+            np.zeros(1, np.int64),
+            np.zeros((1, self.layout.size), np.int8),
+            new_rows(VIEW, 1),
+            new_rows(SCRATCH, 1),
+        )
+
+    def _show(self, chosen: Array, start: int, stop: int) -> None:
+        show_rows(
+            self.states,
+            self.solos,
+            self.tables,
+            self.layout.offsets,
+            chosen,
+            start,
+            stop,
+            self.observations,
+            self.masks,
+        )
+
+    def _pay(self, start: int, stop: int) -> None:
+        pay_rows(self.solos, start, stop, self.rewards, self.terminated, self.truncated)
+
+    def _ask(self) -> None:
+        """Put rows that wait for somebody's answer to them, batch by batch, until none waits."""
+        waiting = True
+        while waiting:
+            waiting = False
+            for place, player in enumerate(self.players):
+                m = int(asked_rows(self.solos, place, self._index))
+                if m:
+                    waiting = True
+                    self._ask_player(player, self._index[:m])
+            if waiting:
+                self._team.share(self.n, self._play)
+
+    def _ask_player(self, player: Player, index: Array) -> None:
+        m = len(index)
+        observations, masks = self._asked_observations[:m], self._asked_masks[:m]
+        encode_rows(self.states, self.tables, self.layout.offsets, index, observations, masks)
+        choices = player.answers(observations, masks)
+        at = int(answer_rows(self.states, self.solos, self.tables, index, choices))
+        if at >= 0:
+            where = f"{player.option}: agent {player.name!r}, row {index[at]}: "
+            choice, row = int(choices[at]), self.states[index[at]]
+            raise IllegalActionError(illegal(row, self.rules, self.named(choice), where))
+
+    def named(self, action: int) -> str | int:
+        """An action by name, or a number that is none as it is."""
+        names = self.actions.names
+        return names[action] if 0 <= action < len(names) else action
+
+    @property
+    def done(self) -> Array:
+        """Whether each row's episode is over, bool (n,)."""
+        over: Array = self.solos["stage"] == DONE
+        return over
+
+    @contextmanager
+    def undone_by_errors(self) -> Iterator[None]:
+        """Put every row back as it was if somebody who is asked raises an error."""
+        if not self._asks:
+            yield
+            return
+        states, solos = self.states.copy(), self.solos.copy()
+        try:
+            yield
+        except BaseException:
+            self.states[:], self.solos[:] = states, solos
+            if self.dealt:  # rows that were never dealt are no positions to encode
+                self._show(self.every, 0, self.n)
+            raise
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._team.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("actions", "tables", "layout", "_weights", "_rooms")
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._derive()

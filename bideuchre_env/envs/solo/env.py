@@ -1,0 +1,151 @@
+"""The Gymnasium environment of one learner: its partner and opponents are players of any kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from bideuchre_env.core.state import Outcome
+from bideuchre_env.envs.face import Face, row_space, whole_action
+from bideuchre_env.envs.options import SoloOptions
+from bideuchre_env.envs.solo.batch import SoloBatch
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+
+class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
+    """One learner at a table of Bid Euchre; the other three seats act inside the environment.
+
+    An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner, the
+    mask all zeros when the episode is over. The reward of a step is all that the learner's side
+    has got, by the `reward` of the AEC environment, up to its next decision or the end of the
+    `episode`. An action of the game that is not legal now ends the episode with `illegal_reward`
+    and leaves the game as it was; what is no action of the game at all raises `OutOfBoundsError`.
+
+    `reset(seed=s)` deals what the AEC environment reset with s deals, and without a seed the
+    stream goes on; the first reset without one draws it (`np_random_seed` tells which). The
+    learner's seat and what "random" and "cautious" players named here draw come from a second
+    stream of the same seed. Agents made here are made anew, and seeded, when a seed is given;
+    an agent object is the caller's to seed.
+
+    `info` holds "action_mask" and "seat"; at the end of an episode also "hands" (how many were
+    dealt), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1) and
+    "illegal" (whether an illegal action ended it).
+    """
+
+    def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+        chosen = SoloOptions(**options)
+        self.metadata = {
+            "name": name,
+            "render_modes": list(chosen.render_modes),
+            "render_fps": 2,
+        }
+        self.rules, self.render_mode, self.view = rules, chosen.render_mode, chosen.view
+        self.episode, self.reward = chosen.episode, chosen.reward
+        self._rows = SoloBatch(rules, 1, chosen)
+        self.observation_space: spaces.Space[Any] = row_space(rules)
+        self.action_space = spaces.Discrete(self._rows.actions.n)
+        self._choice = np.zeros(1, np.int64)
+
+    @property
+    def seat(self) -> int:
+        """The learner's seat in this episode."""
+        self._require_game()
+        return int(self._rows.solos["seat"][0])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Start an episode and play up to the learner's first turn.
+
+        `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
+        learner's in this episode; other keys are left alone.
+        """
+        begin = self._rows.opening(options)
+        with self._rows.undone_by_errors():
+            if seed is not None:
+                self._rows.seed(seed, self._rows.every)
+                super().reset(seed=int(seed))
+            elif not self._rows.dealt:
+                self._rows.seed(drawn_seed(self), self._rows.every)
+            self._rows.restart(self._rows.every, begin)
+        if self.render_mode == "human":
+            self.render()
+        return self._seen(), self._info(False)
+
+    def step(self, action: Any) -> tuple[dict[str, Array], float, bool, bool, dict[str, Any]]:
+        """The learner's action, and the others' up to its next turn or the end of the episode.
+
+        Raises `IllegalActionError`, and changes nothing, when no episode is going on or `action`
+        is no whole number from 0 to A - 1.
+        """
+        rows = self._rows
+        if not rows.dealt or rows.solos["ending"][0]:
+            raise IllegalActionError("no episode is going on: reset() starts one")
+        self._choice[0] = whole_action(action, self.rules)
+        rows.step(self._choice, rows.every)
+        terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
+        if self.render_mode == "human":
+            self.render()
+        info = self._info(terminated or truncated)
+        return self._seen(), float(rows.rewards[0]), terminated, truncated, info
+
+    def action_masks(self) -> Array:
+        """Which actions are legal now, bool (A,), as sb3-contrib asks; a new array."""
+        self._require_game()
+        mask: Array = self._rows.masks[0].astype(bool)
+        return mask
+
+    def render(self) -> str | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            return None
+        self._require_game()
+        text = table_of(self._rows, 0, self.view)
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _require_game(self) -> None:
+        if not self._rows.dealt:
+            raise OptionError("nothing has been dealt yet: reset() deals a game")
+
+    def _seen(self) -> dict[str, Array]:
+        rows = self._rows
+        return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
+
+    def _info(self, over: bool) -> dict[str, Any]:
+        rows = self._rows
+        solo = rows.solos[0]
+        info = {"action_mask": rows.masks[0].copy(), "seat": int(solo["seat"])}
+        if over:
+            row = rows.states[0]
+            info["hands"], info["score"] = int(solo["hands"]), row["score"].copy()
+            outcome = int(row["outcome"])
+            info["outcome"] = outcome
+            info["winner"] = int(row["winner"]) if outcome == Outcome.WON else -1
+            info["illegal"] = bool(solo["illegal"])
+        return info
+
+
+def drawn_seed(env: Any) -> int:
+    """The seed of an environment that was given none: `np_random`'s own, or drawn from it."""
+    seed = int(env.np_random_seed)
+    return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")
+
+
+def table_of(rows: SoloBatch, i: int, view: str | int) -> str:
+    """The table of row i as text; "actor" sees with the learner's eyes."""
+    from bideuchre_env.records.render import table_text
+
+    viewer = None if view == "all" else int(rows.solos["seat"][i] if view == "actor" else view)
+    return table_text(rows.states[i], rows.rules, viewer)

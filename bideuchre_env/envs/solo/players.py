@@ -1,0 +1,82 @@
+"""Who plays with and against a lone learner: partner and opponents, by name, made, or as given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env import agents
+from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.envs.checks import whole_numbers
+from bideuchre_env.envs.solo.rows import CAUTIOUS, RANDOM, RULE, SOMEBODY
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
+
+
+def checked_agent(given: Any, rules: Rules) -> Agent:
+    """An agent for these rules as it is; `OptionError` for anything that is none."""
+    if isinstance(given, type) or not callable(getattr(given, "act_rows", None)):
+        raise OptionError(f"agent {shown(given)}: a name, or an object with act_rows and a name")
+    if not is_plain_name(getattr(given, "name", None)):
+        raise OptionError(
+            f"agent {shown(given)}: its name is no string of 1 to {MAX_NAME} printable characters"
+        )
+    if getattr(given, "rules", rules) != rules:
+        raise OptionError(f"agent {given.name!r} was made for other rules than this game's")
+    agent: Agent = given
+    return agent
+
+
+class Player:
+    """One of the two that play beside a learner; `kind` is what the kernels know it as.
+
+    `given` is a name as `agents.make` takes it, an agent, or something to call as
+    `given(rules, seed=None)` that makes one. An agent made here is made anew by every `renew`.
+    """
+
+    def __init__(self, option: str, given: Any, rules: Rules) -> None:
+        self.option, self.given, self.rules = option, given, rules
+        self.kind = BUILT_IN.get(given, SOMEBODY) if isinstance(given, str) else SOMEBODY
+        self.agent: Agent | None = None
+        self._made = isinstance(given, (str, type)) or not hasattr(given, "act_rows")
+        if self._made and not isinstance(given, str) and not callable(given):
+            raise OptionError(
+                f"{option}={shown(given)}: the name of an agent ({', '.join(agents.names())}), an "
+                "agent, or something to call as f(rules, seed=None) that makes one"
+            )
+        if not self._made:
+            self.agent = checked_agent(given, rules)
+        self.renew(None)
+
+    def renew(self, entropy: list[int] | None) -> None:
+        """Make the agent anew, its seed drawn from these numbers, unless it is not ours to make."""
+        if not self._made or self.kind != SOMEBODY:
+            return
+        seed = None
+        if entropy is not None:
+            seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
+        if isinstance(self.given, str):
+            made: Any = agents.make(self.given, self.rules, seed=seed)
+        else:
+            made = self.given(self.rules, seed=seed)
+        self.agent = checked_agent(made, self.rules)
+
+    def answers(self, observations: Array, masks: Array) -> Array:
+        """What the agent chooses for rows of observations: int64 (m,), not yet known to be legal.
+
+        Raises `IllegalActionError` unless it gives whole numbers of that shape.
+        """
+        assert self.agent is not None
+        given = self.agent.act_rows(observations, masks)
+        where = f"{self.option}: agent {self.agent.name!r}: act_rows"
+        return whole_numbers(where, given, len(observations), limit=2**62)
+
+    @property
+    def name(self) -> str:
+        """The player's name."""
+        return self.given if self.agent is None else self.agent.name

@@ -1,0 +1,283 @@
+"""Rows with one learner each: the other three seats act until it is the learner's turn again.
+
+Players that draw lots, and the rule player, are part of the kernels; of others, a row waits for
+the answer. A row's lots come from a stream of its own, seeded with it, so what happens in a row is
+a function of its seed and of the learner's actions, whatever else is in the batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.random_agents import cautious_rows
+from bideuchre_env.agents.rule.agent import rule_decision
+from bideuchre_env.core.bits import clear
+from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
+from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.phases.deal import bounded, deal_hand, next_word, seed_stream
+from bideuchre_env.core.state import AUCTION, DEAL
+from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, pick_legal
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+# Where a row stands: the learner is to act, its episode is over, others are to act now, or
+# player p, `stage - ASKED`, has been asked and has not answered.
+READY, DONE, MOVING, ASKED = range(4)
+# Who a player is: one of the package's own, by name, or somebody to be asked.
+RANDOM, CAUTIOUS, RULE, SOMEBODY = range(4)
+MOST_PLAYERS = 2
+
+SOLO = np.dtype(
+    [
+        ("rng", np.uint64, (2,)),  # the row's lots: the learner's seat, what players draw
+        ("owed", np.float64),  # the learner's reward since its last decision
+        ("hands", np.int32),  # hands played in this episode
+        ("seat", np.int8),  # the learner's
+        ("stage", np.int8),
+        ("ending", np.int8),  # of an episode that is over: see `episode`
+        ("illegal", np.int8),  # 1: it ended with an illegal action
+    ],
+    align=True,
+)
+SETUP = np.dtype(
+    [
+        ("illegal_reward", np.float64),
+        ("seat", np.int64),  # the learner's, -1 to draw it
+        ("by_hand", np.int64),  # an episode is a hand
+        ("by_points", np.int64),
+        ("player", np.int64, (N_SEATS,)),  # by seat relative to the learner's: which player
+        ("kind", np.int64, (MOST_PLAYERS,)),  # who that is
+    ],
+    align=True,
+)
+_ONE_53RD = 2.0**-53
+
+
+@entry_kernel
+def seed_solos(states: Array, solos: Array, chosen: Array) -> None:
+    """Seed the lots of the chosen rows (1 in `chosen`, (n,)) from their freshly seeded streams."""
+    for i in range(len(solos)):
+        if chosen[i]:
+            # the words swapped, as a seed of its own: far from the stream that deals
+            seed_stream(solos[i], states[i].rng[1], states[i].rng[0])
+
+
+@entry_kernel
+def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array) -> None:
+    """Begin an episode in every chosen row: `seats` (n,), int64, or -1 for what `setup` says.
+
+    A seat is drawn in any case, so that naming one does not change what is drawn later.
+    """
+    for i in range(len(solos)):
+        if chosen[i]:
+            solo = solos[i]
+            drawn = bounded(solo, N_SEATS)
+            seat = seats[i] if seats[i] >= 0 else setup[0].seat
+            solo.seat = seat if seat >= 0 else drawn
+            solo.owed = 0.0
+            solo.hands = 0
+            solo.stage = MOVING
+            solo.ending = GOES_ON
+            solo.illegal = 0
+
+
+@entry_kernel
+def take_rows(
+    states: Array,
+    solos: Array,
+    tables: Array,
+    setup: Array,
+    chosen: Array,
+    start: int,
+    stop: int,
+    actions: Array,
+) -> None:
+    """Carry out the learner's action, int64 (n,), in rows `start` to `stop` - 1 that wait for it.
+
+    Only in the `chosen` ones (1, int64 (n,)). One that is not legal ends the row's episode at the
+    price of `setup`, its game untouched.
+    """
+    for i in range(start, stop):
+        s, solo = states[i], solos[i]
+        if chosen[i] and solo.stage == READY:
+            if is_legal(s, tables[0], actions[i]):
+                apply(s, tables[0], actions[i])
+                solo.stage = MOVING
+            else:
+                solo.owed = setup[0].illegal_reward
+                solo.illegal = 1
+                solo.ending = TERMINATED
+                solo.stage = DONE
+
+
+@entry_kernel
+def play_rows(
+    states: Array,
+    solos: Array,
+    tables: Array,
+    setup: Array,
+    start: int,
+    stop: int,
+    masks: Array,
+    draws: Array,
+    choices: Array,
+) -> None:
+    """In rows `start` to `stop` - 1 let the others act, until no row is left moving.
+
+    `masks` (1, A), `draws` (1, 2), `choices` (1,) are scratch.
+    """
+    for i in range(start, stop):
+        play_on(states[i], solos[i], tables, setup[0], masks, draws, choices)
+
+
+@entry_kernel
+def play_rows_by_rule(
+    states: Array,
+    solos: Array,
+    tables: Array,
+    setup: Array,
+    start: int,
+    stop: int,
+    masks: Array,
+    draws: Array,
+    choices: Array,
+    offsets: Array,
+    weights: Array,
+    observations: Array,
+    views: Array,
+    scratch: Array,
+) -> None:
+    """`play_rows` where the rule player is one of the others; `observations` (1, D) is scratch."""
+    c, t, o = setup[0], tables[0], offsets[0]
+    for i in range(start, stop):
+        s, solo = states[i], solos[i]
+        play_on(s, solo, tables, c, masks, draws, choices)
+        while solo.stage >= ASKED and c.kind[solo.stage - ASKED] == RULE:
+            bits = legal_bits(s, t)
+            if bits & (bits - 1) == 0 and (s.phase != AUCTION or bits == 1):
+                choice = pick_legal(t, s.phase, bits, np.uint64(0))  # the only one
+            else:
+                seen, mask = row_of(observations, 0), row_of(masks, 0)
+                encode(s, t, o, s.turn, seen)
+                legal(s, t, mask)
+                choice = rule_decision(seen, mask, t, o, weights[0], views[0], scratch[0])
+            apply(s, t, choice)
+            solo.stage = MOVING
+            play_on(s, solo, tables, c, masks, draws, choices)
+
+
+@kernel
+def play_on(
+    s: Row, solo: Row, tables: Array, c: Row, masks: Array, draws: Array, choices: Array
+) -> None:
+    """Let the others act in a row that moves, until it is READY, DONE or somebody is ASKED."""
+    t = tables[0]
+    while solo.stage == MOVING:
+        if s.phase >= DEAL:
+            settle_hand(s, solo, t, c)
+            continue
+        relative = (s.turn - solo.seat) & 3
+        player = c.player[relative]
+        kind = c.kind[player]
+        if relative == 0:
+            solo.stage = READY
+        elif kind == RANDOM:
+            apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), next_word(solo)))
+        elif kind == CAUTIOUS:
+            legal(s, t, row_of(masks, 0))
+            for j in range(2):
+                draws[0, j] = float(next_word(solo) >> np.uint64(11)) * _ONE_53RD
+            cautious_rows(masks, draws, tables, choices)
+            apply(s, t, choices[0])
+        else:
+            solo.stage = ASKED + player
+
+
+@kernel
+def settle_hand(s: Row, solo: Row, t: Row, c: Row) -> None:
+    """A hand is over: enter what it pays the learner, and deal on or end the episode."""
+    reward = side_0_reward(s, c.by_points == 1)
+    solo.owed += -reward if solo.seat & 1 else reward
+    solo.hands += 1
+    end = ending(s, c.by_hand == 1)
+    if end == GOES_ON:
+        deal_hand(s, t)
+    else:
+        solo.ending = end
+        solo.stage = DONE
+
+
+@entry_kernel
+def asked_rows(solos: Array, player: int, index: Array) -> int:
+    """Write the rows that wait for a player's answer to `index` (n,), int64; how many."""
+    count = 0
+    for i in range(len(solos)):
+        if solos[i].stage == ASKED + player:
+            index[count] = i
+            count += 1
+    return count
+
+
+@entry_kernel
+def answer_rows(states: Array, solos: Array, tables: Array, index: Array, choices: Array) -> int:
+    """Carry out the answer `choices[j]`, int64, in row `index[j]`; the first illegal j, or -1.
+
+    Where one is illegal nothing is carried out.
+    """
+    for j in range(len(index)):
+        if not is_legal(states[index[j]], tables[0], choices[j]):
+            return j
+    for j in range(len(index)):
+        apply(states[index[j]], tables[0], choices[j])
+        solos[index[j]].stage = MOVING
+    return -1
+
+
+@entry_kernel
+def show_rows(
+    states: Array,
+    solos: Array,
+    tables: Array,
+    offsets: Array,
+    chosen: Array,
+    start: int,
+    stop: int,
+    observations: Array,
+    masks: Array,
+) -> None:
+    """Write what the learners of rows `start` to `stop` - 1 see and may do: nothing, when done.
+
+    Only in the `chosen` ones (1, int64 (n,)); `observations` (n, D) and `masks` (n, A) are int8.
+    """
+    t = tables[0]
+    for i in range(start, stop):
+        if not chosen[i]:
+            continue
+        s, solo = states[i], solos[i]
+        encode(s, t, offsets[0], solo.seat, row_of(observations, i))
+        if solo.stage == READY:
+            legal(s, t, row_of(masks, i))
+        else:
+            clear(row_of(masks, i), 0, t.n_actions)
+
+
+@entry_kernel
+def pay_rows(
+    solos: Array,
+    start: int,
+    stop: int,
+    rewards: Array,
+    terminated: Array,
+    truncated: Array,
+) -> None:
+    """Hand out what rows `start` to `stop` - 1 owe their learners, and say which have ended.
+
+    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are rewritten.
+    """
+    for i in range(start, stop):
+        solo = solos[i]
+        rewards[i] = solo.owed
+        solo.owed = 0.0
+        terminated[i] = solo.ending == TERMINATED
+        truncated[i] = solo.ending == TRUNCATED_THERE

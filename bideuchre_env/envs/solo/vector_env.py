@@ -1,0 +1,247 @@
+"""The Gymnasium vector environment of one learner at each of many tables, stepped together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import logger, spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from bideuchre_env._checks import shown
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.state import Outcome
+from bideuchre_env.envs.checks import parse_count, whole_numbers
+from bideuchre_env.envs.face import Face, row_space
+from bideuchre_env.envs.options import SoloVecOptions
+from bideuchre_env.envs.solo.batch import SoloBatch
+from bideuchre_env.envs.solo.env import drawn_seed, table_of
+from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+from bideuchre_env.runtime.threads import OneAtATime
+
+Observation = dict[str, Array]
+
+
+class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
+    """`num_envs` tables with a learner at each: row i seeded with s is `SoloEnv` seeded with s + i.
+
+    Partner and opponents act inside the batch: named "random", "cautious" or "rule" they are part
+    of the kernels, anybody else's `act_rows` is given all the rows where it is its turn.
+
+    Everything is as Gymnasium's `SyncVectorEnv` of `SoloEnv`s gives it: `obs["observation"]`
+    (n, D) and `obs["action_mask"]` (n, A) int8, rewards (n,) float64, `terminated` and `truncated`
+    (n,) bool, infos as arrays with masks `_key`, `final_obs` and `final_info` in the mode that
+    restarts within a step. What `SyncVectorEnv` cannot do is refuse bad actions whole: here no
+    row moves unless there is an action of the game for every row that takes one.
+    """
+
+    def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
+        chosen = SoloVecOptions(**options)
+        self.autoreset_mode = _mode(chosen.autoreset_mode)
+        self.num_envs = n = parse_count(num_envs)
+        self.metadata = {
+            "name": name,
+            "render_modes": list(chosen.render_modes),
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.rules, self.copy = rules, chosen.copy
+        self.render_mode, self.view = chosen.render_mode, chosen.view
+        self.episode, self.reward = chosen.episode, chosen.reward
+        self._alone = OneAtATime()
+        self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads)
+        self.single_observation_space = row_space(rules)
+        self.single_action_space = spaces.Discrete(self._rows.actions.n)
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+        self._all = np.ones(n, bool)
+
+    @property
+    def seats(self) -> Array:
+        """The learners' seats, int8 (n,); a new array."""
+        self._require_games()
+        return np.array(self._rows.solos["seat"])
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode in every row, or where `options["reset_mask"]`, bool (n,), is True.
+
+        `seed` seeds row i with seed + i, or with `seed[i]` of a list, None leaving it its stream.
+        The other options are those of `SoloEnv.reset`, for every row that is reset.
+        """
+        rows, begin = self._rows, self._rows.opening(options)
+        chosen = self._reset_mask(options)
+        ones = chosen.astype(np.int64)
+        seeds = self._seeds(seed)
+        with rows.undone_by_errors():
+            if isinstance(seeds, list):
+                rows.seed_each(seeds, ones)
+            elif seeds is not None:
+                rows.seed(seeds, ones)
+                super().reset(seed=seeds)
+            rows.restart(ones, begin)
+        return self._observations(), self._infos(chosen)
+
+    def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
+        """One action for every row, whole numbers (n,); those of rows that only restart are unused.
+
+        Raises `IllegalActionError`, and no row has moved, before the first reset, for anything but
+        an action of the game, and in mode "Disabled" while an ended row has not been reset.
+        """
+        with self._alone:
+            return self._step(actions)
+
+    def _step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
+        rows = self._rows
+        self._require_games(IllegalActionError)
+        done = rows.done
+        choices = self._checked(actions, done)
+        with rows.undone_by_errors():
+            if done.any():
+                rows.restart(done.astype(np.int64))
+            rows.step(choices, (~done).astype(np.int64))
+            ended = rows.terminated | rows.truncated
+            infos: dict[str, Any] = {}
+            if ended.any():
+                infos = self._ended(ended)
+                if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                    infos = {
+                        "final_obs": self._final(ended),
+                        "_final_obs": ended.copy(),
+                        "final_info": infos | self._infos(ended),
+                        "_final_info": ended.copy(),
+                    }
+                    rows.restart(ended.astype(np.int64))
+        infos |= self._infos(self._all)
+        ends = (rows.rewards, rows.terminated, rows.truncated)
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
+        return self._observations(), rewards, terminated, truncated, infos
+
+    def action_masks(self) -> Array:
+        """Which actions are legal now, bool (n, A): none where an episode is over; a new array."""
+        self._require_games()
+        masks: Array = self._rows.masks.astype(bool)
+        return masks
+
+    def render(self) -> tuple[str, ...] | None:
+        """Every table as text, in mode "ansi"."""
+        if self.render_mode is None:
+            logger.warn("render() needs render_mode='ansi' when the environment is made")
+            return None
+        self._require_games()
+        return tuple(table_of(self._rows, i, self.view) for i in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let the threads go."""
+        if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too
+            self._rows.close()
+
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
+
+    def _observations(self) -> Observation:
+        rows = self._rows
+        arrays = {"observation": rows.observations, "action_mask": rows.masks}
+        return {name: self._handed(array) for name, array in arrays.items()}
+
+    def _infos(self, chosen: Array) -> dict[str, Any]:
+        """What every step tells of the chosen rows, bool (n,); zeros for the others."""
+        rows = self._rows
+        masks, seats = rows.masks, rows.solos["seat"].astype(int)
+        if not chosen.all():
+            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
+        else:
+            masks = self._handed(masks)
+        return {
+            "action_mask": masks,
+            "_action_mask": chosen.copy(),
+            "seat": seats,
+            "_seat": chosen.copy(),
+        }
+
+    def _ended(self, ended: Array) -> dict[str, Any]:
+        """What the episodes that have just ended came to; zeros for the other rows."""
+        states, solos = self._rows.states, self._rows.solos
+        won = states["outcome"] == Outcome.WON
+        told = {
+            "hands": solos["hands"].astype(int),
+            "score": states["score"],
+            "outcome": states["outcome"].astype(int),
+            "winner": np.where(won, states["winner"], -1).astype(int),
+            "illegal": solos["illegal"].astype(bool),
+        }
+        infos: dict[str, Any] = {}
+        for name, array in told.items():
+            infos[name] = array * (ended if array.ndim == 1 else ended[:, np.newaxis])
+            infos[f"_{name}"] = ended.copy()
+        return infos
+
+    def _final(self, ended: Array) -> Array:
+        """The last observations of episodes that have just ended, (n,) of objects, else None."""
+        rows = self._rows
+        seen = zip(rows.observations[ended], rows.masks[ended], strict=True)
+        final = np.full(self.num_envs, None, object)
+        final[ended] = [{"observation": o, "action_mask": m} for o, m in seen]
+        return final
+
+    def _require_games(self, error: type[BidEuchreError] = OptionError) -> None:
+        if not self._rows.dealt:
+            raise error("nothing has been dealt yet: reset() deals")
+
+    def _checked(self, given: Any, done: Array) -> Array:
+        """The actions as int64 (n,), the environment's own copy, each an action of the game."""
+        if done.any() and self.autoreset_mode != AutoresetMode.NEXT_STEP:
+            raise IllegalActionError(
+                f"row {int(done.argmax())}: its episode is over, and in autoreset_mode "
+                f"{self.autoreset_mode.value!r} reset(options={{'reset_mask': ...}}) starts another"
+            )
+        width = self._rows.actions.n
+        taken = whole_numbers("actions", given, self.num_envs, width)
+        outside = ((taken < 0) | (taken >= width)) & ~done
+        if outside.any():
+            row = int(outside.argmax())
+            raise OutOfBoundsError(
+                f"row {row}: action {int(np.asarray(given)[row])} is out of range: 0 to {width - 1}"
+            )
+        return taken
+
+    def _seeds(self, seed: Any) -> int | list[int | None] | None:
+        """The base seed, or a list of every row's; None where the rows go on with their streams."""
+        if seed is None:
+            return None if self._rows.dealt else drawn_seed(self)
+        if isinstance(seed, (list, tuple, np.ndarray)):
+            if np.ndim(seed) != 1 or len(seed) != self.num_envs:
+                raise OptionError(f"seed: a seed for each of the {self.num_envs} rows is wanted")
+            return list(seed)
+        split_seed(seed)
+        return int(seed)
+
+    def _reset_mask(self, options: Any) -> Array:
+        """The rows to reset, bool (n,)."""
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return self._all
+        sound = isinstance(mask, np.ndarray) and mask.dtype == bool
+        if not sound or mask.shape != (self.num_envs,) or not mask.any():
+            raise OptionError(
+                f"reset_mask={shown(mask)}: a bool numpy array of shape ({self.num_envs},) with at "
+                "least one True is wanted"
+            )
+        if not self._rows.dealt and not mask.all():
+            raise OptionError("reset_mask before the first reset(): there are no games to go on")
+        return np.array(mask)
+
+
+def _mode(given: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        words = ", ".join(repr(mode.value) for mode in AutoresetMode)
+        raise OptionError(f"autoreset_mode={shown(given)}: one of {words}") from None

@@ -1,0 +1,1 @@
+"""Many tables at once for self-play."""

@@ -1,0 +1,326 @@
+"""Many tables at once for self-play: one array of rows, stepped by kernels, no Python per row."""
+
+from __future__ import annotations
+
+import operator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+
+from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import (
+    TALLY,
+    Rows,
+    first_illegal,
+    global_rows,
+    observe_rows,
+    present_rows,
+    restart_rows,
+    sample_rows,
+    seed_rows,
+)
+from bideuchre_env.core.state import DEAL, Outcome, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.envs.checks import (
+    by_row,
+    parse_count,
+    parse_mask,
+    parse_rows,
+    parse_seats,
+    whole_numbers,
+)
+from bideuchre_env.envs.face import Face, row_space
+from bideuchre_env.envs.options import VecOptions
+from bideuchre_env.envs.vector.threads import StepTeam
+from bideuchre_env.errors import DealError, IllegalActionError, OptionError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.threads import OneAtATime
+
+Observation = dict[str, Array]
+
+
+class BidEuchreVec(Face):
+    """`num_envs` tables of one game, all four seats of each chosen for by the caller.
+
+    Row i seeded with s is bit for bit the AEC environment seeded with s + i, whatever the number
+    of rows or `threads`. A finished episode starts anew in the same step.
+
+    `reset` and `step` give
+    - `obs["observation"]` (n, D) int8 and `obs["action_mask"]` (n, A) int8 of the seat to act,
+    - `info["seat"]` (n,) int8, that seat,
+    - `rewards` (n, 4) float32 by seat, `terminated` and `truncated` (n,) bool,
+    - `info["_episode"]` (n,) bool, where an episode has just ended, and `info["episode"]`, by name
+      the arrays of what it came to: `"r"` (n, 4) float32 its rewards by seat, `"l"` (n,) int32
+      its decisions, `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or
+      -1, `"outcome"` (n,) int8 an `Outcome`. Elsewhere they hold the row's episode before.
+
+    The arrays are the environment's own and are rewritten by the next call; `copy=True` gives
+    copies. Nothing a caller writes into them reaches the game. The keywords are those of
+    `VecOptions`.
+    """
+
+    def __init__(self, rules: Rules, name: str, num_envs: int, **options: Any) -> None:
+        chosen = VecOptions(**options)
+        self.num_envs = n = parse_count(num_envs)
+        self.rules, self.name = rules, name
+        self.episode, self.reward = chosen.episode, chosen.reward
+        self.copy, self._team = chosen.copy, StepTeam(chosen.threads)
+        self._alone = OneAtATime()
+        layout = layout_of(rules)
+        self._rows = Rows(
+            states=new_states(n),
+            tables=compile_tables(rules),
+            offsets=layout.offsets,
+            by_hand=chosen.episode == "hand",
+            by_points=chosen.reward == "points",
+            actions=np.zeros(n, np.int64),
+            observations=np.zeros((n, layout.size), np.int8),
+            masks=np.zeros((n, actions.of(rules).n), np.int8),
+            seats=np.zeros(n, np.int8),
+            keys=np.zeros(n, np.int64),
+            rewards=np.zeros((n, N_SEATS), np.float32),
+            terminated=np.zeros(n, bool),
+            truncated=np.zeros(n, bool),
+            tallies=new_rows(TALLY, n),
+            ended=new_rows(TALLY, n),
+        )
+        self._has_stream = False
+        self._sampling = (np.uint64(0), 0)
+
+    @cached_property
+    def single_observation_space(self) -> spaces.Dict:
+        """The space of one row: `observation` and `action_mask`."""
+        return row_space(self.rules)
+
+    @cached_property
+    def single_action_space(self) -> spaces.Discrete:
+        """The actions of one row."""
+        return spaces.Discrete(self._rows.masks.shape[1])
+
+    @cached_property
+    def observation_space(self) -> spaces.Space[Any]:
+        """The space of all rows."""
+        return batch_space(self.single_observation_space, self.num_envs)
+
+    @cached_property
+    def action_space(self) -> spaces.Space[Any]:
+        """The actions of all rows."""
+        return batch_space(self.single_action_space, self.num_envs)
+
+    def reset(
+        self,
+        seed: int | None = None,
+        *,
+        mask: Array | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start new games in every row, or in the rows where `mask`, bool (n,), is True.
+
+        `seed` seeds row i with seed + i; without one the rows go on with their streams. `options`
+        may hold "dealer", "deal" and "score" as the AEC environment's, for every chosen row.
+        """
+        chosen = parse_mask(mask, self.num_envs)
+        given = dict(options or {})
+        dealer, score = parse_dealer(given.get("dealer")), parse_score(given.get("score"))
+        deal = given.get("deal")
+        hands = [parse_deal(deal, self.rules)] if deal is not None else []
+        words = split_seed(seed) if seed is not None or not self._has_stream else None
+        if words is not None:
+            if mask is not None and not self._has_stream:
+                raise OptionError("reset(mask=...) before the first reset(): there are no games")
+            self._seed(chosen, words)
+        n = self.num_envs
+        self._restart(
+            chosen,
+            np.full(n, dealer, np.int64),
+            np.full((n, 2), score, np.int64),
+            np.ascontiguousarray(np.broadcast_to(np.array(hands, np.int64).reshape(-1, 4), (n, 4)))
+            if hands
+            else np.zeros((0, N_SEATS), np.int64),
+        )
+        return self._given()
+
+    def set_deal(
+        self, deals: Any, rows: Any = None, *, dealers: Any = None, scores: Any = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a game with a given first deal in each of `rows` (every row by default).
+
+        `deals`, `dealers` and `scores` go by row as `rows` does: deals as four lists of card
+        names, dealers as seats or None for one drawn, scores as pairs. Nothing changes unless all
+        of them are sound.
+        """
+        self._require_games()
+        places = parse_rows(rows, self.num_envs)
+        m = len(places)
+        deals, dealers, scores = (
+            by_row(name, given, m, default)
+            for name, given, default in (
+                ("deals", deals, ()),
+                ("dealers", dealers, None),
+                ("scores", scores, None),
+            )
+        )
+        n = self.num_envs
+        chosen, hands = np.zeros(n, np.int64), np.zeros((n, N_SEATS), np.int64)
+        seats, points = np.full(n, -1, np.int64), np.zeros((n, 2), np.int64)
+        for j, row in enumerate(places):
+            try:
+                hands[row] = parse_deal(deals[j], self.rules)
+                seats[row], points[row] = parse_dealer(dealers[j]), parse_score(scores[j])
+            except DealError as error:
+                raise DealError(f"row {row}: {error}") from None
+            chosen[row] = 1
+        self._restart(chosen, seats, points, hands)
+        return self._given()
+
+    def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
+        """Carry out one action in every row: (n,), of any integer dtype.
+
+        Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
+        """
+        with self._alone:
+            self._rows.actions[:] = self._checked(actions)
+            self._team.step(self.num_envs, self._rows)
+        observations, info = self._given()
+        ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
+        rewards, terminated, truncated = (self._handed(a) for a in ends)
+        return observations, rewards, terminated, truncated, info
+
+    def sample(self) -> Array:
+        """A uniform legal action for every row, int64 (n,), rewritten by the next call.
+
+        The draws follow from the last seed that `reset` was given, and are no part of any game.
+        """
+        self._require_games()
+        low, count = self._sampling
+        self._sampling = (low, count + 1)
+        if not hasattr(self, "_sampled"):
+            self._sampled = np.zeros(self.num_envs, np.int64)
+        sample_rows(self._rows.keys, self._rows.tables, low, np.uint64(count), self._sampled)
+        return self._handed(self._sampled)
+
+    def observe(self, seats: Any) -> Array:
+        """What a seat sees of every row: int8 (n, D), for one seat or for seats (n,)."""
+        self._require_games()
+        wanted = parse_seats(seats, self.num_envs)
+        out = np.empty_like(self._rows.observations)
+        observe_rows(self._rows.states, self._rows.tables, self._rows.offsets, wanted, out)
+        return out
+
+    def state(self) -> Array:
+        """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
+        self._require_games()
+        out = np.empty((self.num_envs, self.observation_layout.state_size), np.int8)
+        global_rows(self._rows.states, self._rows.tables, self._rows.offsets, out)
+        return out
+
+    def get_state(self) -> Array:
+        """The rows themselves, a copy: a structured array (n,) of `STATE`, streams included."""
+        self._require_games()
+        return np.array(self._rows.states)
+
+    def set_state(self, states: Array, rows: Any = None) -> tuple[Observation, dict[str, Any]]:
+        """Put states, as `get_state` gives them, into `rows` (every row by default).
+
+        Their episodes' tallies begin anew. Raises `OptionError`, and nothing changes, unless each
+        is a position of this game with a seat to act.
+        """
+        places = parse_rows(rows, self.num_envs)
+        fresh = checked_states(states, len(places), self._rows.tables)
+        waiting = np.flatnonzero(fresh["phase"] >= DEAL)
+        if len(waiting):
+            raise OptionError(f"states[{waiting[0]}]: the hand is over, no seat is to act")
+        if not self._has_stream and rows is not None:
+            raise OptionError("set_state(rows=...) before the first reset(): there are no games")
+        self._rows.states[places] = fresh
+        self._rows.tallies[places] = 0
+        self._has_stream = True
+        self._present()
+        return self._given()
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._team.close()
+
+    def _seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
+        fresh = new_states(self.num_envs)
+        seed_rows(fresh, *words)
+        picked = chosen == 1
+        self._rows.states["rng"][picked] = fresh["rng"][picked]
+        self._sampling = (words[0] ^ words[1], 0)
+        self._has_stream = True
+
+    def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
+        restart_rows(self._rows.states, self._rows.tables, chosen, dealers, scores, deals)
+        self._rows.tallies[chosen == 1] = 0
+        self._rows.rewards[:] = 0
+        self._rows.terminated[:] = self._rows.truncated[:] = False
+        self._present()
+
+    def _present(self) -> None:
+        present_rows(self._rows)
+
+    def _given(self) -> tuple[Observation, dict[str, Any]]:
+        """What `reset` and `step` hand out, copied if that was asked for."""
+        ended = self._rows.terminated | self._rows.truncated
+        info: dict[str, Any] = {"seat": self._handed(self._rows.seats), "_episode": ended}
+        if ended.any():
+            info["episode"] = self._episodes()
+        seen, legal = self._handed(self._rows.observations), self._handed(self._rows.masks)
+        return {"observation": seen, "action_mask": legal}, info
+
+    def _handed(self, array: Array) -> Array:
+        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
+        return array.copy() if self.copy else array.view()
+
+    def _episodes(self) -> dict[str, Array]:
+        """What the last finished episode of each row came to; new arrays."""
+        ended = self._rows.ended
+        side_0 = ended["reward"].astype(np.float32)
+        outcome = ended["outcome"].copy()
+        return {
+            "r": np.stack([side_0, -side_0, side_0, -side_0], axis=1),
+            "l": ended["length"].copy(),
+            "hands": ended["hands"].copy(),
+            "score": ended["score"].copy(),
+            "winner": np.where(outcome == Outcome.WON, ended["winner"], np.int8(-1)),
+            "outcome": outcome,
+        }
+
+    def _require_games(self) -> None:
+        if not self._has_stream:
+            raise OptionError("nothing has been dealt yet: reset() deals")
+
+    def _checked(self, given: Any) -> Array:
+        """The actions as int64 (n,), the environment's own copy, every one legal."""
+        if not self._has_stream:
+            raise IllegalActionError("no games are going on: reset() deals them")
+        taken = whole_numbers("actions", given, self.num_envs, self._rows.masks.shape[1])
+        row = int(first_illegal(self._rows.keys, self._rows.tables, taken))
+        if row >= 0:
+            raise IllegalActionError(self._fault(row, operator.index(np.asarray(given)[row])))
+        return taken
+
+    def _fault(self, row: int, action: int) -> str:
+        names = actions.of(self.rules).names
+        choice = names[action] if 0 <= action < len(names) else action
+        return illegal(self._rows.states[row], self.rules, choice, f"row {row}: ")
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        # the game's own, which are not to be written to
+        tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
+        self._rows = self._rows._replace(tables=tables, offsets=offsets)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} x {self.num_envs}, {self._team.threads} threads>"

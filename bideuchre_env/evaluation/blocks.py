@@ -1,0 +1,100 @@
+"""How a match is cut into blocks of boards, and how a block is played, in whatever process.
+
+A block is the same for any number of processes: its boards are fixed by the plan alone, it has
+tables of its own, and agents made by name begin it anew, seeded from the match's seed and the
+block's first board. A and B have the same seed, so that an agent against itself does the same at
+both tables. So the result of a board depends on nothing but the plan; and where an agent is a
+function of its seed and what it observes, not on `at_once` either.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bideuchre_env._checks import is_whole
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.boards import BOARD
+from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped
+from bideuchre_env.evaluation.seeding import first_seed, seat_agent
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+AT_ONCE = 64
+BLOCKS_OF = 4
+WARM_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that the results of a match's boards depend on; `single` hands or whole games."""
+
+    rules: Rules
+    agents: tuple[str | Agent, str | Agent]
+    seed: int
+    single: bool
+    at_once: int
+
+    def blocks(self, boards: int) -> list[range]:
+        """Boards 0 to `boards` - 1 in blocks, each four times what is played at once."""
+        size = BLOCKS_OF * self.at_once
+        return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
+
+    def runner(self, block: range) -> LockstepRunner:
+        """A runner of these boards, with agents of its own."""
+        a, b = (seat_agent(agent, self.rules, self.seed, block.start) for agent in self.agents)
+        at_once = min(self.at_once, len(block))
+        return LockstepRunner(
+            self.rules, (a, b), block, first_seed(self.seed), self.single, at_once
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Finished boards, rows of `BOARD`, with the decisions of A and B since the last batch."""
+
+    rows: Array
+    decisions: tuple[int, int]
+    think_seconds: tuple[float, float]
+
+
+Report = Callable[[Batch], None]
+
+
+def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> None:
+    """Play these boards, reporting each as it is finished, until `stopped`."""
+    runner = plan.runner(block)
+    before: list[float] = [0, 0, 0.0, 0.0]
+
+    def hand_over(rows: Array) -> None:
+        nonlocal before
+        now = [*runner.decisions, *runner.think_seconds]
+        a, b, a_seconds, b_seconds = (new - old for new, old in zip(now, before, strict=True))
+        before = now
+        report(Batch(rows, (int(a), int(b)), (a_seconds, b_seconds)))
+
+    runner.run(watch=hand_over, stopped=stopped)
+    hand_over(np.zeros(0, BOARD))
+
+
+def warm_up(plan: Plan) -> None:
+    """Play a board that does not count, for two seconds at most: what compiles does so now."""
+    end = time.perf_counter() + WARM_SECONDS
+    plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
+
+
+def at_once_for(agents: tuple[Agent, Agent]) -> int:
+    """How many boards to play at a time: what the slower agent asks for, or 64.
+
+    An agent that takes long over a decision says so with an attribute `at_once`, a small number:
+    then the first boards are finished, and safe, soon. Raises `OptionError` if it is no number.
+    """
+    asked = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
+    for name, boards in asked:
+        if not is_whole(boards) or boards < 1:
+            raise OptionError(f"agent {name!r} has at_once={boards!r}: a whole number, 1 or more")
+    return min(boards for _, boards in asked)

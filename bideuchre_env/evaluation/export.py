@@ -1,0 +1,147 @@
+"""A match on disk: the result as JSON, every board as CSV, and a picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.boards import TOTALS, add_boards
+from bideuchre_env.evaluation.results import Result
+from bideuchre_env.evaluation.seeding import first_seed
+from bideuchre_env.evaluation.statistics.intervals import Interval
+from bideuchre_env.evaluation.statistics.scores import Scores
+from bideuchre_env.records.files import PathLike
+from bideuchre_env.runtime.jit import Array, new_rows
+
+COLUMNS = (
+    *("kind", "board", "stream", "a", "b", "points_1", "points_2", "hands_1", "hands_2"),
+    *("end_1", "end_2", "points_per_hand"),
+)
+COURSE_POINTS = 400
+GAME_ENDS = ("", "a won", "b won", "drawn", "truncated")
+NEEDS_MATPLOTLIB = 'a picture needs matplotlib: pip install "bideuchre_env[plot]"'
+
+
+def check_new(path: PathLike, overwrite: bool = False) -> None:
+    """Raise `OptionError` unless a file can be made here, and none is lost by it."""
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise OptionError(f"{path} exists: choose another file, or replace it (--force)")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        there = path.exists()
+        path.open("ab").close()
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise OptionError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def check_matplotlib() -> None:
+    """Raise `OptionError` where there is no matplotlib to draw with."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise OptionError(NEEDS_MATPLOTLIB) from None
+
+
+def rows_of(result: Result) -> tuple[Array, Array]:
+    """A match's boards and pairs of games, one by one; `OptionError` where none were kept."""
+    if result.board_rows is None or result.game_rows is None:
+        raise OptionError("self-play keeps no boards one by one: play a match")
+    return result.board_rows, result.game_rows
+
+
+def write_json(path: PathLike, result: Result) -> None:
+    """The result as one JSON object."""
+    Path(path).write_text(json.dumps(result.to_dict(), indent=2) + "\n", encoding="utf-8")
+
+
+def write_csv(path: PathLike, result: Result) -> None:
+    """A line per board or pair of games: its stream, A's points minus B's at both tables, ends."""
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for kind, rows in zip(("hand", "game"), rows_of(result), strict=True):
+            for row in rows:
+                board, points, hands = int(row["board"]), row["points"], row["hands"]
+                ends = [GAME_ENDS[int(end)] for end in row["game_ends"]]
+                stream, mean = first_seed(result.seed) + board, int(points.sum()) / int(hands.sum())
+                writer.writerow((kind, board, stream, *result.keys, *points, *hands, *ends, mean))
+
+
+def draw(path: PathLike, result: Result) -> None:
+    """Points per hand after each board, with the 95 % interval, and how boards scored.
+
+    Raises `OptionError` without matplotlib.
+    """
+    check_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    boards, pairs = rows_of(result)
+    rows, name = (boards, "boards") if len(boards) else (pairs, "pairs of games")
+    a, b = result.keys
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    _draw_course(left, rows, result)
+    left.set_xlabel(name)
+    left.set_ylabel(f"points per hand, {a} minus {b}")
+    _draw_scores(right, rows)
+    right.set_xlabel(f"points per hand of one of the {name}")
+    right.set_ylabel(name)
+    for axis in (left, right):
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(f"{a} against {b}, {result.variant}, seed {result.seed}")
+    figure.savefig(Path(path), dpi=150)
+
+
+def course(rows: Array, tie_margin: float) -> list[tuple[int, Interval]]:
+    """Points per hand after so many boards, at up to 400 places from the second board on."""
+    places = np.unique(np.linspace(2, len(rows), min(len(rows), COURSE_POINTS)).astype(int))
+    intervals, totals = [], new_rows(TOTALS, 1)
+    for start, stop in zip([0, *places.tolist()], places.tolist(), strict=False):
+        add_boards(rows[start:stop], totals)
+        interval = Scores.of_totals(totals, tie_margin).points_per_hand
+        assert interval is not None
+        intervals.append((stop, interval))
+    return intervals
+
+
+def _draw_course(axis: Any, rows: Array, result: Result) -> None:
+    axis.axhline(0, color="#999999", linewidth=1)
+    if result.test is not None:
+        for bound in (result.test.bounds.low, result.test.bounds.high):
+            axis.axhline(bound, color="#b2182b", linewidth=1, linestyle=":")
+    if len(rows) < 2:
+        return
+    intervals = course(rows, result.scores.tie_margin)
+    n = [boards for boards, _ in intervals]
+    mean = np.array([interval.mean for _, interval in intervals])
+    half = np.array([interval.half for _, interval in intervals])
+    axis.plot(n, mean, color="#2166ac")
+    axis.fill_between(n, mean - half, mean + half, color="#2166ac", alpha=0.2, linewidth=0)
+    start = len(intervals) // 20  # the first boards say little, and widely
+    low, high = (mean - half)[start:].min(), (mean + half)[start:].max()
+    margin = 0.1 * max(high - low, 0.1)
+    axis.set_ylim(min(low, 0) - margin, max(high, 0) + margin)
+    axis.set_title(f"{mean[-1]:+.3f} ± {half[-1]:.3f}", size=11)
+
+
+def _draw_scores(axis: Any, rows: Array) -> None:
+    means = rows["points"].sum(axis=1) / rows["hands"].sum(axis=1)
+    width = (means.max() - means.min()) / 30 or 1.0
+    if rows["hands"].max() == 1:  # a board of two hands scores in half points
+        width = 0.5 * math.ceil(2 * width)
+    edges = np.arange(means.min() - width / 2, means.max() + width, width)
+    axis.hist(means, bins=edges.tolist(), color="#2166ac")
+    axis.set_yscale("log")
+    ties = int((rows["points"].sum(axis=1) == 0).sum())
+    axis.set_title(f"{100 * ties / max(len(rows), 1):.1f} % tied", size=11)

@@ -1,0 +1,195 @@
+"""Tables in lock step: agents decide on rows of observations, kernels do the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.core.legality import legal_names
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows
+from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.evaluation.boards import (
+    BOARD,
+    TALLY,
+    TOTALS,
+    add_boards,
+    close_tables,
+    ended_hands,
+    finished_pairs,
+    first_illegal,
+    open_boards,
+    settle_pairs,
+    tally_hands,
+    to_act,
+)
+from bideuchre_env.evaluation.recorder import Recorder
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.interrupts import ctrl_c
+from bideuchre_env.runtime.jit import Array, new_rows
+
+Watch = Callable[[Array], None]
+Progress = Callable[[int, int, int], None]
+Stopped = Callable[[], bool]
+
+
+class LockstepRunner:
+    """Plays the boards of a range, `at_once` of them at a time, each at two tables.
+
+    A pair of slots whose tables are both over takes the next board. `totals` (of `boards.TOTALS`)
+    holds the sums of the finished boards; `decisions` and `think_seconds` are each agent's
+    decisions and its seconds within `act_rows`. `seconds` and `rate` (decisions a second) are
+    measured from the second step on, as the first one compiles.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        agents: tuple[Agent, Agent],
+        boards: range,
+        seed: int,
+        single: bool,
+        at_once: int,
+    ) -> None:
+        self.rules, self.agents, self.boards, self.single = rules, agents, boards, single
+        self.low, self.high = split_seed(seed)
+        self.tables = compile_tables(rules)
+        layout = layout_of(rules)
+        self.offsets = layout.offsets
+        n = 2 * at_once
+        self.states = new_states(n)
+        self.states["phase"] = Phase.OVER
+        self.tallies = new_rows(TALLY, n)
+        self.totals = new_rows(TOTALS, 1)
+        self.board_of = np.zeros(at_once, np.int64)
+        self.opened = 0
+        self.decisions = [0, 0]
+        self.think_seconds = [0.0, 0.0]
+        self.seconds = 0.0
+        self.rate = 0.0
+        self._slots = np.zeros((2, n), np.int64)
+        self._counts = np.zeros(2, np.int64)
+        self._ended = np.zeros(n, np.int64)
+        self._pairs = np.zeros(at_once, np.int64)
+        self._rows = new_rows(BOARD, at_once)
+        self._recorder: Recorder | None = None
+        self._watch: Watch | None = None
+        self._observations = np.zeros((n, layout.size), np.int8)
+        self._masks = np.zeros((n, actions.of(rules).n), np.int8)
+
+    @property
+    def done(self) -> int:
+        """Boards finished at both tables."""
+        return int(self.totals[0]["boards"])
+
+    def run(
+        self,
+        progress: Progress | None = None,
+        recorder: Recorder | None = None,
+        watch: Watch | None = None,
+        stopped: Stopped | None = None,
+    ) -> bool:
+        """Play until every board is finished, or Ctrl-C; True when it was interrupted.
+
+        `progress(done, total, decisions)` is called before the first step and after each of the
+        others, `watch` with the finished boards as they come, rows of `boards.BOARD` that are its
+        own. A caller that minds Ctrl-C itself gives `stopped`: once that is True, no step is begun.
+        """
+        self._recorder, self._watch = recorder, watch
+        if progress is not None:
+            progress(0, len(self.boards), 0)
+        self._open(np.arange(len(self.board_of)))
+        self._settle(0)  # compiles what the first step would not reach
+        self._step()
+        started, first = time.perf_counter(), sum(self.decisions)
+        with ctrl_c() as pressed:
+            stopped = stopped or pressed.is_set
+            while self.done < len(self.boards) and not stopped():
+                self._step()
+                if progress is not None:
+                    progress(self.done, len(self.boards), sum(self.decisions) - first)
+        self.seconds = time.perf_counter() - started
+        self.rate = (sum(self.decisions) - first) / self.seconds if self.seconds > 0 else 0.0
+        return self.done < len(self.boards)
+
+    def _open(self, pairs: Array) -> None:
+        """Seat the next boards at free pairs of slots, as far as there are any."""
+        pairs = pairs[: len(self.boards) - self.opened]
+        boards = self.boards.start + np.arange(self.opened, self.opened + len(pairs))
+        self.board_of[pairs] = boards
+        open_boards(self.states, self.tables, pairs, boards, self.low, self.high, self.single)
+        self.opened += len(pairs)
+
+    def _step(self) -> None:
+        """One decision at every table in play."""
+        to_act(self.states, self._slots, self._counts)
+        ended = 0
+        for agent in range(2):
+            slots = self._slots[agent, : self._counts[agent]]
+            if len(slots):
+                self._decide(agent, slots)
+                ended = ended_hands(self.states, slots, self._ended, ended)
+        if ended:
+            self._settle(ended)
+
+    def _decide(self, agent: int, slots: Array) -> None:
+        n = len(slots)
+        observations, masks = self._observations[:n], self._masks[:n]
+        encode_rows(self.states, self.tables, self.offsets, slots, observations, masks)
+        began = time.perf_counter()
+        answer = self.agents[agent].act_rows(observations, masks)
+        self.think_seconds[agent] += time.perf_counter() - began
+        self.decisions[agent] += n
+        choices = self._checked(agent, slots, answer)
+        apply_rows(self.states, self.tables, slots, choices)
+
+    def _checked(self, agent: int, slots: Array, answer: Any) -> Array:
+        """The choices as int64 (n,); `IllegalActionError` if one is not legal where it was made."""
+        choices = np.asarray(answer)
+        name = self.agents[agent].name
+        if choices.shape != slots.shape or choices.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"agent {name!r}: act_rows returned {choices.dtype} {choices.shape}, not whole "
+                f"numbers of shape {slots.shape}"
+            )
+        choices = np.ascontiguousarray(choices, np.int64)
+        at = first_illegal(self.states, self.tables, slots, choices)
+        if at >= 0:
+            row, names = self.states[slots[at]], actions.of(self.rules).names
+            choice = int(choices[at])
+            shown = repr(names[choice]) if 0 <= choice < len(names) else "no action"
+            raise IllegalActionError(
+                f"agent {name!r}, row {at} (board {self.board_of[slots[at] // 2]}, table "
+                f"{slots[at] % 2 + 1}, seat {row['turn']}): chose {choice} ({shown}); legal: "
+                + ", ".join(map(repr, legal_names(row, self.rules)))
+            )
+        return choices
+
+    def _settle(self, count: int) -> None:
+        """Count the hands that have ended, deal the next ones, close and open boards."""
+        ended = self._ended[:count]
+        tally_hands(self.states, self.tables, ended, self.tallies)
+        if self._recorder is not None:
+            self._recorder.hands_ended(self.states, ended)
+        if self.single:
+            close_tables(self.states, ended)
+        else:
+            deal_rows(self.states, self.tables)
+        n = finished_pairs(self.states, self.tallies, self._pairs)
+        pairs, rows = self._pairs[:n], self._rows[:n]
+        boards = self.board_of[pairs]
+        settle_pairs(self.states, self.tallies, pairs, boards, self.single, rows)
+        add_boards(rows, self.totals)
+        if self._recorder is not None:
+            self._recorder.pairs_finished(self.states, pairs, boards)
+        if self._watch is not None and n:
+            self._watch(rows.copy())
+        self._open(pairs)

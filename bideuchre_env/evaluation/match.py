@@ -1,0 +1,183 @@
+"""A match: `play(variant, a, b, boards=..., games=..., sprt=..., workers=...)`.
+
+Boards answer how much better A is: a board is one deal played twice, the sides swapped, and its
+points per hand are what the interval, the sequential test and the ratings are about. Games answer
+how often A wins: whole games, in pairs dealt alike. A match plays either or both. Unlike
+self-play it keeps the result of every board, and no records.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import is_whole
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.envs.registration import Variant, make
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.blocks import Batch, Plan, at_once_for, warm_up
+from bideuchre_env.evaluation.boards import BOARD
+from bideuchre_env.evaluation.lockstep import Stopped
+from bideuchre_env.evaluation.results import Result
+from bideuchre_env.evaluation.seeding import check_seed, options_of, seat_agent
+from bideuchre_env.evaluation.statistics.scores import Scores
+from bideuchre_env.evaluation.statistics.sequential import UNDECIDED, Bounds, SequentialTest
+from bideuchre_env.evaluation.workers import run_blocks
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.interrupts import ctrl_c
+from bideuchre_env.runtime.jit import Array, new_rows
+
+MOST_BOARDS = 10**7
+MOST_WORKERS = 256
+
+Progress = Callable[[str, int, int, int], None]
+
+
+def play(
+    variant: str | Variant | Rules,
+    a: str | Agent,
+    b: str | Agent,
+    *,
+    boards: int = 0,
+    games: int = 0,
+    sprt: Bounds | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    at_once: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Play partnerships of `a` against partnerships of `b`: boards first, then whole games.
+
+    `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at most.
+    `games` is how many whole games, rounded up to pairs. Board i of seed S is dealt as in
+    self-play. Agents are given by name, as `agents.make` takes it ("pimc:worlds=20"), or made.
+    `workers` is how many processes play; the boards are the same for any number. More than one
+    needs agents by name. `at_once` boards are played in lock step (what the agents ask for unless
+    given, see `blocks`). `progress(kind, done, total, decisions)` is called with "boards" or
+    "games" as they finish, and once at the start of each.
+
+    Ctrl-C ends the match with the boards that are finished; a second one raises at once. Raises
+    `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice and
+    `WorkerError` for a process that dies.
+    """
+    game = variant if isinstance(variant, Variant) else make(variant)
+    _check_numbers(boards, games, sprt, workers)
+    check_seed(seed, max(boards, (games + 1) // 2))
+    if workers > 1 and not (isinstance(a, str) and isinstance(b, str)):
+        raise OptionError(f"workers={workers}: processes make their agents by name, give names")
+    tricks = float(game.rules.tricks)
+    test = SequentialTest(sprt, spread=tricks) if sprt else None
+    of_hands = _Collector(boards, "boards", 1, progress, test)
+    of_games = _Collector((games + 1) // 2, "games", 2, progress, None)
+    began = time.perf_counter()
+    with ctrl_c() as pressed:
+        seated = (seat_agent(a, game.rules, seed, 0), seat_agent(b, game.rules, seed, 0))
+        if at_once is None:
+            at_once = at_once_for(seated)
+        if not is_whole(at_once) or at_once < 1:
+            raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
+        for collector, single in ((of_hands, True), (of_games, False)):
+            if collector.total and not pressed.is_set():
+                plan = Plan(game.rules, (a, b), seed, single, at_once)
+                collector.play(plan, workers, pressed.is_set)
+    seconds = time.perf_counter() - began
+    hand_rows, game_rows = of_hands.rows(), of_games.rows()
+    decisions = of_hands.decisions + of_games.decisions
+    think_seconds = of_hands.think_seconds + of_games.think_seconds
+    return Result(
+        variant=game.name,
+        options=options_of(game),
+        agents=(seated[0].name, seated[1].name),
+        seed=seed,
+        mode="hands" if boards else "games",
+        boards=Scores.of_boards(hand_rows, tricks),
+        games=Scores.of_boards(game_rows, tricks),
+        decisions=tuple(decisions.tolist()),
+        think_seconds=tuple(think_seconds.tolist()),
+        decisions_per_second=float(decisions.sum() / seconds),
+        seconds=seconds,
+        at_once=at_once,
+        interrupted=pressed.is_set(),
+        workers=workers,
+        test=test,
+        board_rows=hand_rows,
+        game_rows=game_rows,
+    )
+
+
+class _Collector:
+    """Takes finished boards in any order, shows them to the test in theirs, and counts."""
+
+    def __init__(
+        self,
+        total: int,
+        kind: str,
+        per_row: int,
+        progress: Progress | None,
+        test: SequentialTest | None,
+    ) -> None:
+        self.total = total
+        self.decisions, self.think_seconds = np.zeros(2, np.int64), np.zeros(2)
+        self._table = new_rows(BOARD, total)
+        self._done = np.zeros(total, bool)
+        self._count = 0
+        self._test = test
+        self._kind, self._per_row, self._progress = kind, per_row, progress
+
+    def play(self, plan: Plan, workers: int, stopped: Stopped) -> None:
+        """Play until all boards are done, the test has its verdict, or `stopped`."""
+        self._show()
+        warm_up(plan)
+        blocks = plan.blocks(self.total)
+        run_blocks(plan, blocks, workers, self.take, lambda: stopped() or self._decided)
+
+    @property
+    def _decided(self) -> bool:
+        return self._test is not None and self._test.verdict != UNDECIDED
+
+    def take(self, batch: Batch) -> None:
+        """Enter finished boards."""
+        self.decisions += batch.decisions
+        self.think_seconds += batch.think_seconds
+        self._table[batch.rows["board"]] = batch.rows
+        self._done[batch.rows["board"]] = True
+        self._count += len(batch.rows)
+        if self._test is not None and len(batch.rows):
+            self._ask(self._test)
+        self._show()
+
+    def _ask(self, test: SequentialTest) -> None:
+        """Show the test every board before the first that is missing."""
+        missing = np.flatnonzero(~self._done[test.boards :])
+        end = test.boards + int(missing[0]) if len(missing) else self.total
+        rows = self._table[test.boards : end]
+        points, hands = rows["points"].sum(axis=1), rows["hands"].sum(axis=1)
+        test.extend((points / np.maximum(hands, 1)).tolist())
+
+    def rows(self) -> Array:
+        """The finished boards in order; no further than the test's verdict."""
+        if self._test is not None and self._decided:
+            return self._table[: self._test.boards]
+        return self._table[self._done]
+
+    def _show(self) -> None:
+        if self._progress is not None:
+            done, total = self._count * self._per_row, self.total * self._per_row
+            self._progress(self._kind, done, total, int(self.decisions.sum()))
+
+
+def _check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
+    for name, number in (("boards", boards), ("games", games)):
+        if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
+            raise OptionError(f"{name}={number!r}: a whole number from 0 to {MOST_BOARDS:,}")
+    if boards == games == 0:
+        raise OptionError("give boards=N (boards of one hand), games=N (whole games) or both")
+    if sprt is not None and not isinstance(sprt, Bounds):
+        raise OptionError(f"sprt={sprt!r}: Bounds(low, high) in points per hand")
+    if sprt is not None and not boards:
+        raise OptionError("sprt: the test is on boards, give boards=N, how many at most")
+    if not is_whole(workers) or not 1 <= workers <= MOST_WORKERS:
+        raise OptionError(f"workers={workers!r}: a whole number from 1 to {MOST_WORKERS}")

@@ -1,0 +1,70 @@
+"""Keeps the records of games in lock step, and writes them board by board, in order."""
+
+from __future__ import annotations
+
+from bideuchre_env.core.phases.deal import SEED_LIMIT
+from bideuchre_env.core.state import new_states
+from bideuchre_env.records import transcript
+from bideuchre_env.records.files import RecordWriter
+from bideuchre_env.records.record import GameLines, GameRecord
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+
+class Recorder:
+    """A game's hands are held as text until both tables of its board are over, then written.
+
+    Boards are written in order, the first table (agent A in seats 0 and 2) before the second, so
+    a file does not depend on how many boards are played at a time; `close` writes those that
+    finished ahead of a slower one.
+    """
+
+    def __init__(
+        self,
+        writer: RecordWriter,
+        rules: Rules,
+        variant: str,
+        names: tuple[str, str],
+        seed: int,
+        n_slots: int,
+    ) -> None:
+        self._writer, self._seed = writer, seed
+        self._writing = transcript.of(rules)
+        self._hands: list[list[bytes]] = [[] for _ in range(n_slots)]
+        self._lines = [
+            GameLines(GameRecord.from_rows(new_states(0), rules, variant, agents=[*order, *order]))
+            for order in (names, names[::-1])
+        ]
+        self._waiting: dict[int, tuple[bytes, bytes]] = {}
+        self._next = 0
+
+    def hands_ended(self, states: Array, slots: Array) -> None:
+        """A hand has ended in each of these slots."""
+        texts = self._writing.texts(states, slots)
+        for slot, text in zip(slots.tolist(), texts, strict=True):
+            self._hands[slot].append(text)
+
+    def pairs_finished(self, states: Array, pairs: Array, boards: Array) -> None:
+        """Both tables of these boards, in these pairs of slots, are over."""
+        for pair, board in zip(pairs.tolist(), boards.tolist(), strict=True):
+            self._waiting[board] = (
+                self._line(states, 2 * pair, board),
+                self._line(states, 2 * pair + 1, board),
+            )
+        while self._next in self._waiting:
+            self._write(self._next)
+            self._next += 1
+
+    def close(self) -> None:
+        """Write the finished boards that still wait for an earlier one."""
+        for board in sorted(self._waiting):
+            self._write(board)
+
+    def _write(self, board: int) -> None:
+        for line in self._waiting.pop(board):
+            self._writer.write_line(line)
+
+    def _line(self, states: Array, slot: int, board: int) -> bytes:
+        hands, self._hands[slot] = self._hands[slot], []
+        seed = (self._seed + board) % SEED_LIMIT
+        return self._lines[slot & 1].line(seed, hands, states[slot])

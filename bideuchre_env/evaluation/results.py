@@ -1,0 +1,194 @@
+"""The result of self-play or of a match: its figures, as JSON, and as a person reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bideuchre_env.evaluation.report import (
+    contract_table,
+    label_width,
+    part_of,
+    points_of,
+    row,
+    share_of,
+)
+from bideuchre_env.evaluation.statistics.intervals import Interval
+from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
+from bideuchre_env.evaluation.statistics.sequential import SequentialTest
+from bideuchre_env.runtime.jit import Array
+
+NOTHING = "Interrupted before both tables of a board were finished."
+NOT_ALL = "Interrupted: this is what was finished at both tables of a board."
+
+
+@dataclass(frozen=True)
+class Result:
+    """What A and B came to; points are A's minus B's. `str(result)` is for reading.
+
+    `boards` are the figures of boards of one hand, `games` those of pairs of whole games; `mode`
+    is "hands" where boards of one hand were asked for, else "games". A match keeps every finished
+    board and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`; self-play keeps
+    none. `test` is a match's sequential test, if there was one: the boards end with the one that
+    brought its verdict. `decisions` and `think_seconds` are each agent's decisions and the seconds
+    it took over them. `seconds` and `decisions_per_second` are of a whole match, and of self-play
+    from its second step on, as the first one compiles. `interrupted` results have only the boards
+    finished at both tables.
+    """
+
+    variant: str
+    options: dict[str, Any]
+    agents: tuple[str, str]
+    seed: int
+    mode: str
+    boards: Scores
+    games: Scores
+    decisions: tuple[int, int]
+    think_seconds: tuple[float, float]
+    decisions_per_second: float
+    seconds: float
+    at_once: int
+    interrupted: bool
+    workers: int = 1
+    records: str | None = None
+    test: SequentialTest | None = None
+    board_rows: Array | None = None
+    game_rows: Array | None = None
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """The agents' names, the second as `name#2` where they have the same."""
+        a, b = self.agents
+        return a, b if a != b else f"{b}#2"
+
+    @property
+    def scores(self) -> Scores:
+        """The figures of the boards, or of the pairs of games where those were all to be played."""
+        return self.boards if self.mode == "hands" else self.games
+
+    @property
+    def points_per_hand(self) -> Interval | None:
+        """A's points per hand minus B's in these `scores`."""
+        return self.scores.points_per_hand
+
+    @property
+    def win_rate(self) -> Interval | None:
+        """A's share of the games."""
+        return self.games.win_rate
+
+    @property
+    def ms_per_decision(self) -> tuple[float | None, float | None]:
+        """The mean time A and B took over a decision, in milliseconds; None without one."""
+        a, b = (
+            1000 * seconds / number if number else None
+            for seconds, number in zip(self.think_seconds, self.decisions, strict=True)
+        )
+        return a, b
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the notation, and some fields more.
+
+        `boards`, `hands`, `points_per_hand`, `contracts` and their like are of the boards of one
+        hand; of the pairs of games where `mode` is "games". `pairs` has the same of the pairs
+        wherever games were played. What A and B have each stands under their names, `keys`.
+        """
+        return {
+            "variant": self.variant,
+            "options": self.options,
+            "agents": list(self.agents),
+            "mode": self.mode,
+            **self.scores.to_dict(self.keys),
+            "games": self.games.games_dict(),
+            "win_rate": interval_dict(self.win_rate),
+            "pairs": self.games.to_dict(self.keys) if self.games.boards else None,
+            "sprt": self.test.to_dict() if self.test else None,
+            "decisions": self._keyed(self.decisions),
+            "ms_per_decision": self._keyed(self.ms_per_decision),
+            "decisions_per_second": round(self.decisions_per_second),
+            "seconds": round(self.seconds, 3),
+            "at_once": self.at_once,
+            "workers": self.workers,
+            "seed": self.seed,
+            "records": self.records,
+            "interrupted": self.interrupted,
+        }
+
+    def _keyed(self, pair: tuple[Any, Any]) -> dict[str, Any]:
+        return dict(zip(self.keys, pair, strict=True))
+
+    def __str__(self) -> str:
+        return selfplay_report(self) if self.board_rows is None else match_report(self)
+
+
+def selfplay_report(result: Result) -> str:
+    """A heading, points per hand, games, contracts, speed and where the records are."""
+    scores, width = result.scores, label_width(result.keys)
+    heading = f"{_title(result)}\n{_size(scores, result.mode)}"
+    if not scores.boards:
+        return f"{heading}\n\n{NOTHING}"
+    lines = [heading, "", *([NOT_ALL, ""] if result.interrupted else [])]
+    lines += [row("points per hand", points_of(scores.points_per_hand, result.keys[0]), width)]
+    if result.mode == "games":
+        lines += _games_won(result, width)
+    lines += ["", contract_table(result.keys, scores.contracts, width), ""]
+    rate = result.decisions_per_second
+    lines += [row("speed", f"{rate:,.0f} decisions a second" if rate else "too short", width)]
+    return "\n".join([*lines, row("records", result.records or "not written", width)])
+
+
+def match_report(result: Result) -> str:
+    """A heading, points per hand, the test, games, contracts and how long decisions took."""
+    lines, width = [_title(result)], label_width(result.keys)
+    if not result.boards.boards and not result.games.boards:
+        return f"{lines[0]}\n\n{NOTHING}"
+    if result.interrupted:
+        lines += ["", NOT_ALL]
+    for mode, scores in (("hands", result.boards), ("games", result.games)):
+        if scores.boards:
+            points = row(
+                "points per hand", points_of(scores.points_per_hand, result.keys[0]), width
+            )
+            lines += ["", _size(scores, mode)]
+            if mode == "hands":
+                lines += [points, *_test_and_ties(result, width)]
+            else:
+                lines += [*_games_won(result, width), points]
+            lines += ["", contract_table(result.keys, scores.contracts, width)]
+    times = [
+        f"{name} {ms:.2g} ms"
+        for name, ms in zip(result.keys, result.ms_per_decision, strict=True)
+        if ms is not None
+    ]
+    return "\n".join([*lines, "", row("a decision", "   ".join(times), width)])
+
+
+def _title(result: Result) -> str:
+    a, b = result.keys
+    options = "".join(f" {name}={value!r}" for name, value in result.options.items())
+    return f"{a} against {b}, {result.variant}{options}, seed {result.seed}"
+
+
+def _size(scores: Scores, mode: str) -> str:
+    if mode == "games":
+        return f"{scores.games:,} games ({scores.boards:,} pairs), {scores.hands:,} hands"
+    return f"{scores.boards:,} boards of two tables, {scores.hands:,} hands"
+
+
+def _games_won(result: Result, width: int) -> list[str]:
+    games, (a, b) = result.games, result.keys
+    counts = f"{a} {games.a_won:,}   {b} {games.b_won:,}   drawn {games.drawn:,}"
+    return [
+        row("games won", f"{counts}   truncated {games.truncated:,}", width),
+        row("", f"{a} {share_of(games.win_rate)}", width),
+    ]
+
+
+def _test_and_ties(result: Result, width: int) -> list[str]:
+    lines, boards = [], result.boards
+    if result.test is not None:
+        verdict, _, ratio = str(result.test).partition(" (")
+        lines += [row("test", verdict, width), row("", ratio.rstrip(")"), width)]
+    reduction = boards.variance_reduction
+    saved = "no board differs" if reduction is None else f"variance / {reduction:.2f}"
+    ties = part_of(boards.ties, boards.boards)
+    return [*lines, row("tie boards", ties, width), row("duplication", saved, width)]

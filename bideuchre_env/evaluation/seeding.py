@@ -1,0 +1,50 @@
+"""Seeds of a run: which deals its boards have, and what its agents draw from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env import agents as players
+from bideuchre_env._checks import is_whole
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.core.phases.deal import SEED_LIMIT
+from bideuchre_env.core.state import new_states
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.envs.solo.players import checked_agent
+from bideuchre_env.errors import OptionError
+from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules.rules import Rules
+
+BOARD_SEEDS = 10**9
+SEED_END = SEED_LIMIT // BOARD_SEEDS
+
+
+def first_seed(seed: int) -> int:
+    """The stream of board 0 of a run with this seed; board i has this plus i."""
+    return seed * BOARD_SEEDS
+
+
+def check_seed(seed: Any, boards: int = 1) -> None:
+    """Raise `OptionError` unless a run of so many boards can have this seed."""
+    if not is_whole(seed) or not 0 <= seed < SEED_END:
+        raise OptionError(f"seed={seed!r}: a whole number from 0 to {SEED_END - 1}")
+    if boards > BOARD_SEEDS:
+        raise OptionError(f"{boards} boards: a seed deals at most {BOARD_SEEDS}")
+
+
+def seat_agent(agent: str | Agent, rules: Rules, seed: int, place: int) -> Agent:
+    """An agent by name, with a seed of its own for each place of a run; an agent made as it is.
+
+    `place` is 0 for A and 1 for B in self-play; in a match it is the first board of a block.
+    """
+    if isinstance(agent, str):
+        own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
+        return players.make(agent, rules, seed=own)
+    return checked_agent(agent, rules)
+
+
+def options_of(game: Variant) -> dict[str, Any]:
+    """The rules of a game that are not its variant's own, as a record states them."""
+    return GameRecord.from_rows(new_states(0), game.rules, game.name).options

@@ -1,0 +1,4 @@
+"""How sure the figures are: intervals, scores, the sequential test and ratings.
+
+It imports `boards`, whose rows scores are read off, and the rooms before `evaluation`.
+"""

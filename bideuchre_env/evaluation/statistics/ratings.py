@@ -1,0 +1,124 @@
+"""Ratings of many agents from their matches: a Bradley-Terry model of who wins a board.
+
+An agent 400 points above another is expected to win ten boards for each it loses, as in chess; a
+tied board is half a win for each. Every pair that met is given one board more, half won and half
+lost, so that an agent that loses every board has a rating too: how far down is then the prior's
+guess as much as the boards'. Ratings are for display: points per hand are what was measured.
+
+Intervals come from weighing the boards at random (the Bayesian bootstrap: weights drawn from an
+exponential distribution, the half boards' from a gamma of one half). A board has one weight in
+all the matches it was played in, as its deal is the same there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.statistics.intervals import Interval
+from bideuchre_env.runtime.jit import Array
+
+SCALE = 400 / math.log(10)
+PRIOR = 0.5  # of a board, won and lost alike
+RESAMPLES = 1000
+AT_ONCE = 50
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A match as ratings see it: the numbers of its boards (n,), and A's results there (n,).
+
+    A result's sign counts: above 0 the board was A's, below it was B's, 0 is a tie.
+    """
+
+    a: str
+    b: str
+    boards: Array
+    results: Array
+
+
+def ratings(
+    meetings: Sequence[Meeting],
+    *,
+    anchor: str | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> dict[str, Interval]:
+    """Ratings with 95 % intervals, highest first, of every agent connected with the anchor.
+
+    The anchor's rating is 0 and has no width (the first agent named unless given). Raises
+    `OptionError` for no meetings, an unknown anchor, or an agent that meets itself.
+    """
+    names = list(dict.fromkeys(name for meeting in meetings for name in (meeting.a, meeting.b)))
+    anchor = names[0] if anchor is None and names else anchor
+    if anchor not in names:
+        raise OptionError(f"anchor={anchor!r}: one of those who played ({', '.join(names)})")
+    for meeting in meetings:
+        if meeting.a == meeting.b or len(meeting.boards) != len(meeting.results):
+            raise OptionError(f"{meeting.a} - {meeting.b}: two agents, and a result per board")
+    names = [anchor, *sorted(_connected(meetings, anchor) - {anchor}, key=names.index)]
+    met = [meeting for meeting in meetings if meeting.a in names and meeting.boards.size]
+    if not met:
+        return {anchor: Interval(0.0, 0.0, 0.0)}
+    estimate = _fit(_wins(met, names, None, 1))[0]
+    rng = np.random.default_rng(seed)
+    drawn = [_fit(_wins(met, names, rng, AT_ONCE)) for _ in range(-(-resamples // AT_ONCE))]
+    low, high = np.quantile(np.concatenate(drawn), (0.025, 0.975), axis=0)
+    order = np.argsort(-estimate, kind="stable")
+    return {
+        names[i]: Interval(float(estimate[i]), float(low[i]), float(high[i]))
+        for i in order.tolist()
+    }
+
+
+def _connected(meetings: Sequence[Meeting], anchor: str) -> set[str]:
+    """Everyone a chain of meetings links to the anchor; others have no rating on its scale."""
+    linked = {anchor}
+    while True:
+        more = {n for m in meetings if m.boards.size for n in (m.a, m.b) if {m.a, m.b} & linked}
+        if more <= linked:
+            return linked
+        linked |= more
+
+
+def _wins(
+    meetings: Sequence[Meeting], names: list[str], rng: np.random.Generator | None, n: int
+) -> Array:
+    """[draw, i, j]: what i won of j, n draws of the weights (all 1 without `rng`)."""
+    wins = np.zeros((n, len(names), len(names)))
+    most = max(int(meeting.boards.max()) + 1 for meeting in meetings)
+    weights = np.ones((n, most)) if rng is None else rng.exponential(size=(n, most))
+    for meeting in meetings:
+        i, j = names.index(meeting.a), names.index(meeting.b)
+        own = weights[:, meeting.boards]
+        sign = np.sign(meeting.results)
+        half = np.full((n, 2), PRIOR) if rng is None else rng.gamma(PRIOR, size=(n, 2))
+        wins[:, i, j] += own @ ((1 + sign) / 2) + half[:, 0]
+        wins[:, j, i] += own @ ((1 - sign) / 2) + half[:, 1]
+    return wins
+
+
+def _fit(wins: Array) -> Array:
+    """The ratings (n, k) that make these wins (n, k, k) likeliest, the first agent's 0: Newton."""
+    n, k = wins.shape[:2]
+    strength = np.zeros((n, k))
+    played = wins + wins.transpose(0, 2, 1)
+    for _ in range(MOST_STEPS):
+        gap = strength[:, :, None] - strength[:, None, :]
+        chance = 1 / (1 + np.exp(-gap))
+        slope = (wins - played * chance).sum(axis=2)
+        curve = played * chance * (1 - chance)
+        bend = -curve
+        bend[:, range(k), range(k)] += curve.sum(axis=2)
+        step = np.zeros((n, k))
+        step[:, 1:] = np.linalg.solve(bend[:, 1:, 1:], slope[:, 1:, None])[:, :, 0]
+        largest = np.abs(step).max(axis=1, keepdims=True)
+        strength += step / np.maximum(largest, 1)  # a long step overshoots
+        if largest.max() < 1e-9:
+            break
+    return SCALE * strength

@@ -1,0 +1,146 @@
+"""The figures of finished boards: points, ties, contracts, games, read off `boards.TOTALS`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from bideuchre_env.evaluation.boards import BOARD, TOTALS, add_boards
+from bideuchre_env.evaluation.statistics.intervals import Interval, Moments, wilson
+from bideuchre_env.runtime.jit import Array, new_rows
+
+MOMENTS = tuple(field.name for field in fields(Moments))
+CONTRACT_WORDS = ("bid", "made", "set", "lone_bid", "lone_made")
+
+Contracts = dict[str, int]  # by `CONTRACT_WORDS`
+
+
+def _no_contracts() -> tuple[Contracts, Contracts]:
+    return dict.fromkeys(CONTRACT_WORDS, 0), dict.fromkeys(CONTRACT_WORDS, 0)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Figures of finished boards, A's side; each board is two tables dealt alike, sides swapped.
+
+    `boards` counts boards (pairs of games), `hands` the hands dealt at them, passed-out ones
+    included. `ties` are the boards whose two tables had the same result, so that A and B came out
+    even. `contracts` are A's and B's. Games are counted where whole games were played. `moments`
+    are over boards, `tables` over single tables.
+
+    Where nearly all boards are ties, the few that are not say little of what others there may be,
+    and the plain interval of points per hand is far too narrow. So `tie_margin`, in points per
+    hand, widens it: fully if every board is a tie, in proportion to the ties otherwise.
+    """
+
+    moments: Moments = field(default_factory=Moments)
+    tables: Moments = field(default_factory=Moments)
+    ties: int = 0
+    contracts: tuple[Contracts, Contracts] = field(default_factory=_no_contracts)
+    a_won: int = 0
+    b_won: int = 0
+    drawn: int = 0
+    truncated: int = 0
+    tie_margin: float = 0.0
+
+    @classmethod
+    def of_totals(cls, totals: Array, tie_margin: float = 0.0) -> Scores:
+        """The figures of one row of `boards.TOTALS`, shape (1,)."""
+        total = totals[0]
+        sums = {name: total[name].item() for name in MOMENTS}
+        squares = {name: total[f"table_{name}"].item() for name in MOMENTS[3:]}
+        a, b = (
+            dict(zip(CONTRACT_WORDS, counts, strict=True)) for counts in total["contracts"].tolist()
+        )
+        return cls(
+            moments=Moments(**sums),
+            tables=Moments(2 * sums["boards"], sums["points"], sums["hands"], **squares),
+            ties=int(total["ties"]),
+            contracts=(a, b),
+            a_won=int(total["won"][0]),
+            b_won=int(total["won"][1]),
+            drawn=int(total["drawn"]),
+            truncated=int(total["truncated"]),
+            tie_margin=tie_margin,
+        )
+
+    @classmethod
+    def of_boards(cls, rows: Array, tie_margin: float = 0.0) -> Scores:
+        """The figures of rows of `boards.BOARD`, shape (n,)."""
+        totals, own = new_rows(TOTALS, 1), new_rows(BOARD, len(rows))
+        own[:] = rows  # whatever array they came in
+        add_boards(own, totals)
+        return cls.of_totals(totals, tie_margin)
+
+    @property
+    def boards(self) -> int:
+        """Boards, or pairs of games."""
+        return self.moments.boards
+
+    @property
+    def hands(self) -> int:
+        """Hands dealt at both tables of every board."""
+        return int(self.moments.hands)
+
+    @property
+    def games(self) -> int:
+        """Whole games played."""
+        return self.a_won + self.b_won + self.drawn + self.truncated
+
+    @property
+    def points_per_hand(self) -> Interval | None:
+        """A's points per hand minus B's, with the 95 % interval over boards; None without one."""
+        tied = self.ties / self.boards if self.boards else 0.0
+        return self.moments.interval(self.tie_margin * math.sqrt(tied))
+
+    @property
+    def win_rate(self) -> Interval | None:
+        """A's share of all games, drawn and truncated ones included, with Wilson's interval.
+
+        It counts every game by itself. The two of a pair are dealt alike, and what favours A at
+        one table favours B at the other, so between agents that are alike it is on the wide side.
+        """
+        return wilson(self.a_won, self.games)
+
+    @property
+    def board_sd(self) -> float | None:
+        """The standard deviation of a board's points per hand; None below two boards."""
+        if self.boards < 2 or not self.hands:
+            return None
+        variance = self.moments.residual() / (self.boards - 1)
+        return math.sqrt(variance) * self.boards / self.hands
+
+    @property
+    def variance_reduction(self) -> float | None:
+        """How many times the hands it would take without duplication to be as sure of the points.
+
+        The variance of points per hand over as many single tables, each with a deal of its own,
+        against its variance over the boards. None where the boards do not differ at all.
+        """
+        paired = self.moments.residual()
+        if self.boards < 2 or paired == 0:
+            return None
+        return self.tables.residual() / paired
+
+    def to_dict(self, keys: tuple[str, str]) -> dict[str, Any]:
+        """JSON values; contracts stand under the agents' `keys`."""
+        return {
+            "boards": self.boards,
+            "hands": self.hands,
+            "points_per_hand": interval_dict(self.points_per_hand),
+            "board_sd": self.board_sd,
+            "tie_boards": self.ties,
+            "variance_reduction": self.variance_reduction,
+            "contracts": dict(zip(keys, self.contracts, strict=True)),
+        }
+
+    def games_dict(self) -> dict[str, int]:
+        """Games by how they ended."""
+        names = ("a_won", "b_won", "drawn", "truncated")
+        return {name: getattr(self, name) for name in names}
+
+
+def interval_dict(interval: Interval | None) -> dict[str, float | None]:
+    """The notation's object, of nulls where there is no interval."""
+    return interval.to_dict() if interval else {"mean": None, "low": None, "high": None}

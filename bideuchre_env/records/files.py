@@ -1,0 +1,149 @@
+"""Files of game records: one JSON object a line (`.jsonl`), read and written as a stream.
+
+A line is written by one call to the operating system, so a run that is killed leaves whole lines.
+Reading goes on after a bad line: each line gives a `GameRecord` that replays, or the error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Container, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, NamedTuple
+
+from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.records.record import GameRecord
+
+PathLike = str | os.PathLike[str]
+STDIN = "-"
+
+
+class Line(NamedTuple):
+    """A line of a file of records: its number, from 1, and what it holds or what is wrong."""
+
+    number: int
+    record: GameRecord | None
+    error: str | None
+
+
+class RecordWriter:
+    """Writes game records to a new file, a whole line at a time; a context manager.
+
+    Raises `OptionError` for a file that exists, unless `overwrite`, or that cannot be written.
+    Folders on the way are made. Every line is with the operating system when `write` returns.
+    """
+
+    def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
+        self.path = Path(path)
+        self.lines = 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if overwrite else os.O_EXCL)
+        flags |= getattr(os, "O_BINARY", 0)
+        if not overwrite and os.path.lexists(self.path):
+            raise OptionError(
+                f"{self.path} exists: choose another file, or replace it (--force, overwrite=True)"
+            )
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(self.path, flags, 0o666)
+        except OSError as error:
+            raise OptionError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def write(self, record: GameRecord) -> None:
+        """Write one record."""
+        self.write_line(record.dumps().encode("ascii"))
+
+    def write_line(self, line: bytes) -> None:
+        """Write one line given without its end. The caller vouches for what it says."""
+        data = line + b"\n"
+        written = os.write(self._descriptor, data)
+        while written < len(data):  # a full disk or a pipe took a part of it
+            written += os.write(self._descriptor, data[written:])
+        self.lines += 1
+
+    def discard(self) -> None:
+        """Close the file and remove it."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file; closing twice is fine."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> RecordWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
+    """Write records to a new file as they come; how many."""
+    with RecordWriter(path, overwrite=overwrite) as writer:
+        for record in records:
+            writer.write(record)
+        return writer.lines
+
+
+def read(path: PathLike) -> Iterator[GameRecord]:
+    """The records of a file (`-` is standard input), each verified by replay.
+
+    Raises `RecordError`, with the line, at the first that is broken; `scan` goes on.
+    """
+    for line in scan(path):
+        if line.record is None:
+            raise RecordError(f"{path}, line {line.number}: {line.error}")
+        yield line.record
+
+
+def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line]:
+    """Every line of a file (`-` is standard input), with its record or its first fault.
+
+    `numbers` are the lines to read, all unless given. Blank lines are passed over. Raises
+    `OptionError` for a file that cannot be read.
+    """
+    try:
+        if str(path) == STDIN:
+            yield from _scan(sys.stdin.buffer, numbers)
+        else:
+            with open(path, "rb") as file:
+                yield from _scan(file, numbers)
+    except OSError as error:
+        raise OptionError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
+    for number, data in enumerate(file, start=1):
+        if not data.strip() or (numbers is not None and number not in numbers):
+            continue
+        try:
+            yield Line(number, GameRecord.loads(data.decode("utf-8")), None)
+        except UnicodeDecodeError as error:
+            yield Line(number, None, f"not UTF-8: {error.reason} at byte {error.start}")
+        except RecordError as error:
+            torn = "" if data.endswith(b"\n") else "torn: the file stops within this line; "
+            yield Line(number, None, f"{torn}{error}")
+
+
+def file_stem(*words: str) -> str:
+    """Words joined to a file's name that every system takes; `_` is for what some would not."""
+    return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
+
+
+def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:
+    """A path in a folder that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on."""
+    path = Path(folder) / f"{stem}{suffix}"
+    number = 2
+    while path.exists():
+        path = Path(folder) / f"{stem}-{number}{suffix}"
+        number += 1
+    return path

@@ -1,0 +1,303 @@
+"""Game records: what was dealt and done, as one JSON object a game (see `GameRecord`).
+
+A finished hand is a function of its final state row, so records are written from rows and read by
+replaying them through the same kernels that play the game.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import MAX_NAME, is_plain_name, is_whole, shown
+from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.one_row import deal_given_row, replay_row
+from bideuchre_env.core.rows import start_rows
+from bideuchre_env.core.state import Outcome, Phase, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import BidEuchreError, RecordError
+from bideuchre_env.records import transcript
+from bideuchre_env.records.transcript import HAND_FIELDS
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.parse import parse_deal, parse_score
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import CUSTOM, RULES
+from bideuchre_env.runtime.jit import Array
+
+FORMAT = "bideuchre/1"
+OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+_FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
+
+
+@dataclass
+class GameRecord:
+    """A game on record: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
+
+    `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks,
+    points and score. `start` is the score the game began with. `from_dict` and `loads` replay
+    what they read and raise `RecordError` at the first fault; nothing is mended.
+    """
+
+    variant: str
+    options: dict[str, Any] = field(default_factory=dict)
+    hands: list[dict[str, Any]] = field(default_factory=list)
+    seed: int | None = None
+    agents: list[str] | None = None
+    winner: int | None = None
+    outcome: str = "unfinished"
+    start: tuple[int, int] = (0, 0)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules the game was played by."""
+        return rules_of(self.variant, self.options)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Array,
+        rules: Rules,
+        variant: str,
+        *,
+        seed: int | None = None,
+        agents: list[str] | None = None,
+        start: tuple[int, int] = (0, 0),
+    ) -> GameRecord:
+        """The record of one game from a state row for each hand, as it stood when it ended."""
+        name = variant if variant in RULES else CUSTOM
+        base = RULES.get(name)
+        return cls(
+            variant=name,
+            options=rules.to_dict() if base is None else rules.options_from(base),
+            hands=hands_of(rows, rules),
+            seed=seed,
+            agents=agents,
+            start=start,
+            **_result(*_ending(rows[-1:])),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the notation; "start" stands in it only where it is not 0-0."""
+        data: dict[str, Any] = {"format": FORMAT}
+        data |= {name: getattr(self, name) for name in _FIELDS[:4]}
+        if self.start != (0, 0):
+            data["start"] = list(self.start)
+        return data | {name: getattr(self, name) for name in _FIELDS[4:]}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> GameRecord:
+        """Read and verify a record; `RecordError` names the hand, the action and the fault."""
+        _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
+        if data["format"] != FORMAT:
+            raise RecordError(f"format {shown(data['format'])}: this reads {FORMAT!r}")
+        record = cls(**{name: data[name] for name in _FIELDS}, start=_start(data))
+        record.verify()
+        return record
+
+    def dumps(self) -> str:
+        """The record as one line of JSON, without the line's end."""
+        return json.dumps(self.to_dict(), separators=(", ", ": "), allow_nan=False)
+
+    @classmethod
+    def loads(cls, line: str) -> GameRecord:
+        """Read and verify one line of JSON; `RecordError` if it is none."""
+        try:
+            data = json.loads(line, object_pairs_hook=_once)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise RecordError(f"not a line of JSON: {error}") from None
+        return cls.from_dict(data)
+
+    def verify(self) -> None:
+        """Replay every hand and compare every stated result; `RecordError` at the first fault."""
+        for _ in self.replay():
+            pass
+
+    def replay(self) -> Iterator[Array]:
+        """The state row, shape (1,), at the end of each hand, verifying as it goes."""
+        _check_header(self)
+        rules = self.rules
+        states = new_states(1)
+        for number, hand in enumerate(self.hands):
+            where = f"hand {number + 1}"
+            _check_fields(where, hand, HAND_FIELDS)
+            try:
+                _replay_hand(states, rules, hand, number, self.start)
+                _compare(hand, hand_of(states[0], rules))
+            except BidEuchreError as error:
+                raise RecordError(f"{where}: {error}") from None
+            if states[0]["phase"] < Phase.DEAL and number + 1 < len(self.hands):
+                raise RecordError(f"{where}: unfinished, yet another hand follows")
+            yield states.copy()
+        stated = {"winner": self.winner, "outcome": self.outcome}
+        found = _result(*_ending(states if self.hands else states[:0]))
+        if not all(_same(stated[name], found[name]) for name in found):
+            raise RecordError(f"the record says {shown(stated)}, the replay found {found}")
+
+
+class GameLines:
+    """The lines of games that differ in seed, hands and result alone: all else is written once.
+
+    A line is what `GameRecord.dumps` gives, as bytes.
+    """
+
+    def __init__(self, like: GameRecord) -> None:
+        line = replace(like, seed=None, hands=[], winner=None, outcome=OUTCOMES[0]).dumps()
+        before, _, rest = line.partition('"seed": null')
+        between, _, _ = rest.partition('"hands": [')
+        self._before, self._between = f'{before}"seed": '.encode(), f'{between}"hands": ['.encode()
+
+    def line(self, seed: int, hands: Sequence[bytes], end: Array) -> bytes:
+        """The line of a game, from the texts of its hands and the row its last hand ended in."""
+        result = _result_text(int(end["winner"]), int(end["outcome"]))
+        return b"".join((self._before, b"%d" % seed, self._between, b", ".join(hands), result))
+
+
+@lru_cache(maxsize=16)
+def _result_text(winner: int, outcome: int) -> bytes:
+    """The end of a line, from the end of its hands on."""
+    return f"], {json.dumps(_result(winner, outcome))[1:]}".encode()
+
+
+def rules_of(variant: str, options: dict[str, Any]) -> Rules:
+    """The rules a record names; `RecordError` for an unknown variant or option."""
+    try:
+        if variant == CUSTOM:
+            return Rules(**options)
+        return RULES[variant].replace(**options)
+    except (KeyError, TypeError):
+        known = ", ".join((*RULES, CUSTOM))
+        raise RecordError(
+            f"variant {shown(variant)} with options {shown(options)}: a variant is one of "
+            f"{known}, and options are a mapping of its options"
+        ) from None
+    except BidEuchreError as error:
+        raise RecordError(f"options: {error}") from None
+
+
+def hands_of(rows: Array, rules: Rules) -> list[dict[str, Any]]:
+    """The notation's object for the hand in each state row, finished or in progress."""
+    return [json.loads(text) for text in transcript.of(rules).texts(rows, np.arange(len(rows)))]
+
+
+def hand_of(row: Any, rules: Rules) -> dict[str, Any]:
+    """The notation's object for the hand a state row holds, finished or in progress."""
+    one = new_states(1)
+    one[0] = row
+    return hands_of(one, rules)[0]
+
+
+def _ending(rows: Array) -> Iterator[int]:
+    """Winner and outcome of the one row there may be."""
+    for row in rows:
+        yield from (int(row["winner"]), int(row["outcome"]))
+
+
+def _result(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, Any]:
+    """How a game stands, by the numbers of its state row."""
+    return {"winner": winner if winner >= 0 else None, "outcome": OUTCOMES[outcome]}
+
+
+def _replay_hand(
+    states: Array, rules: Rules, hand: dict[str, Any], number: int, start: tuple[int, int]
+) -> None:
+    """Deal and play one hand of a record in row 0."""
+    tables = compile_tables(rules)
+    dealer = hand["dealer"]
+    if not is_whole(dealer) or not 0 <= dealer < N_SEATS:
+        raise RecordError(f"dealer {shown(dealer)}: a seat from 0 to 3")
+    if number == 0:
+        start_rows(states, tables, np.array([dealer], np.int64))
+        states["score"] = start
+    elif states[0]["phase"] == Phase.OVER:
+        raise RecordError("the game was over before it")
+    deal_given_row(states, tables, parse_deal(hand["deal"], rules))
+    if states[0]["dealer"] != dealer:
+        raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
+    acts = actions.of(rules)
+    if not isinstance(hand["actions"], list):
+        raise RecordError(f"actions {shown(hand['actions'])}: a list of action names")
+    numbers = [acts.index.get(name, -1) for name in _strings(hand["actions"])]
+    at = replay_row(states, tables, np.array(numbers, np.int64))
+    if at >= 0:
+        raise RecordError(illegal(states[0], rules, hand["actions"][at], f"action {at + 1}, "))
+
+
+def _compare(stated: dict[str, Any], found: dict[str, Any]) -> None:
+    for name in ("declarer", "contract", "tricks", "points", "score"):
+        if not _same(stated[name], found[name]):
+            raise RecordError(f"{name} {shown(stated[name])}, but the replay found {found[name]!r}")
+
+
+def _check_header(record: GameRecord) -> None:
+    if not isinstance(record.options, dict):
+        raise RecordError(f"options {shown(record.options)}: a mapping")
+    if record.seed is not None and not (is_whole(record.seed) and record.seed >= 0):
+        raise RecordError(f"seed {shown(record.seed)}: a whole number or null")
+    agents = record.agents
+    if agents is not None and not (
+        isinstance(agents, list) and len(agents) == N_SEATS and all(map(is_plain_name, agents))
+    ):
+        raise RecordError(
+            f"agents {shown(agents)}: four names, by seat, of up to {MAX_NAME} printable "
+            "characters, or null"
+        )
+    try:
+        parse_score(record.start)
+    except BidEuchreError as error:
+        raise RecordError(f"start: {error}") from None
+    if not isinstance(record.hands, list):
+        raise RecordError(f"hands {shown(record.hands)}: a list")
+    if record.outcome not in OUTCOMES:
+        raise RecordError(f"outcome {shown(record.outcome)}: one of {', '.join(OUTCOMES)}")
+
+
+def _check_fields(what: str, data: Any, wanted: tuple[str, ...], optional: Any = ()) -> None:
+    if not isinstance(data, dict):
+        raise RecordError(f"{what}: an object with {', '.join(wanted)}, not {type(data).__name__}")
+    missing = [name for name in wanted if name not in data]
+    extra = [name for name in data if name not in (*wanted, *optional)]
+    if missing or extra:
+        raise RecordError(
+            f"{what}: "
+            + "; ".join(
+                f"{word} {', '.join(map(repr, names))}"
+                for word, names in (("lacks", missing), ("has unknown", extra))
+                if names
+            )
+        )
+
+
+def _strings(items: list[Any]) -> list[str]:
+    for item in items:
+        if not isinstance(item, str):
+            raise RecordError(f"actions: {shown(item)} is no action name")
+    return items
+
+
+def _start(data: dict[str, Any]) -> tuple[int, int]:
+    start = data.get("start", [0, 0])
+    if not isinstance(start, list) or len(start) != 2:
+        raise RecordError(f"start {shown(start)}: the two sides' points, as [0, 0]")
+    return start[0], start[1]
+
+
+def _same(stated: Any, found: Any) -> bool:
+    """Whether a value of a record is what was found: equal, and of the same JSON type."""
+    if isinstance(found, list):
+        alike = isinstance(stated, list) and len(stated) == len(found)
+        return alike and all(map(_same, stated, found))
+    return type(stated) is type(found) and bool(stated == found)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose names all differ."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError(f"an object with a name twice: {', '.join(name for name, _ in pairs)}")
+    return data

@@ -1,0 +1,186 @@
+"""A hand as the JSON object of the notation, written by a kernel from its state row.
+
+A state row tells the whole hand, finished or in progress: it is wound back to its deal and played
+again, and every action is written on the way. Self-play writes tens of thousands of hands per
+second, so this is one pass that copies words; dicts are read back from it.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.core.hands import held
+from bideuchre_env.core.replay import deal_replay, next_action, wind_back
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.step import apply
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, STRAINS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+HAND_FIELDS = ("dealer", "deal", "actions", "declarer", "contract", "tricks", "points", "score")
+"""The fields of a hand, in their order: the first words a kernel may write."""
+(DEALER, DEAL, ACTIONS, DECLARER, CONTRACT, TRICKS, POINTS, SCORE) = range(len(HAND_FIELDS))
+_MARKS = ("[", "]", ", ", "}", "null")
+(OPEN, CLOSE, COMMA, END, NULL) = range(len(HAND_FIELDS), len(HAND_FIELDS) + len(_MARKS))
+NAMES = NULL + 1  # where the action names begin, and after them the contracts
+CONTRACTS = 1 + len(STRAINS)  # of a bid: its strain not named yet, or named
+_DIGITS = 20
+_MOST_WORDS = 3 * (N_SEATS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 40
+
+
+class Writing(NamedTuple):
+    """What the kernels write with, and where."""
+
+    words: Array  # uint8 (n, width): fields, marks, action names, contracts
+    lengths: Array  # int64 (n,)
+    replay: Array  # state rows (1,): working room
+    fresh: Array
+    out: Array  # uint8
+
+
+class HandWriter:
+    """Writes the hands of one game's state rows; `of(rules)` keeps one per `Rules`."""
+
+    def __init__(self, rules: Rules) -> None:
+        acts = actions.of(rules)
+        contracts = [
+            json.dumps(acts.contract(level, strain))
+            for level in range(len(rules.ladder))
+            for strain in range(-1, len(STRAINS))
+        ]
+        fields = [("{" if name == HAND_FIELDS[0] else ", ") + f'"{name}": ' for name in HAND_FIELDS]
+        words = [*fields, *_MARKS, *map(json.dumps, acts.names), *contracts]
+        coded = [word.encode("ascii") for word in words]
+        self.lengths = np.array([len(word) for word in coded], np.int64)
+        self.words = np.zeros((len(coded), int(self.lengths.max())), np.uint8)
+        for row, word in zip(self.words, coded, strict=True):
+            row[: len(word)] = np.frombuffer(word, np.uint8)
+        self.tables = compile_tables(rules)
+        self.room = _MOST_WORDS * self.words.shape[1] + 9 * _DIGITS
+
+    def texts(self, states: Array, index: Array) -> list[bytes]:
+        """The JSON object of the hand in each row of `index`, finished or in progress."""
+        # nothing is shared: threads may write
+        out, ends = np.empty(len(index) * self.room, np.uint8), np.empty(len(index), np.int64)
+        writing = Writing(self.words, self.lengths, new_states(1), new_states(1), out)
+        write_hands(states, self.tables, index, writing, ends)
+        stops: list[int] = ends.tolist()
+        text = out[: max(stops, default=0)].tobytes()
+        return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
+
+
+@lru_cache(maxsize=16)
+def of(rules: Rules) -> HandWriter:
+    """The writer of hands of these rules."""
+    return HandWriter(rules)
+
+
+@entry_kernel
+def write_hands(states: Array, tables: Array, index: Array, writing: Writing, ends: Array) -> None:
+    """Write the hand of row `index[j]` to `writing.out`, one after another, up to `ends[j]`."""
+    t, replay, at = tables[0], writing.replay[0], 0
+    for j in range(len(index)):
+        s = states[index[j]]
+        writing.replay[0] = states[index[j]]
+        wind_back(t, s, replay)
+        at = put_number(writing, put(writing, at, DEALER), s.dealer)
+        at = put_deal(writing, at, t, replay)
+        at = put_actions(writing, at, t, replay)
+        at = put_result(writing, at, t, s)
+        ends[j] = at
+
+
+@kernel
+def put(writing: Writing, at: int, word: int) -> int:
+    """Copy a word to `out[at:]`; where it ends."""
+    for i in range(writing.lengths[word]):
+        writing.out[at + i] = writing.words[word, i]
+    return at + writing.lengths[word]
+
+
+@kernel
+def put_number(writing: Writing, at: int, number: int) -> int:
+    """Write a whole number in decimal to `out[at:]`; where it ends."""
+    out = writing.out
+    if number < 0:
+        out[at] = 45
+        at += 1
+        number = -number
+    digits, rest = 1, number // 10
+    while rest > 0:
+        digits += 1
+        rest //= 10
+    for i in range(digits):
+        out[at + digits - 1 - i] = 48 + number % 10
+        number //= 10
+    return at + digits
+
+
+@kernel
+def put_pair(writing: Writing, at: int, field: int, pair: Array) -> int:
+    """Write a field of one number for each side."""
+    at = put_number(writing, put(writing, put(writing, at, field), OPEN), pair[0])
+    at = put_number(writing, put(writing, at, COMMA), pair[1])
+    return put(writing, at, CLOSE)
+
+
+@kernel
+def put_deal(writing: Writing, at: int, t: Row, replay: Row) -> int:
+    """Write the four hands as dealt, each fanned: spades first, high cards first."""
+    ranks = t.kinds // 4
+    at = put(writing, put(writing, at, DEAL), OPEN)
+    for seat in range(N_SEATS):
+        at = put(writing, at, OPEN)
+        hand, cards = replay.hands[seat], 0
+        for i in range(t.kinds):
+            kind = (i % ranks) * 4 + 3 - i // ranks
+            for _ in range(held(hand, kind)):
+                if cards > 0:
+                    at = put(writing, at, COMMA)
+                at = put(writing, at, NAMES + t.card_offset + kind)
+                cards += 1
+        at = put(writing, at, CLOSE)
+        if seat + 1 < N_SEATS:
+            at = put(writing, at, COMMA)
+    return put(writing, at, CLOSE)
+
+
+@kernel
+def put_actions(writing: Writing, at: int, t: Row, replay: Row) -> int:
+    """Write every action of the hand, in order, by playing it again."""
+    at = put(writing, put(writing, at, ACTIONS), OPEN)
+    fresh, first = writing.fresh[0], True
+    deal_replay(replay, fresh)
+    action = next_action(replay, t, fresh)
+    while action >= 0:
+        if not first:
+            at = put(writing, at, COMMA)
+        first = False
+        at = put(writing, at, NAMES + action)
+        apply(fresh, t, action)
+        action = next_action(replay, t, fresh)
+    return put(writing, at, CLOSE)
+
+
+@kernel
+def put_result(writing: Writing, at: int, t: Row, s: Row) -> int:
+    """Write the contract, and the tricks, points and score of both sides."""
+    at = put(writing, at, DECLARER)
+    if s.level < 0 or s.calls_made < N_SEATS:
+        at = put(writing, put(writing, at, NULL), CONTRACT)
+        at = put(writing, at, NULL)
+    else:
+        contract = NAMES + t.n_actions + s.level * CONTRACTS + 1 + s.strain
+        at = put(writing, put_number(writing, at, s.declarer), CONTRACT)
+        at = put(writing, at, contract)
+    at = put_pair(writing, at, TRICKS, s.tricks_won)
+    at = put_pair(writing, at, POINTS, s.points)
+    at = put_pair(writing, at, SCORE, s.score)
+    return put(writing, at, END)

@@ -1,0 +1,64 @@
+"""The action numbering of a `Rules`, and the names of notation: one list, read both ways.
+
+Actions are `pass`, then every bid (by level, then strain where it is part of the bid), then the
+strains to name after an auction (where that is how it is done), then the card kinds of the deck.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import NotationError
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
+from bideuchre_env.rules.rules import Rules
+
+
+class Actions:
+    """Number and name of every action of a game; `of(rules)` keeps one per `Rules`."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        in_bid = rules.strain_named == "in_bid"
+        bids = [bid.name for bid in rules.ladder]
+        self.strains_per_bid = len(STRAINS) if in_bid else 1
+        names = ["pass"]
+        names += [f"bid {b} {s}" for b in bids for s in STRAINS] if in_bid else []
+        names += [] if in_bid else [f"bid {b}" for b in bids]
+        self.trump_offset = len(names)
+        names += [] if in_bid else [f"trump {s}" for s in STRAINS]
+        self.card_offset = len(names)
+        names += CARD_NAMES[: rules.kinds]
+        self.names: tuple[str, ...] = tuple(names)
+        self.n = len(names)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Name to number."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def parse(self, name: Any) -> int:
+        """The number of an action name; `NotationError` if this game has no such action."""
+        number = self.index.get(name) if isinstance(name, str) else None
+        if number is None:
+            raise NotationError(f"{shown(name)} is no action of this game: {self._example()}")
+        return number
+
+    def _example(self) -> str:
+        bids = self.names[1 : self.trump_offset]
+        trump = "" if self.trump_offset == self.card_offset else " · trump C to trump NT"
+        return f"pass · {bids[0]} to {bids[-1]}{trump} · a card as {self.names[-1]}"
+
+    def contract(self, level: int, strain: int) -> str | None:
+        """The words of a contract ("4 H", "moon NT"); None for no bid, no strain while unnamed."""
+        if level < 0:
+            return None
+        name = self.rules.ladder[level].name
+        return name if strain < 0 else f"{name} {STRAINS[strain]}"
+
+
+@lru_cache(maxsize=256)
+def of(rules: Rules) -> Actions:
+    """The actions of these rules."""
+    return Actions(rules)

@@ -1,0 +1,94 @@
+"""`Bid`, a rung of the bid ladder, and how the fields of rules are read."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bideuchre_env._checks import is_whole, shown
+from bideuchre_env.errors import RulesError
+
+MAX_BIDS = 32
+MAX_EXCHANGE = 3
+_MAX_NAME = 32
+_MAX_VALUE = 10**6
+_NAME = re.compile(r"[a-z](?:[a-z0-9 -]*[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Bid:
+    """One rung of the bid ladder: with partner for `tricks` tricks, or alone for all of them.
+
+    `name` is the word in notation ("4", "moon"); `value` the points lost when it fails and, for a
+    lone bid, won when it is made; `exchange` how many cards declarer and partner exchange (0 to 3,
+    lone bids only); `tricks` the tricks a partnered bid must take, None for a lone bid.
+    """
+
+    name: str
+    value: int
+    exchange: int = 0
+    tricks: int | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether the declarer plays without partner and must win every trick."""
+        return self.tricks is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """This lone bid as it stands in a record's `options`."""
+        return {"name": self.name, "exchange": self.exchange, "value": self.value}
+
+
+def lone_bids(given: Any) -> tuple[Bid, ...]:
+    """Lone bids as a tuple, from a list of `Bid`s or mappings; `RulesError` for anything else."""
+    if not isinstance(given, (list, tuple)):
+        raise RulesError(f"lone={shown(given)}: a list of lone bids, lowest first")
+    return tuple(map(_as_bid, given))
+
+
+def _as_bid(given: Any) -> Bid:
+    if isinstance(given, Bid):
+        return given
+    wanted = {"name", "value"}
+    if isinstance(given, Mapping) and wanted <= set(given) <= wanted | {"exchange"}:
+        return Bid(**dict(given))
+    raise RulesError(f"lone bid {shown(given)}: a Bid, or a mapping with name, exchange and value")
+
+
+def check_lone(bid: Bid) -> None:
+    """Raise `RulesError` unless every field of a lone bid makes sense."""
+    if bid.tricks is not None:
+        raise RulesError(
+            f"lone bid {shown(bid.name)} has tricks={shown(bid.tricks)}: it takes them all"
+        )
+    name = bid.name
+    if not isinstance(name, str) or len(name) > _MAX_NAME or not _NAME.fullmatch(name):
+        raise RulesError(f"lone bid name {shown(name)}: lower-case words as 'moon' or 'call-2'")
+    check_integer(f"value of {name!r}", bid.value, 1, _MAX_VALUE)
+    check_integer(f"exchange of {name!r}", bid.exchange, 0, MAX_EXCHANGE)
+
+
+def trick_range(given: Any) -> tuple[int, int]:
+    """The lowest and the highest bid with partner; `RulesError` unless two whole numbers."""
+    if isinstance(given, (list, tuple)) and len(given) == 2 and all(map(is_whole, given)):
+        return int(given[0]), int(given[1])
+    raise RulesError(f"partnered={shown(given)}: the lowest and highest bid, as (3, 5), or None")
+
+
+def plain_integer(value: Any) -> Any:
+    """A whole number of another library as Python's own; anything else as it is."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:  # an array that is no single whole number
+        return value
+
+
+def check_integer(name: str, value: Any, low: int, high: int) -> None:
+    """Raise `RulesError` unless the value of an option is a whole number from low to high."""
+    if not is_whole(value) or not low <= value <= high:
+        raise RulesError(f"{name}={shown(value)}: a whole number from {low} to {high}")

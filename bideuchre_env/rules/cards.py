@@ -1,0 +1,83 @@
+"""Cards, suits, strains and seats: numbers inside, names at the edge.
+
+A *card kind* is `rank * 4 + suit` with ranks counted down from the ace, so a deck with fewer
+ranks is a prefix of the 24 kinds (16 kinds: A K Q J; 20: down to the ten; 24: down to the nine).
+Two copies of a card are one kind.
+
+A *hand* is one integer: bit `kind` says that a copy is held, bit `kind + 24` that a second is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import NotationError
+
+RANKS = "AKQJT9"
+SUITS = "CDHS"
+STRAINS = ("C", "D", "H", "S", "NT")
+NO_TRUMP = 4
+JACK = RANKS.index("J")
+N_SEATS = 4
+MAX_KINDS = 24
+MAX_TRICKS = 12
+COPY_SHIFT = 24
+KIND_BITS = (1 << MAX_KINDS) - 1
+
+CARD_NAMES = tuple(rank + suit for rank in RANKS for suit in SUITS)
+AGENT_NAMES = tuple(f"player_{seat}" for seat in range(N_SEATS))
+
+_KIND_OF = {name: kind for kind, name in enumerate(CARD_NAMES)}
+_RANK_ORDER = {rank: value for value, rank in enumerate("9TJQKA")}
+
+
+def same_colour(suit: int) -> int:
+    """The other suit of the same colour: clubs and spades, diamonds and hearts."""
+    return 3 - suit
+
+
+def parse_card(name: object) -> int:
+    """The kind of a card name such as `"JH"`; `NotationError` for anything else."""
+    kind = _KIND_OF.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise NotationError(
+            f"{shown(name)} is no card: a rank of 9 T J Q K A then a suit of C D H S, as 'JH'"
+        )
+    return kind
+
+
+def parse_strain(name: object) -> int:
+    """The number of a strain name: `C D H S NT` are 0 to 4."""
+    if not isinstance(name, str) or name not in STRAINS:
+        raise NotationError(f"{shown(name)} is no strain: one of {' '.join(STRAINS)}")
+    return STRAINS.index(name)
+
+
+def sort_key(name: str) -> tuple[int, int]:
+    """Orders card names as a hand is fanned: by suit (spades first), high cards first."""
+    return (-SUITS.index(name[1]), -_RANK_ORDER[name[0]])
+
+
+def hand_bits(kinds: Iterable[int]) -> int:
+    """The hand integer that holds these kinds (each at most twice)."""
+    hand = 0
+    for kind in kinds:
+        hand |= 1 << kind if not hand >> kind & 1 else 1 << kind + COPY_SHIFT
+    return hand
+
+
+def hand_kinds(hand: int) -> list[int]:
+    """The kinds in a hand integer, in kind order, a pair twice."""
+    hand = int(hand)
+    return [
+        kind
+        for kind in range(MAX_KINDS)
+        for copy in range(2)
+        if hand >> (kind + COPY_SHIFT * copy) & 1
+    ]
+
+
+def hand_names(hand: int) -> list[str]:
+    """The card names in a hand integer, fanned: by suit, high cards first."""
+    return sorted((CARD_NAMES[kind] for kind in hand_kinds(hand)), key=sort_key)

@@ -1,0 +1,73 @@
+"""Deals given by name: parsed and checked before anything reaches a kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.errors import DealError, NotationError
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card
+from bideuchre_env.rules.rules import Rules
+
+SCORE_LIMIT = 10**15
+
+
+def parse_deal(deal: Any, rules: Rules) -> npt.NDArray[np.int64]:
+    """Four lists of card names, by seat, as hand integers, int64 (4,).
+
+    Raises `DealError` unless they are exactly the deck of these rules, dealt out equally.
+    """
+    if not isinstance(deal, (list, tuple)) or len(deal) != N_SEATS:
+        raise DealError(f"deal {shown(deal)}: four lists of card names, by seat")
+    hands = []
+    for seat, hand in enumerate(deal):
+        if not isinstance(hand, (list, tuple)):
+            raise DealError(f"deal, seat {seat}: {shown(hand)} is no list of card names")
+        try:
+            kinds = [parse_card(name) for name in hand]
+        except NotationError as error:
+            raise DealError(f"deal, seat {seat}: {error}") from None
+        if len(kinds) != rules.tricks:
+            raise DealError(
+                f"deal, seat {seat}: {len(kinds)} cards, and a hand of this deck has {rules.tricks}"
+            )
+        hands.append(kinds)
+    counts = Counter(kind for kinds in hands for kind in kinds)
+    for kind in sorted(counts.keys() | set(range(rules.kinds))):
+        wanted = rules.copies if kind < rules.kinds else 0
+        if counts[kind] != wanted:
+            raise DealError(
+                f"deal: {CARD_NAMES[kind]} is dealt {counts[kind]} times, and this deck of "
+                f"{rules.cards} has it {wanted} times"
+            )
+    return np.array([hand_bits(kinds) for kinds in hands], np.int64)
+
+
+def parse_dealer(dealer: Any) -> int:
+    """A seat 0 to 3, or -1 for None (the first dealer is drawn); `DealError` otherwise."""
+    return -1 if dealer is None else parse_seat("dealer", dealer)
+
+
+def parse_seat(name: str, seat: Any) -> int:
+    """A seat 0 to 3; `DealError` otherwise, calling it by `name`."""
+    if not is_integer(seat) or not 0 <= seat < N_SEATS:
+        raise DealError(f"{name} {shown(seat)}: a seat from 0 to 3")
+    return int(seat)
+
+
+def parse_score(score: Any) -> tuple[int, int]:
+    """The points both sides start with; (0, 0) for None; `DealError` otherwise."""
+    if score is None:
+        return 0, 0
+    values = list(score) if isinstance(score, (list, tuple, np.ndarray)) else []
+    if (
+        len(values) != 2
+        or not all(map(is_integer, values))
+        or any(abs(int(v)) > SCORE_LIMIT for v in values)
+    ):
+        raise DealError(f"score {shown(score)}: two whole numbers of at most 10**15 either way")
+    return int(values[0]), int(values[1])

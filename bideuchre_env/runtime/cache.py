@@ -1,0 +1,121 @@
+"""Where compiled kernels are kept: a folder whose name tells the sources they were made from.
+
+numba keeps compiled code by the source file of each function, so it does not see an edit to a
+kernel that another kernel calls, not even after an upgrade of the package. The cache folder
+therefore carries a hash of every source file that compiled code depends on (and of the settings
+that change it): an edit anywhere gives a new folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_STALE_SECONDS = 14 * 24 * 3600
+
+
+def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
+    """The files compiled code depends on, by their path in the package, in whatever room.
+
+    They are those with kernels, and all that these import.
+    """
+    linked = package / "agents"  # a link in a checkout, where the system has links
+    agents = linked if linked.is_dir() else package.parent / "agents"
+    files = {
+        f"{room}{path.relative_to(folder).as_posix()}": path
+        for room, folder in (("", package), ("agents/", agents))
+        for path in sorted(folder.rglob("*.py"))
+    }
+    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    wanted = {name for name, text in texts.items() if re.search(r"^@\w*kernel\b", text, re.M)}
+    frontier = set(wanted) | {"runtime/jit.py"}
+    while frontier:
+        wanted |= frontier
+        imported = {found for name in frontier for found in _imports(texts[name])}
+        frontier = (imported & texts.keys()) - wanted
+    return {name: files[name] for name in sorted(wanted)}
+
+
+def _imports(text: str) -> set[str]:
+    """The files of the package that a source may import when it is imported itself."""
+    found = set()
+    for module, names in re.findall(
+        r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
+    ):
+        folder = module.replace(".", "/")
+        for name in ("", *re.findall(r"\w+", names)):
+            inner = f"{folder}/{name}".strip("/")
+            found |= {f"{inner}.py", f"{inner}/__init__.py".lstrip("/")}
+    return found
+
+
+def _fingerprint(settings: object) -> str:
+    digest = hashlib.sha256()
+    digest.update(repr(settings).encode())
+    for name, path in kernel_sources().items():
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
+
+
+def _cache_bases() -> Iterator[Path]:
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        yield Path(chosen)
+        return
+    yield _PACKAGE / "__pycache__"
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        yield _user_cache()
+    with contextlib.suppress(OSError):  # a machine without a folder for temporary files
+        yield from _own_temporary_folder()
+
+
+def _own_temporary_folder() -> Iterator[Path]:
+    """A folder for temporary files that nobody else can have put anything into."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022):
+        yield folder
+
+
+def cache_folder(settings: object) -> str:
+    """The folder of what is compiled under these settings, "" if none can be written.
+
+    It is in the first place that can be: beside the package, the user's cache, temporary.
+    """
+    name = f"kernels-{_fingerprint(settings)}"
+    for base in _cache_bases():
+        folder = base / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            os.utime(folder)
+        except OSError:
+            continue
+        _drop_stale(base, name)
+        return str(folder)
+    return ""
+
+
+def _drop_stale(base: Path, keep: str) -> None:
+    for old in base.glob("kernels-*"):
+        try:
+            if old.name != keep and time.time() - old.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+        except OSError:
+            continue

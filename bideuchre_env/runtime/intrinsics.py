@@ -1,0 +1,228 @@
+"""Single machine instructions for kernels, each with a plain Python twin.
+
+Bits counted and found; rows of bytes as bare pointers, eight bytes at a time; numbers that threads
+share.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from numba.core import cgutils as _cgutils
+from numba.core import codegen as _codegen
+from numba.core import types
+from numba.extending import intrinsic
+
+from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel, kernel
+
+codegen: Any = _codegen
+cgutils: Any = _cgutils
+
+
+def _popcount(bits: int) -> int:
+    """How many bits of a non-negative int64 are set."""
+    return int(bits).bit_count()
+
+
+def _lowest_bit(bits: int) -> int:
+    """The index of the lowest set bit of a positive int64."""
+    bits = int(bits)
+    return (bits & -bits).bit_length() - 1
+
+
+def _highest_bit(bits: int) -> int:
+    """The index of the highest set bit of a positive int64."""
+    return int(bits).bit_length() - 1
+
+
+def _instruction(plain: F, emit: Callable[[Any, Any, Any], Any]) -> F:
+    """One machine instruction on an int64 for kernels, or its plain Python twin without JIT."""
+
+    def declare(typing_context: Any, bits: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return emit(context, builder, args[0])
+
+        return types.int64(types.int64), build
+
+    compiled: Any = intrinsic(declare) if JIT else plain
+    return cast(F, compiled)
+
+
+popcount = _instruction(_popcount, lambda context, builder, bits: builder.ctpop(bits))
+lowest_bit = _instruction(
+    _lowest_bit,
+    lambda context, builder, bits: builder.cttz(bits, context.get_constant(types.boolean, 1)),
+)
+highest_bit = _instruction(
+    _highest_bit,
+    lambda context, builder, bits: builder.sub(
+        context.get_constant(types.int64, 63),
+        builder.ctlz(bits, context.get_constant(types.boolean, 1)),
+    ),
+)
+
+
+def _plain_nth_bit(bits: int, n: int) -> int:
+    """The index of the `n`-th lowest set bit, from 0, of an int64 with more than `n` of them."""
+    for _ in range(n):
+        bits &= bits - 1
+    return lowest_bit(bits)
+
+
+def _has_quick_deposit() -> bool:
+    """Whether this processor puts bits in chosen places by one instruction that is not slow."""
+    features = config.CPU_FEATURES
+    if features is None:
+        features = codegen.get_host_cpu_features()
+    return "+bmi2" in features.split(",") and codegen.ll.get_host_cpu_name() not in _SLOW_DEPOSIT
+
+
+def _deposit(typing_context: Any, bits: Any, n: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = args[0].type
+        one = builder.shl(context.get_constant(types.int64, 1), args[1])
+        shape = codegen.llvmir.FunctionType(word, [word, word])
+        name = "llvm.x86.bmi.pdep.64"
+        deposit = cgutils.get_or_insert_function(builder.module, shape, name)
+        bit = builder.call(deposit, [one, args[0]])
+        return builder.cttz(bit, context.get_constant(types.boolean, 1))
+
+    return types.int64(types.int64, types.int64), build
+
+
+_SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
+_QUICK = JIT and _has_quick_deposit()
+nth_bit: Any = intrinsic(_deposit) if _QUICK else inline_kernel(_plain_nth_bit)
+
+
+def _plain_row(rows: Array, i: int) -> Array:
+    """Row `i` of a C-contiguous int8 array of two dimensions, to be indexed and nothing else."""
+    row: Array = rows[i]
+    return row
+
+
+def _plain_line(line: Array) -> Array:
+    """A C-contiguous int8 array of one dimension as `row_of` gives its rows."""
+    return line
+
+
+def _plain_store(out: Array, at: int, word: Word) -> None:
+    """Write the eight bytes of a uint64, lowest first, to `out[at : at + 8]` of a row."""
+    for i in range(8):
+        out[at + i] = (word >> np.uint64(8 * i)) & np.uint64(255)
+
+
+def _plain_load(row: Array, at: int) -> Word:
+    """The eight bytes from `row[at]` as a uint64, lowest first."""
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(int(row[at + i]) & 255) << np.uint64(8 * i)
+    return word
+
+
+_BYTES: Any = cast(Any, types).CPointer(types.int8)
+_LINES, _ROWS = (
+    [types.Array(types.int8, n, "C", readonly=readonly) for readonly in (False, True)]
+    for n in (1, 2)
+)
+
+
+def _fast_row(typing_context: Any, rows: Any, i: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        width = builder.extract_value(array.shape, 1)
+        return builder.gep(array.data, [builder.mul(args[1], width)])
+
+    return (_BYTES(rows, types.int64), build) if rows in _ROWS else None
+
+
+def _fast_line(typing_context: Any, line: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+    return (_BYTES(line), build) if line in _LINES else None
+
+
+def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.gep(args[0], [args[1]])
+        words = builder.bitcast(place, args[2].type.as_pointer())
+        builder.store(args[2], words, align=1)
+        return context.get_dummy_value()
+
+    return (types.void(_BYTES, types.int64, types.uint64), build) if out == _BYTES else None
+
+
+def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.gep(args[0], [args[1]])
+        words = context.get_value_type(types.uint64).as_pointer()
+        return builder.load(builder.bitcast(place, words), align=1)
+
+    return (types.uint64(_BYTES, types.int64), build) if row == _BYTES else None
+
+
+# Compiled, a row is a bare pointer: a view would be counted in and out at every row, by atomic
+# instructions that threads would then contend for. Where numba checks bounds rows stay views.
+_BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
+row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
+line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
+load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
+store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)
+
+
+def _plain_read(cells: Array, i: int) -> int:
+    """The number in `cells[i]`, int64, which another thread may have just written."""
+    return int(cells[i])
+
+
+def _plain_write(cells: Array, i: int, value: int) -> None:
+    """Write `cells[i]`, int64, for other threads to see after all that was written before."""
+    cells[i] = value
+
+
+def _plain_add(cells: Array, i: int, value: int) -> int:
+    """Add to `cells[i]`, int64, in one step that no thread can come between; what it was before."""
+    before = int(cells[i])
+    cells[i] = before + value
+    return before
+
+
+_CELLS = types.Array(types.int64, 1, "C")
+
+
+def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+def _shared_read(typing_context: Any, cells: Any, i: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_cell(context, builder, signature, args), "seq_cst", 8)
+
+    return (types.int64(_CELLS, types.int64), build) if cells == _CELLS else None
+
+
+def _shared_write(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[2], _cell(context, builder, signature, args), "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return (types.void(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
+
+
+def _shared_add(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = _cell(context, builder, signature, args)
+        return builder.atomic_rmw("add", cell, args[2], "seq_cst")
+
+    return (types.int64(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
+
+
+# What threads tell each other inside kernels, each access in the order it is written in.
+read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
+write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
+add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add

@@ -1,0 +1,65 @@
+"""Kernels as plain Python: whole numbers are Python's own, as wide as compiled code makes them.
+
+A compiled kernel computes with int64 whatever the width of a field. numpy's small ints would
+overflow instead, so rows and arrays give Python ints here. Words (uint64) wrap around in both.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+
+class PlainRow(np.record):  # type: ignore[misc]  # numpy says final, and is not
+    """A row of a structured array whose whole numbers are Python ints."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return widened(super().__getattribute__(name))
+
+
+class PlainArray(np.ndarray[Any, np.dtype[Any]]):
+    """An array of signed whole numbers that gives Python ints."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return widened(super().__getitem__(index))
+
+
+def widened(given: Any) -> Any:
+    """A value as plain kernels compute with it: signed whole numbers and what holds them."""
+    if isinstance(given, np.signedinteger):
+        return int(given)
+    if isinstance(given, np.ndarray) and given.dtype.kind == "i":
+        return given if type(given) is PlainArray else given.view(PlainArray)
+    if isinstance(given, tuple) and hasattr(given, "_fields"):
+        return type(given)(*map(widened, given))
+    return given
+
+
+class _Running(threading.local):
+    """Whether this thread is inside a kernel."""
+
+    inside = False
+
+
+_running = _Running()
+
+
+def plain_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, given wide numbers whoever calls it; words wrap around without a warning."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        if _running.inside:
+            return function(*arguments)
+        _running.inside = True
+        try:
+            with np.errstate(over="ignore"):
+                return function(*map(widened, arguments))
+        finally:
+            _running.inside = False
+
+    return run

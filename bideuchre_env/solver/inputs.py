@@ -1,0 +1,179 @@
+"""What may be given to the solver: environments, state rows, records with a ply, deals.
+
+Everything is checked here, row by row, before a kernel sees it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.core.one_row import deal_given_row, step_row
+from bideuchre_env.core.rows import start_rows
+from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
+from bideuchre_env.envs.aec.env import BidEuchreEnv
+from bideuchre_env.errors import DealError, PositionError
+from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, N_SEATS
+from bideuchre_env.rules.parse import parse_deal
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, entry_kernel
+
+FAULTS = {
+    NOT_IN_PLAY: "is not in the play of the cards",
+    NO_HANDS: "has hands that this deck and the tricks to come cannot give",
+    NO_TRICK: "has a trick that its seats, its strain and the cards on the table do not make",
+}
+
+
+@entry_kernel
+def first_fault(states: Array, tables: Array, room: Array) -> int:
+    """The first row that is no ending, as `row * 16 + fault`; -1 if every row is one.
+
+    `room` is one row of working room.
+    """
+    for i in range(len(states)):
+        fault = ending_fault(tables[0], states[i], room[0])
+        if fault > 0:
+            return i * 16 + fault
+    return -1
+
+
+def check_rows(rows: Any, rules: Rules) -> Array:
+    """State rows in play, shape (n,), copied; `PositionError` names the first that is not sound."""
+    if not isinstance(rules, Rules):
+        raise PositionError(f"rules={shown(rules)}: state rows need the Rules they are played by")
+    if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
+        raise PositionError(f"{shown(rows)}: rows of the STATE dtype are wanted")
+    given = np.atleast_1d(np.asarray(rows))
+    if given.ndim != 1 or given.dtype.fields != STATE.fields:
+        raise PositionError(f"rows of shape {given.shape}: STATE rows of shape (n,) are wanted")
+    states = new_states(len(given))
+    states[:] = given
+    found = int(first_fault(states, compile_tables(rules), new_states(1)))
+    if found >= 0:
+        row, fault = divmod(found, 16)
+        phase = int(states[row]["phase"])
+        said = FAULTS[fault]
+        if fault == NOT_IN_PLAY and 0 <= phase < len(Phase):
+            said += f" but in phase {Phase(phase).name}: the solver begins at the opening lead"
+        raise PositionError(f"position {row} {said}")
+    return states
+
+
+def position_of(
+    position: Any, rules: Rules | None, ply: int | None, hand: int | None
+) -> tuple[Array, Rules]:
+    """One state row in play, shape (1,), and its rules, from anything the solver takes."""
+    if isinstance(position, GameRecord):
+        _only(rules is None, "rules", "a record names its own rules")
+        return check_rows(rows_before(position, ply, hand), position.rules), position.rules
+    _only(ply is None and hand is None, "ply and hand", "they are for game records")
+    env = getattr(position, "unwrapped", None)
+    if isinstance(env, BidEuchreEnv):
+        _only(rules is None, "rules", "an environment has its own rules")
+        env._require_game()
+        return check_rows(env._states, env.rules), env.rules
+    if rules is None and not isinstance(position, (np.ndarray, np.void)):
+        raise PositionError(
+            f"{shown(position)}: an environment, a state row with its rules, or a GameRecord with "
+            "a ply is wanted"
+        )
+    states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
+    if len(states) != 1:
+        raise PositionError(f"{len(states)} state rows: one is wanted (solve_batch takes many)")
+    return states, rules  # type: ignore[return-value]
+
+
+def _only(holds: bool, names: str, reason: str) -> None:
+    if not holds:
+        raise PositionError(f"{names} given: {reason}")
+
+
+def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
+    """The state row, shape (1,), before action `ply` of a record, or of its hand `hand`.
+
+    Both count from 0; the record is verified on the way.
+    """
+    record.verify()
+    if not is_integer(ply):
+        raise PositionError(f"ply={shown(ply)}: a record needs the number of an action, from 0")
+    number, left = (hand, ply) if hand is not None else _hand_of(record, ply)
+    if not is_integer(number) or not 0 <= number < len(record.hands):
+        raise PositionError(f"hand={shown(number)}: from 0 to {len(record.hands) - 1}")
+    told = record.hands[number]
+    if not 0 <= left < len(told["actions"]):
+        raise PositionError(
+            f"ply={shown(ply)}: hand {number} has actions 0 to {len(told['actions']) - 1}"
+        )
+    states = opened_hand(told, record.rules)
+    for name in told["actions"][:left]:
+        act(states, record.rules, name)
+    return states
+
+
+def _hand_of(record: GameRecord, ply: Any) -> tuple[int, int]:
+    """Which hand an action of the whole game is in, and its number there."""
+    left = int(ply)
+    for number, told in enumerate(record.hands):
+        if 0 <= left < len(told["actions"]):
+            return number, left
+        left -= len(told["actions"])
+    total = sum(len(told["actions"]) for told in record.hands)
+    raise PositionError(f"ply={ply}: the record's actions are numbered 0 to {total - 1}")
+
+
+def opened_hand(told: dict[str, Any], rules: Rules) -> Array:
+    """A state row, shape (1,), with a verified record's hand just dealt."""
+    tables, states = compile_tables(rules), new_states(1)
+    start_rows(states, tables, np.array([told["dealer"]], np.int64))
+    deal_given_row(states, tables, parse_deal(told["deal"], rules))
+    return states
+
+
+def act(states: Array, rules: Rules, name: str) -> None:
+    """Carry out an action of a verified record, by name."""
+    step_row(states, compile_tables(rules), actions.of(rules).index[name])
+
+
+def hands_of_deals(deals: Any, rules: Rules) -> Array:
+    """Deals as hand integers, int64 (n, 4), from such an array or lists of names by seat."""
+    if not isinstance(rules, Rules):
+        raise DealError(f"rules={shown(rules)}: a deal needs the Rules of its deck")
+    if not isinstance(deals, np.ndarray):
+        if not isinstance(deals, (list, tuple)):
+            raise DealError(f"deals {shown(deals)}: a list of deals, or int64 (n, 4) hands")
+        many = [parse_deal(deal, rules) for deal in deals]
+        return np.array(many, np.int64).reshape(len(many), N_SEATS)
+    if deals.ndim != 2 or deals.shape[1] != N_SEATS or deals.dtype.kind not in "iu":
+        raise DealError(f"deals of {deals.dtype} {deals.shape}: int64 hands of shape (n, 4)")
+    hands = np.ascontiguousarray(deals, np.int64)
+    deck = (1 << rules.kinds) - 1
+    twice = hands >> COPY_SHIFT
+    once = hands & KIND_BITS
+    seen = [sum((part >> kind & 1).sum(axis=1) for part in (once, twice)) for kind in range(24)]
+    wanted = [rules.copies * (kind < rules.kinds) for kind in range(24)]
+    bits = np.array([[int(hand).bit_count() for hand in row] for row in hands]).reshape(-1, 4)
+    sound = (
+        (np.stack(seen, axis=1) == wanted).all(axis=1)
+        & (bits == rules.tricks).all(axis=1)
+        & ((once | twice) & ~deck == 0).all(axis=1)
+        & (twice & ~once == 0).all(axis=1)
+    )
+    if not sound.all():
+        raise DealError(
+            f"deal {int(sound.argmin())} is not the deck of {rules.cards} dealt out equally"
+        )
+    return hands
+
+
+def hands_of_deal(deal: Any, rules: Rules) -> Array:
+    """One deal as hand integers, int64 (1, 4): lists of names by seat, or int64 (4,)."""
+    if isinstance(deal, np.ndarray):
+        return hands_of_deals(deal.reshape(1, -1) if deal.ndim == 1 else deal, rules)
+    return hands_of_deals([deal], rules)

@@ -1,0 +1,134 @@
+"""Par: the contract and the points of an auction in which all see all hands and bid their best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.core.phases.scoring import score_hand
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS, STRAINS
+from bideuchre_env.rules.parse import parse_seat
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.solver.deal_table import best_exchange, tables_of
+from bideuchre_env.solver.inputs import hands_of_deal
+
+
+@dataclass(frozen=True)
+class Par:
+    """The result of a deal bid and played by four who see all the cards.
+
+    `points` are side 0's (seats 0 and 2) minus side 1's. `contract` ("4 H"), `declarer` (a seat)
+    and `tricks` (of the declarer's side) are None after four passes; `calls` are the four calls
+    in words, the eldest hand's first ("bid 4 H", or "bid 4" where the strain is named later).
+    """
+
+    points: int
+    contract: str | None
+    declarer: int | None
+    tricks: int | None
+    calls: tuple[str, ...]
+
+
+def par(deal: Any, dealer: int, rules: Rules, *, memory: float | None = None) -> Par:
+    """What a deal is worth by these rules: best calls by all, best cards by all, all hands seen.
+
+    Each side wants the most points of this hand over the other's; a passed-out hand is worth 0.
+    Every option of the auction holds (who may not pass, who may equal, the ladder's steps), and
+    calls for cards are valued by their best exchange. Of calls worth the same a seat makes the
+    first: a pass, then the lowest bid. `deal` as in `table`.
+    """
+    hands = hands_of_deal(deal, rules)
+    return _Auction(hands, parse_seat("dealer", dealer), rules, memory).best(0, -1, -1)
+
+
+@entry_kernel
+def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: int) -> int:
+    """Side 0's points minus side 1's when the declarer's side takes so many tricks."""
+    s, t = states[0], tables[0]
+    side = declarer & 1
+    s.declarer = declarer
+    s.level = level
+    s.tricks_won[side] = tricks
+    s.tricks_won[1 - side] = t.tricks - tricks
+    score_hand(s, t)
+    return s.points[0] - s.points[1]
+
+
+class _Auction:
+    """Minimax over the four calls; contracts are valued when first asked for."""
+
+    def __init__(self, hands: Array, dealer: int, rules: Rules, memory: Any) -> None:
+        self.hands, self.dealer, self.rules, self.memory = hands, dealer, rules, memory
+        self.tables, self.row = compile_tables(rules), new_states(1)
+        self.found = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
+        self._contracts: dict[tuple[int, int], Par] = {}
+        self._exchanged: dict[tuple[int, int, int], int] = {}
+        self._best: dict[tuple[int, int, int], Par] = {}
+
+    def best(self, made: int, level: int, declarer: int) -> Par:
+        """The result from here on: so many calls made, this bid standing (-1 for none)."""
+        key = (made, level, declarer)
+        if key not in self._best:
+            self._best[key] = self._choice(*key) if made < N_SEATS else self._end(level, declarer)
+        return self._best[key]
+
+    def _end(self, level: int, declarer: int) -> Par:
+        if level < 0:
+            return Par(0, None, None, None, ())
+        return self._contract(level, declarer)
+
+    def _choice(self, made: int, level: int, declarer: int) -> Par:
+        seat = (self.dealer + 1 + made) % N_SEATS
+        sign = -1 if seat & 1 else 1
+        legal = int(self.tables["legal_calls"][0][made, level + 1])
+        results = []
+        if legal & 1:
+            results.append(_after("pass", self.best(made + 1, level, declarer)))
+        for bid in range(len(self.rules.ladder)):
+            if legal >> 1 + bid & 1:
+                results.append(_after(self._words(bid, seat), self.best(made + 1, bid, seat)))
+        return max(results, key=lambda result: sign * result.points)
+
+    def _words(self, level: int, seat: int) -> str:
+        if self.rules.strain_named == "in_bid":
+            return f"bid {self._contract(level, seat).contract}"
+        return f"bid {self.rules.ladder[level].name}"
+
+    def _contract(self, level: int, declarer: int) -> Par:
+        """The result of a bid that wins the auction, in its declarer's best strain."""
+        key = (level, declarer)
+        if key not in self._contracts:
+            sign = -1 if declarer & 1 else 1
+            tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
+            points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
+            strain = int(np.argmax(sign * np.array(points)))
+            words = actions.of(self.rules).contract(level, strain)
+            self._contracts[key] = Par(points[strain], words, declarer, tricks[strain], ())
+        return self._contracts[key]
+
+    def _tricks(self, level: int, declarer: int, strain: int) -> int:
+        bid = self.rules.ladder[level]
+        if not bid.exchange:
+            return int(self.found[int(bid.alone), declarer, strain])
+        key = (bid.exchange, declarer, strain)
+        if key not in self._exchanged:
+            self._exchanged[key] = best_exchange(
+                self.hands[0],
+                self.rules,
+                declarer=declarer,
+                strain=STRAINS[strain],
+                cards=bid.exchange,
+                dealer=self.dealer,
+                memory=self.memory,
+            ).tricks
+        return self._exchanged[key]
+
+
+def _after(call: str, rest: Par) -> Par:
+    return Par(rest.points, rest.contract, rest.declarer, rest.tricks, (call, *rest.calls))

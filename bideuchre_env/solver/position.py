@@ -1,0 +1,260 @@
+"""The board the solver searches: cards as bits, strongest highest, without gaps.
+
+Every suit of the strain (the left bower is a trump) has a field of 16 bits in one int64. Bit i of a
+field is the i-th weakest card of that suit still in play, so a field is always filled from the
+bottom: when a trick is over its cards are taken out and what stood above them moves down. The
+numbers therefore say all that matters and nothing else, and positions that differ only in cards
+long gone are the same board.
+
+Two copies of one card held by different seats stand on neighbouring bits, the lower seat below,
+and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
+copies in one hand are simply two cards in a row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
+from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
+from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
+
+FIELD = 0x3FFF  # the 14 bits a suit may need: 12 trumps and two left bowers
+FIELD_SHIFT = 4  # log2 of the bits of a field
+MAX_MOVES = 14
+MAX_POWER = 20
+
+BOARD = np.dtype(
+    [
+        # what is searched, by tricks played since the root
+        ("hands", np.int64, (MAX_TRICKS + 1, N_SEATS)),
+        ("tie", np.int64, (MAX_TRICKS + 1,)),
+        ("lengths", np.int64, (MAX_TRICKS + 1,)),  # cards by seat and suit, see `CARD_UNIT`
+        ("cards", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # bit of the card played, by place
+        ("seats", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # who plays it
+        ("bests", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # bit of the best card before it
+        ("best_seats", np.int64, (MAX_TRICKS + 1, N_SEATS + 1)),  # and who played that
+        ("goals", np.int64, (MAX_TRICKS + 1,)),  # tricks side 0 is to take from here
+        ("moves", np.int64, (MAX_TRICKS + 1, N_SEATS, MAX_MOVES)),
+        ("scores", np.int64, (MAX_TRICKS + 1, N_SEATS, MAX_MOVES)),
+        ("counts", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # moves listed
+        ("tried", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # of them so far
+        ("masks", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # cards their answers rest on
+        # what stays the same
+        ("trump", np.int64),  # field of the trumps, or -1
+        ("left", np.int64),  # tricks not complete at the root
+        ("places", np.int64),  # seats playing, 3 or 4
+        ("next", np.int64, (N_SEATS,)),  # the seat that plays after each
+        # the root
+        ("seat", np.int64),  # to act
+        ("place", np.int64),  # cards on the table
+        ("kind_at", np.int64, (64,)),  # the kind of each bit, or -1
+        ("by_power", np.int64, (4, MAX_POWER)),  # working room of `set_up`
+        # second results of kernels
+        ("low", np.int64),
+        ("mask", np.int64),
+        ("hint", np.int64),
+        ("runs", np.int64, (4,)),  # tricks the leader cashes in each suit
+        ("lows", np.int64, (4,)),  # the lowest card each rests on
+        # the transposition table, see memory.py
+        ("since", np.int64),
+        ("stored", np.int64),
+        ("heads", np.int64),
+        ("stop", np.int64),  # another thread sets it to 1 to end the search
+        ("nodes", np.int64),  # cards tried, for measurements
+    ],
+    align=True,
+)
+
+# Cards by seat and suit, four bits each. A hand's last suit follows from the others, so two of
+# the sixteen are free: one is left out, for the sign, and one tells who leads.
+CARD_UNIT = np.array(
+    [
+        [0 if suit == 3 and seat & 1 else 1 << 16 * seat + 4 * suit for suit in range(4)]
+        for seat in range(N_SEATS)
+    ],
+    np.int64,
+)
+LEADER_SHIFT = 28
+
+
+def new_board() -> Array:
+    """Working room for one search, an array of one `BOARD`; reuse it freely."""
+    return new_rows(BOARD, 1)
+
+
+@kernel
+def field_bits(field: int) -> int:
+    """The bits of a field."""
+    return FIELD << (field << FIELD_SHIFT)
+
+
+@kernel
+def beats(b: Row, tie: int, card: int, best: int) -> bool:
+    """Whether a card (its bit) takes the trick over from the best card so far, played earlier."""
+    if card >> FIELD_SHIFT == best >> FIELD_SHIFT:
+        return card > best and not (card == best + 1 and tie >> card & 1)
+    return card >> FIELD_SHIFT == b.trump
+
+
+@kernel
+def set_up(b: Row, t: Row, s: Row) -> None:
+    """Lay out the position of a state row in play: its hands, and the cards on the table."""
+    strain, absent = s.strain, s.sitting_out
+    b.trump = -1 if strain == NO_TRUMP else strain
+    b.places = N_SEATS if absent < 0 else N_SEATS - 1
+    for seat in range(N_SEATS):
+        after = (seat + 1) & 3
+        b.next[seat] = (after + 1) & 3 if after == absent else after
+    trick, turn = s.trick, s.turn
+    b.left = t.tricks - trick
+    b.seat = turn
+    b.place = 0
+    for seat in range(N_SEATS):
+        b.hands[1, seat] = 0 if seat == absent else s.hands[seat]
+    if s.led >= 0:
+        seat = s.leaders[trick]
+        while seat != turn:
+            kind = s.plays[seat * MAX_TRICKS + trick]
+            hand = b.hands[1, seat]
+            b.hands[1, seat] = hand + (1 << (kind + COPY_SHIFT * (hand >> kind & 1)))
+            b.cards[1, b.place] = kind
+            b.place += 1
+            seat = b.next[seat]
+    lay_out(b, t, strain)
+    if b.place > 0:
+        find_played(b, s.leaders[trick])
+
+
+@kernel
+def rank_kinds(b: Row, t: Row, strain: int) -> None:
+    """Write the kinds of each suit by power to `by_power`, -1 where there is none."""
+    b.by_power[:] = -1
+    for kind in range(t.kinds):
+        suit = t.suit_of[strain, kind]
+        b.by_power[suit, t.power[strain, suit, kind]] = kind
+
+
+@kernel
+def lay_out(b: Row, t: Row, strain: int) -> None:
+    """Lay the hands in `hands[1]`, in the numbering of cards.py, out as fields in `hands[0]`."""
+    rank_kinds(b, t, strain)
+    for seat in range(N_SEATS):
+        b.hands[0, seat] = 0
+    b.tie[0] = 0
+    b.lengths[0] = 0
+    for suit in range(4):
+        bit = suit << FIELD_SHIFT
+        for power in range(MAX_POWER):
+            kind = b.by_power[suit, power]
+            if kind < 0:
+                continue
+            first = -1
+            for seat in range(N_SEATS):
+                hand = b.hands[1, seat]
+                if hand >> kind & 1 == 0:
+                    continue
+                for _ in range(1 + (hand >> (kind + COPY_SHIFT) & 1)):
+                    b.hands[0, seat] |= 1 << bit
+                    b.lengths[0] += CARD_UNIT[seat, suit]
+                    b.kind_at[bit] = kind
+                    if first >= 0 and first != seat:
+                        b.tie[0] |= 1 << bit
+                    first = seat
+                    bit += 1
+        for unused in range(bit, (suit + 1) << FIELD_SHIFT):
+            b.kind_at[unused] = -1
+
+
+@kernel
+def bit_of(b: Row, seat: int, kind: int) -> int:
+    """The bit of a seat's card of this kind at the root; -1 if it holds none."""
+    hand = b.hands[0, seat]
+    while hand:
+        bit = lowest_bit(hand)
+        if b.kind_at[bit] == kind:
+            return bit
+        hand &= hand - 1
+    return -1
+
+
+@kernel
+def find_played(b: Row, leader: int) -> None:
+    """Find the cards on the table, given by kind in `cards[1]`, and who is winning."""
+    seat = leader
+    for place in range(b.place):
+        put_down(b, 0, place, seat, bit_of(b, seat, b.cards[1, place]))
+        seat = b.next[seat]
+
+
+@kernel
+def put_down(b: Row, depth: int, place: int, seat: int, card: int) -> None:
+    """Play a card (its bit) to the trick, and keep who is winning it then."""
+    b.cards[depth, place] = card
+    b.seats[depth, place] = seat
+    best = b.bests[depth, place]
+    if place == 0 or beats(b, b.tie[depth], card, best):
+        b.bests[depth, place + 1] = card
+        b.best_seats[depth, place + 1] = seat
+    else:
+        b.bests[depth, place + 1] = best
+        b.best_seats[depth, place + 1] = b.best_seats[depth, place]
+
+
+@kernel
+def end_trick(b: Row, depth: int) -> None:
+    """Take the cards of a trick out of the board: from `[depth]` to `[depth + 1]`."""
+    h0, h1 = b.hands[depth, 0], b.hands[depth, 1]
+    h2, h3 = b.hands[depth, 2], b.hands[depth, 3]
+    tie, lengths, gone = b.tie[depth], b.lengths[depth], 0
+    for place in range(b.places):
+        card = b.cards[depth, place]
+        gone |= 1 << card
+        lengths -= CARD_UNIT[b.seats[depth, place], card >> FIELD_SHIFT]
+    while gone:
+        card = lowest_bit(gone)
+        bit = 1 << card
+        above = field_bits(card >> FIELD_SHIFT) & -(bit << 1)
+        stay = ~(above | bit)
+        tie &= ~(bit | (bit << 1))
+        h0 = (h0 & stay) | ((h0 & above) >> 1)
+        h1 = (h1 & stay) | ((h1 & above) >> 1)
+        h2 = (h2 & stay) | ((h2 & above) >> 1)
+        h3 = (h3 & stay) | ((h3 & above) >> 1)
+        tie = (tie & stay) | ((tie & above) >> 1)
+        gone = (gone & stay) | ((gone & above) >> 1)
+    b.hands[depth + 1, 0] = h0
+    b.hands[depth + 1, 1] = h1
+    b.hands[depth + 1, 2] = h2
+    b.hands[depth + 1, 3] = h3
+    b.tie[depth + 1] = tie
+    b.lengths[depth + 1] = lengths
+
+
+@kernel
+def before_trick(b: Row, depth: int, mask: int) -> int:
+    """A mask of top cards after the trick at `depth`, as a mask of top cards before it."""
+    gone = 0
+    for place in range(b.places):
+        gone |= 1 << b.cards[depth, place]
+    while gone:
+        card = lowest_bit(gone)
+        gone &= gone - 1
+        if card & 15 == 0 or mask >> (card - 1) & 1 == 0:
+            field = field_bits(card >> FIELD_SHIFT)
+            top = mask & field
+            mask = (mask & ~field) | (top & (top << 1))
+    return mask
+
+
+@kernel
+def from_card(tie: int, card: int) -> int:
+    """The mask of a card, of its equal, and of all cards above them."""
+    lowest = card - (tie >> card & 1)
+    return field_bits(card >> FIELD_SHIFT) & -(1 << lowest)
+
+
+@kernel
+def count_in(bits: int, field: int) -> int:
+    """How many cards of a field are among the bits."""
+    return popcount(bits & field_bits(field))

@@ -1,0 +1,181 @@
+"""Solving positions: `solve`, `solve_moves`, `can_make`, and many at once with `solve_batch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import is_whole, shown
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError, PositionError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, parse_strain
+from bideuchre_env.rules.parse import parse_seat
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+from bideuchre_env.solver import values
+from bideuchre_env.solver.inputs import check_rows, hands_of_deals, position_of
+from bideuchre_env.solver.pool import Task, run
+
+CHUNK_WORK = 200_000
+"""Rows are handed to threads in runs of about so much work (4**tricks a row)."""
+
+
+def solve(
+    position: Any,
+    *,
+    rules: Rules | None = None,
+    ply: int | None = None,
+    hand: int | None = None,
+    memory: float | None = None,
+) -> int:
+    """The tricks the side to act still takes, the current one included, if all play their best.
+
+    All four hands are seen (double dummy). `position` is an environment (raw or wrapped) in the
+    play of the cards; a state row with `rules`; or a `GameRecord` with `ply`, the number of the
+    action about to be made, counted from 0 through the whole game or, with `hand`, in that hand.
+    `memory` is the most megabytes of transposition table to use (64).
+
+    Raises `PositionError` for anything that is no such position.
+    """
+    states, game = position_of(position, rules, ply, hand)
+    return int(_solved(states, game, memory, 1, False)[0])
+
+
+def solve_moves(
+    position: Any,
+    *,
+    rules: Rules | None = None,
+    ply: int | None = None,
+    hand: int | None = None,
+    memory: float | None = None,
+) -> dict[int, int]:
+    """The tricks the side to act still takes after each legal card: action number to tricks.
+
+    The current trick is included. Arguments and errors are those of `solve`.
+    """
+    states, game = position_of(position, rules, ply, hand)
+    found = _solved(states, game, memory, 1, True)[0]
+    offset = actions.of(game).card_offset
+    return {offset + int(kind): int(found[kind]) for kind in np.flatnonzero(found >= 0)}
+
+
+def can_make(
+    position: Any,
+    tricks: int | None = None,
+    *,
+    rules: Rules | None = None,
+    ply: int | None = None,
+    hand: int | None = None,
+    memory: float | None = None,
+) -> bool:
+    """Whether the declarer's side can take `tricks` tricks of this hand, those it has included.
+
+    The tricks of the contract unless given. Other arguments and errors are those of `solve`.
+    """
+    states, game = position_of(position, rules, ply, hand)
+    row = states[0]
+    declarer, level = int(row["declarer"]), int(row["level"])
+    if not 0 <= declarer < N_SEATS or (tricks is None and not 0 <= level < len(game.ladder)):
+        raise PositionError("no contract stands in this position, so nobody is to make one")
+    if tricks is None:
+        tricks = int(compile_tables(game)["need"][0][level])
+    if not is_whole(tricks) or not 0 <= tricks <= game.tricks:
+        raise OptionError(f"tricks={shown(tricks)}: a whole number from 0 to {game.tricks}")
+    side = declarer & 1
+    wanted = tricks - int(row["tricks_won"][side])
+    left = game.tricks - int(row["trick"])
+    if wanted <= 0 or wanted > left:
+        return wanted <= 0
+    defends = (int(row["turn"]) & 1) != side
+    if defends:  # the declarer's side is held short if the other side takes the rest and one more
+        wanted = left - wanted + 1
+
+    def task(boards: Array, heads: Array, entries: Array) -> bool:
+        return bool(
+            values.reaches_row(states, compile_tables(game), 0, wanted, boards, heads, entries)
+        )
+
+    return bool(run([task], memory)[0]) != defends
+
+
+def solve_batch(
+    deals: Any,
+    rules: Rules,
+    *,
+    strain: str | None = None,
+    declarer: int | None = None,
+    alone: bool = False,
+    dealer: int | None = None,
+    moves: bool = False,
+    threads: int | None = None,
+    memory: float | None = None,
+) -> Array:
+    """Many positions at once: the tricks the side to act still takes in each, int8 (n,).
+
+    `deals` are state rows in play, shape (n,); or deals, as hand integers, int64 (n, 4), or lists
+    of card names by seat, for one contract at its opening lead: `strain` ("H", "NT"), `declarer`
+    (a seat), `alone`, and `dealer` where the rules have the eldest hand lead. With `moves`, the
+    tricks after each card by kind, int8 (n, 24), -1 where it may not be played.
+
+    `threads` is all processors unless given, and changes no answer. Each thread uses at most
+    `memory` megabytes of transposition table (64). Ctrl-C ends it within a moment.
+    """
+    named = strain is not None or declarer is not None or alone or dealer is not None
+    if isinstance(deals, np.ndarray) and deals.dtype.names:
+        if named:
+            raise OptionError("state rows have contracts: no strain, declarer, alone or dealer")
+        return _solved(check_rows(deals, rules), rules, memory, threads, moves)
+    hands = hands_of_deals(deals, rules)
+    states = _contracts(hands, rules, strain, declarer, alone, dealer)
+    return _solved(states, rules, memory, threads, moves)
+
+
+def _contracts(
+    hands: Array, rules: Rules, strain: Any, declarer: Any, alone: Any, dealer: Any
+) -> Array:
+    """A state row for each deal, one contract at its opening lead."""
+    if strain is None or declarer is None:
+        raise OptionError("deals need a contract: strain='H' (or another) and declarer=0 (to 3)")
+    if not isinstance(alone, (bool, np.bool_)):
+        raise OptionError(f"alone={shown(alone)}: True or False")
+    seat, suit = parse_seat("declarer", declarer), parse_strain(strain)
+    states, tables = new_states(len(hands)), compile_tables(rules)
+    values.set_contracts(states, tables, hands, dealer_seat(dealer, rules), seat, suit, int(alone))
+    return states
+
+
+def dealer_seat(dealer: Any, rules: Rules) -> int:
+    """The dealer as a seat; -1 for None, which only rules where the declarer leads allow."""
+    if dealer is not None:
+        return parse_seat("dealer", dealer)
+    if rules.opening_lead == "eldest":
+        raise OptionError("dealer=None: the eldest hand leads in this game, so name the dealer")
+    return -1
+
+
+def _solved(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool) -> Array:
+    """The answers for sound state rows, worked on in runs of rows by threads."""
+    shape = (len(states), MAX_KINDS) if moves else (len(states),)
+    out, tables = np.zeros(shape, np.int8), compile_tables(rules)
+
+    def task(first: int, last: int) -> Task:
+        def work(boards: Array, heads: Array, entries: Array) -> None:
+            room = (states, tables, first, last, boards, heads, entries)
+            if moves:
+                values.solve_moves_rows(*room, False, out)
+            else:
+                values.solve_rows(*room, out)
+
+        return work
+
+    run([task(*span) for span in spans(len(states), rules)], memory, threads)
+    return out
+
+
+def spans(n: int, rules: Rules, cost: int = 1) -> list[tuple[int, int]]:
+    """The runs of rows, (first, last), that threads take on; `cost` solutions a row."""
+    each = max(1, CHUNK_WORK // (cost * 4**rules.tricks))
+    return [(first, min(first + each, n)) for first in range(0, n, each)]

@@ -1,0 +1,400 @@
+"""Train the numbers of the expert's auction: the whole of `agents/data/call_network.npz`.
+
+    cd experiments/fitting
+    python fit_call_network.py --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
+    python fit_call_network.py --seed 1 --games barrie_v0 --hands 400000 --rounds 7
+    python fit_call_network.py --seed 1 --games six_card_v0 simplified_v0 club_v0 \\
+        --hands 200000 --rounds 6
+
+made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1,
+two cores; since then the worth of the last speaker's bid and of a won game have been given bounds,
+so that the same commands give other numbers. Training that diverges is an error, and writes no
+file.
+
+The expert plays against itself and the rule player. In every hand one of its calls, at a random
+turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs,
+by any other it weighs (`ANY`), and the hand is played out both ways. The network of
+`agents/call_network.py` learns the points the caller's side got beyond what the contract of the
+call should bring. As only the difference of two calls decides, and luck strikes both of a pair
+alike, the loss weighs the differences of the pairs more than their sums, by how alike the luck is.
+
+Each round starts from the numbers of the one before. The first `SETTLING`, of fewer hands, also fit
+by least squares what the hand and the auction tell of tricks beyond the table's; that is kept, and
+a later round learns from the hands of the last `KEEP`. Games not named keep the package's numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.agents.data import write_file
+from bideuchre_env.agents.expert.agent import WANTED, Book, ExpertAgent, weigh_hand
+from bideuchre_env.agents.expert.auction import (
+    CALLS,
+    NOT_WEIGHED,
+    call_action,
+    plain_points,
+    weigh_calls,
+)
+from bideuchre_env.agents.expert.call_features import N_COUNTS, N_INPUTS
+from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, NETWORK, SCALE, SECOND
+from bideuchre_env.agents.expert.call_weights import fitted_numbers, plain_numbers, provenance
+from bideuchre_env.agents.expert.win_table import no_table
+from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
+from bideuchre_env.agents.rule.bidding import N_SIGNS, N_STRAINS, SCRATCH, read_signs
+from bideuchre_env.agents.rule.view import VIEW, read_view
+from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.core.phases.deal import mix, split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
+from bideuchre_env.core.state import AUCTION, DEAL, new_states
+from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.rules.cards import NO_TRUMP
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+
+GAMES = ("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0")
+WIDTH = (3.0, 2.0)  # points below the best call that are still tried: while settling, and after
+SETTLING, SHARE = 3, 4  # first rounds, of a quarter of the hands
+ANY = 12  # of 100 turns to call, those where any call may be tried, however bad it looks
+KEEP = 4  # rounds whose hands are learned from together
+EPOCHS = 2
+RATE = 2e-3  # of Adam, falling to 0 in every round
+PAIRS = 1024  # in one step of it
+RIDGE = 50.0
+WORSE = 2.0  # times the squared error that training may leave; more, and it has diverged
+AT_ONCE = 20_000
+N_TOLD = 1 + N_COUNTS + N_SIGNS
+
+Player = ExpertAgent | RuleAgent
+
+
+class DivergedError(BidEuchreError):
+    """Training has gone astray: its numbers are of no use."""
+
+
+TRIAL = np.dtype(
+    [
+        ("inputs", np.float32, (2, N_INPUTS)),  # of the best call and of another
+        ("action", np.int64, (2,)),
+        ("plain", np.float64, (2,)),  # points of its contract
+        ("points", np.float64, (2,)),  # points it brought
+        ("level", np.int64, (2,)),
+        ("strain", np.int64, (2,)),
+        ("beyond", np.float64, (2,)),  # tricks won more than the table's
+        ("stood", np.int8, (2,)),  # whether it became the contract
+        ("told", np.float64, (2, N_TOLD)),  # what `trick_shift` weighs
+        ("seat", np.int64),
+    ]
+)
+"""A turn to call at which two calls were tried."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """What to fit; every field is an option of the command line."""
+
+    games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
+    hands: int = field(default=500_000, metadata={"help": "hands of each game in each round"})
+    rounds: int = field(default=8, metadata={"help": "times all is fitted, each upon the last"})
+    search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
+    seed: int = field(
+        default=0, metadata={"help": "same seed, same hands; same numbers on one machine"}
+    )
+    out: Path = field(
+        default=Path("runs/call_numbers.npz"), metadata={"help": "written at the end"}
+    )
+
+
+def parse_args(arguments: list[str] | None = None) -> Args:
+    """The command line as `Args`: an option a field, its default the field's."""
+    return parse(Args, __doc__, arguments)
+
+
+def main(args: Args) -> int:
+    """Fit the games and write the file; 130, and no file, if interrupted."""
+    split_seed(args.seed)
+    if unknown := sorted(set(args.games) - set(GAMES)):
+        raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
+    if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
+        raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
+    told = {} if set(args.games) == set(GAMES) else provenance()
+    numbers = {name: fitted_numbers(name) for name in told if name not in args.games}
+    try:
+        for name in args.games:
+            start = time.perf_counter()
+            numbers[name] = fit_game(name, args)
+            made = {each: getattr(args, each) for each in ("hands", "rounds", "search", "seed")}
+            told[name] = {"script": "experiments/fitting/fit_call_network.py", **made}
+            print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: nothing is written", file=sys.stderr)
+        return 130
+    write(args.out, numbers, told)
+    print(f"written to {args.out}")
+    return 0
+
+
+def write(out: Path, numbers: dict[str, Array], told: dict[str, Any]) -> None:
+    """Write the file, complete or not at all."""
+    parts = NETWORK.names or ()
+    arrays = {f"{game}_{part}": n[part][0] for game, n in numbers.items() for part in parts}
+    write_file(out, arrays, told)
+
+
+def fit_game(name: str, args: Args) -> Array:
+    """The numbers of one game, one `NETWORK` record."""
+    rules = RULES[name]
+    rng = np.random.default_rng([args.seed, GAMES.index(name)])
+    wanted = WANTED if args.search else (0,) * 13
+    numbers = drawn_numbers(rng)
+    kept: list[Array] = []
+    for turn in range(args.rounds):
+        settling = turn < SETTLING
+        width = WIDTH[0 if settling else 1]
+        agent = ExpertAgent(rules, numbers=numbers, wanted=wanted, wins=no_table())
+        players = (agent, RuleAgent(rules))  # whom it plays against, by turns
+        hands = max(100, args.hands // SHARE) if settling else args.hands
+        n = min(AT_ONCE, max(1, hands // 8))
+        parts = [
+            try_calls(agent, players[part % 2], n, part // 2 % 4, width, rng)
+            for part in range(hands // n)
+        ]
+        kept = [*([] if settling else kept[1 - KEEP :]), np.concatenate(parts)]
+        numbers = numbers.copy()
+        said = train(numbers, kept, rng)
+        if turn < SETTLING - 1:
+            refit_shifts(numbers, kept[-1])
+        if turn == SETTLING - 1:
+            kept = []
+        print(f"  {name} round {turn + 1}: {said}", flush=True)
+    return numbers
+
+
+# --- the hands ----------------------------------------------------------------------------------
+
+
+def try_calls(
+    agent: ExpertAgent, other: Player, n: int, call: int, width: float, rng: np.random.Generator
+) -> Array:
+    """Deal `n` hands and try two calls at this turn of those that have two: `TRIAL` records."""
+    tables = agent.tables
+    states = new_states(n)
+    seed_rows(states, *split_seed(int(rng.integers(2**62))))
+    start_rows(states, tables, np.arange(n) % 4)
+    deal_rows(states, tables)
+    seats = (states["dealer"] + 1 + call) & 3
+    for _ in range(call):
+        step(states, np.arange(n), seats, agent, other)
+    observations, masks = seen(states, np.arange(n), agent)
+    trials = new_rows(TRIAL, n)
+    trials["seat"] = seats
+    try_rows(
+        observations, masks, tables, agent.layout.offsets, agent.book, new_rows(VIEW, 1),
+        new_rows(SCRATCH, 1), new_rows(CALLS, 1), rng.integers(0, 2**62, n), width,
+        trials,
+    )  # fmt: skip
+    two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
+    trials = trials[two]
+    for which in range(2):
+        played = states[two]
+        apply_rows(played, tables, np.arange(len(two)), trials["action"][:, which].copy())
+        while len(rows := np.flatnonzero(played["phase"] < DEAL)):
+            step(played, rows, trials["seat"], agent, other)
+        note(trials, which, played)
+    return trials
+
+
+def seen(states: Array, rows: Array, agent: ExpertAgent) -> tuple[Array, Array]:
+    """What the seat to act observes in these rows, and its masks."""
+    observations = np.zeros((len(rows), agent.layout.size), np.int8)
+    masks = np.zeros((len(rows), agent.n_actions), np.int8)
+    encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
+    return observations, masks
+
+
+def step(states: Array, rows: Array, seats: Array, agent: ExpertAgent, other: Player) -> None:
+    """Let the seat to act in these rows act: the agent on the side of `seats`, else the other."""
+    observations, masks = seen(states, rows, agent)
+    choices = np.zeros(len(rows), np.int64)
+    theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
+    for mine, player in ((~theirs, agent), (theirs, other)):
+        if mine.any():
+            choices[mine] = player.act_rows(observations[mine], masks[mine])
+    apply_rows(states, agent.tables, rows, choices)
+
+
+def note(trials: Array, which: int, played: Array) -> None:
+    """Enter what came of one of the two calls."""
+    everyone, seats = np.arange(len(trials)), trials["seat"]
+    points = played["points"].astype(float)
+    trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
+    tricks = played["tricks_won"][everyone, seats & 1]
+    trials["beyond"][:, which] = tricks - trials["told"][:, which, 0]
+    ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
+    trials["stood"][:, which] &= ours
+
+
+@entry_kernel
+def try_rows(
+    observations: Array,
+    masks: Array,
+    tables: Array,
+    offsets: Array,
+    book: Book,
+    views: Array,
+    scratch: Array,
+    calls: Array,
+    words: Array,
+    width: float,
+    trials: Array,
+) -> None:
+    """Find for every row the best call and, by `words`, another that looks good, or action -1."""
+    t, v, b, n, w, wins = tables[0], views[0], calls[0], book.numbers[0], book.weights[0], book.wins
+    for i in range(len(observations)):
+        read_view(row_of(observations, i), t, offsets[0], v)
+        trials[i].action[1] = -1
+        if not weigh_hand(v, t, book, scratch[0], b):
+            continue
+        weigh_calls(v, t, n, w, wins, call_bits(row_of(masks, i), t), b)
+        best, most = 0, NOT_WEIGHED
+        for call in range(8 * (1 + int(t.n_levels))):
+            if call & 7 < N_STRAINS and b.worth[call >> 3, call & 7] > most:
+                best, most = call, b.worth[call >> 3, call & 7]
+        other, best_draw = -1, -1
+        least = most - width * b.slope if words[i] % 100 >= ANY else NOT_WEIGHED + 1.0
+        for call in range(8 * (1 + int(t.n_levels))):
+            if call & 7 < N_STRAINS and call != best:
+                draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
+                if b.worth[call >> 3, call & 7] >= least and draw > best_draw:
+                    other, best_draw = call, draw
+        note_call(v, t, w, best, 0, wins, scratch[0], b, trials[i])
+        if other >= 0:
+            note_call(v, t, w, other, 1, wins, scratch[0], b, trials[i])
+
+
+@kernel
+def note_call(
+    v: Row, t: Row, w: Row, call: int, which: int, wins: Array, scratch: Row, b: Row, trial: Row
+) -> None:
+    """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
+    level, strain = (call >> 3) - 1, int(b.ranked[call & 7])
+    trial.plain[which] = plain_points(v, t, w, level, strain, wins, b)
+    for i in range(N_INPUTS):
+        trial.inputs[which, i] = b.inputs[i]
+    trial.action[which] = call_action(t, level, strain)
+    trial.level[which] = level
+    trial.strain[which] = strain
+    trial.stood[which] = 1 - int(t.alone[level]) if level >= 0 else 0
+    trial.told[which, 0] = b.table_mean[strain]
+    for i in range(N_COUNTS):
+        trial.told[which, 1 + i] = b.counts[strain, i]
+    read_signs(v, t, strain, scratch.counts)
+    for i in range(N_SIGNS):
+        trial.told[which, 1 + N_COUNTS + i] = scratch.counts[i]
+
+
+def refit_shifts(numbers: Array, trials: Array) -> None:
+    """Least squares of the tricks beyond the table's on what is told of the hand and the calls."""
+    stood = trials["stood"] == 1
+    strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
+    for kind in range(2):
+        these = (strains == NO_TRUMP) == bool(kind)
+        x = told[these]
+        left = x.T @ x + RIDGE * np.eye(N_TOLD)
+        numbers["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
+
+
+# --- the network --------------------------------------------------------------------------------
+
+
+def drawn_numbers(rng: np.random.Generator) -> Array:
+    """A network to start from, which adds nothing yet."""
+    numbers = plain_numbers()
+    numbers["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
+    numbers["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
+    return numbers
+
+
+def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
+    """What the network says of inputs (n, N_INPUTS), and its two layers on the way."""
+    one = np.maximum(x @ p["first"] + p["first_base"], 0)
+    two = np.maximum(one @ p["second"] + p["second_base"], 0)
+    return two @ p["last"] + x @ p["straight"] + p["base"], one, two
+
+
+def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
+    """The slope of the loss in every number, given that in what the network says, (n,)."""
+    g_two = g[:, None] * p["last"] * (two > 0)
+    g_one = (g_two @ p["second"].T) * (one > 0)
+    return {
+        "first": x.T @ g_one,
+        "first_base": g_one.sum(axis=0),
+        "second": one.T @ g_two,
+        "second_base": g_two.sum(axis=0),
+        "last": two.T @ g,
+        "straight": x.T @ g,
+        "base": g.sum(),
+    }
+
+
+def train(numbers: Array, kept: list[Array], rng: np.random.Generator) -> str:
+    """Train the network in `numbers` on these trials, and say how it went.
+
+    Of a pair of residuals with correlation r, the loss is sum^2 / (1 + r) + difference^2 / (1 - r).
+    """
+    x = np.concatenate([trials["inputs"] for trials in kept])
+    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in kept])
+    y = y.astype(np.float32)
+    p = {name: numbers[name][0].copy() for name in LAYERS}
+    n = len(kept[-1])
+    before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
+    alike = float(np.corrcoef(before.T)[0, 1])
+    moments = {name: [np.zeros_like(p[name]), np.zeros_like(p[name])] for name in LAYERS}
+    batches = max(1, len(x) // PAIRS)
+    steps, step = EPOCHS * batches, 0
+    for _ in range(EPOCHS):
+        for these in np.array_split(rng.permutation(len(x)), batches):
+            step += 1
+            rows = x[these].reshape(-1, N_INPUTS)
+            said, one, two = forward(p, rows)
+            r = said.reshape(-1, 2) - y[these]
+            together = r.sum(axis=1) / (1 + alike)
+            apart = (r[:, 0] - r[:, 1]) / (1 - alike)
+            g = np.stack([together + apart, together - apart], axis=1).reshape(-1)
+            g *= np.float32(1 / len(rows))
+            rate = RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
+            for name, slope in gradients(p, rows, one, two, g).items():
+                first, second = moments[name]
+                first += 0.1 * (slope - first)
+                second += 0.001 * (slope * slope - second)
+                scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+                p[name] = (p[name] - rate / (1 - 0.9**step) * first / scale).astype(np.float32)
+    check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
+    for name in LAYERS:
+        numbers[name][0] = p[name]
+    whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
+    return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
+
+
+def check_trained(p: dict[str, Array], x: Array, y: Array, before: float) -> None:
+    """Raise `DivergedError` unless the numbers are finite and err on these pairs about as before.
+
+    `x` (n, 2, N_INPUTS), `y` (n, 2); `before`: the squared error training began with.
+    """
+    if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
+        raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
+    after = float(np.mean((y - forward(p, x.reshape(-1, N_INPUTS))[0].reshape(-1, 2)) ** 2))
+    if not after <= WORSE * before:
+        told = f"squared error {SCALE**2 * after:.2f}, before it {SCALE**2 * before:.2f}"
+        raise DivergedError(f"training diverged: {told}; nothing is written")
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, parse_args))

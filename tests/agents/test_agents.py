@@ -1,0 +1,218 @@
+"""The agents: what they accept and refuse, legality, determinism, blindness, strength."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.agent_games import look, per_hand, play_games, play_on, random_rules, start
+
+from bideuchre_env import agents, selfplay
+from bideuchre_env.agents.base import Agent
+from bideuchre_env.core.rows import apply_rows
+from bideuchre_env.core.state import DEAL, PLAY
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.variants import RULES
+
+ALL = ("random", "cautious", "rule")  # the fast ones; test_search_agents.py has the others
+
+
+def test_importing_the_agents_does_not_import_numba():
+    code = "import sys, bideuchre_env.agents as a; a.names(); print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_names_and_make():
+    assert agents.names()[:3] == ALL
+    for name in ALL:
+        agent = agents.make(name, RULES["barrie_v0"], seed=3)
+        assert isinstance(agent, Agent)
+        assert agent.name == name
+
+
+@pytest.mark.parametrize("name", ["grandmaster", "", None, 3, ["rule"]])
+def test_an_unknown_name_lists_the_known_ones(name):
+    with pytest.raises(OptionError, match="random, cautious, rule"):
+        agents.make(name, RULES["barrie_v0"])
+
+
+def test_register(monkeypatch):
+    monkeypatch.setattr(agents, "_registered", {})
+    agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
+    assert agents.names() == (*ALL, "expert", "pimc", "inference", "mine")
+    assert agents.make("mine", RULES["barrie_v0"]).name == "random"
+    for bad in ("rule", "", 7):
+        with pytest.raises(OptionError):
+            agents.register(bad, lambda rules, *, seed=None: None)
+    with pytest.raises(OptionError):
+        agents.register("other", None)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_arrays_are_refused(name):
+    rules = RULES["barrie_v0"]
+    agent = agents.make(name, rules, seed=1)
+    rows, masks = look(rules, start(rules, 3), np.arange(3))
+    bad = [
+        (rows.astype(np.int64), masks),
+        (rows, masks.astype(bool)),
+        (rows[:, :-1], masks),
+        (rows, masks[:, :-1]),
+        (rows, masks[:2]),
+        (rows[0], masks[0]),
+        (rows.tolist(), masks),
+        (rows, None),
+    ]
+    for observations, action_masks in bad:
+        with pytest.raises(OptionError, match="is expected, not"):
+            agent.act_rows(observations, action_masks)
+    with pytest.raises(OptionError, match="is expected, not"):
+        agent.act(rows, masks)
+    with pytest.raises(OptionError, match="is expected, not"):
+        agent.act(rows[0], masks[0][:4])
+    masks[1] = 0
+    with pytest.raises(OptionError, match="row 1 of the masks is all zeros"):
+        agent.act_rows(rows, masks)
+    with pytest.raises(OptionError, match="no action is legal"):
+        agent.act(rows[1], masks[1])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_rules_and_seeds_are_refused(name):
+    with pytest.raises(OptionError, match="made for a Rules"):
+        agents.make(name, "barrie_v0")
+    for seed in (-1, 2**128, 1.5, "a"):
+        with pytest.raises(OptionError):
+            agents.make(name, RULES["barrie_v0"], seed=seed)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_strided_and_empty_rows(name):
+    rules = RULES["club_v0"]
+    rows, masks = look(rules, start(rules, 8), np.arange(8))
+    agent = agents.make(name, rules, seed=1)
+    assert agent.act_rows(rows[:0], masks[:0]).shape == (0,)
+    actions = agent.act_rows(rows[::2], masks[::2])
+    assert actions.dtype == np.int64
+    assert masks[::2][np.arange(4), actions].all()
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_every_agent_is_legal_in_every_variant(variant):
+    rules = RULES[variant]
+    made = [agents.make(name, rules, seed=1) for name in ALL]
+    for one, other in ((0, 0), (1, 2), (2, 0), (2, 2)):
+        play_on(rules, start(rules, 60, seed=one), (made[one], made[other]), hands=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", [*itertools.combinations(ALL, 2)], ids="-".join)
+@pytest.mark.parametrize("variant", RULES)
+def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(variant, pair):
+    """Half of each agent's ten thousand games are against either of the two others."""
+    rules = RULES[variant]
+    play_games(rules, [agents.make(name, rules, seed=1) for name in pair], 5_000)
+
+
+def test_every_agent_is_legal_in_custom_games():
+    rng = np.random.default_rng(8)
+    for game in range(40):
+        rules = random_rules(rng)
+        made = [agents.make(name, rules, seed=1) for name in ALL]
+        for one, other in ((2, 0), (1, 2), (2, 2)):
+            play_on(rules, start(rules, 20, seed=game), (made[one], made[other]), hands=4)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_agent_repeats_itself(name):
+    rules = RULES["simplified_v0"]
+    seen = []
+    for _ in range(2):
+        log = []
+        pair = [agents.make(name, rules, seed=4), agents.make("random", rules, seed=5)]
+        play_on(rules, start(rules, 30), pair, watch=lambda r, m, a, log=log: log.append(a))
+        seen.append(np.concatenate(log))
+    assert np.array_equal(*seen)
+
+
+def test_act_is_act_rows_on_one_row():
+    rules = RULES["club_v0"]
+    rule = agents.make("rule", rules)
+
+    def watch(rows, masks, actions):
+        for i in range(0, len(rows), 5):
+            assert rule.act(rows[i], masks[i]) == actions[i]
+
+    play_on(rules, start(rules, 30), (rule, rule), watch=watch)
+
+
+def test_random_is_uniform():
+    rules = RULES["six_card_v0"]
+    rows, masks = look(rules, start(rules, 1), np.zeros(20_000, np.int64))
+    actions = agents.make("random", rules, seed=12).act_rows(rows, masks)
+    counts = np.bincount(actions, minlength=masks.shape[1])[masks[0] > 0]
+    expected = len(rows) / len(counts)
+    assert len(counts) == 31
+    assert ((counts - expected) ** 2 / expected).sum() < 70  # 30 degrees of freedom, p < 1e-4
+
+
+def test_cautious_passes_and_never_goes_alone():
+    rules = RULES["barrie_v0"]
+    rows, masks = look(rules, start(rules, 1), np.zeros(5_000, np.int64))
+    actions = agents.make("cautious", rules, seed=12).act_rows(rows, masks)
+    assert 0.88 < (actions == 0).mean() < 0.92
+    assert actions.max() <= 5  # the lowest bid, in any strain
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_the_rule_player_sees_only_its_observation(variant):
+    """Hidden cards are dealt anew among the others: the decision stays."""
+    rules = RULES[variant]
+    rule, tables = agents.make("rule", rules), compile_tables(rules)
+    states = start(rules, 200)
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+        rows, masks = look(rules, states, live)
+        actions = rule.act_rows(rows, masks)
+        blind = states.copy()
+        for g in live:
+            hidden = [s for s in range(4) if s != states["turn"][g]]
+            hands = [int(states["hands"][g][s]) for s in hidden]
+            if len({bin(h).count("1") for h in hands}) == 1:
+                blind["hands"][g][hidden] = [hands[i] for i in rng.permutation(3)]
+        again, same_masks = look(rules, blind, live)
+        assert np.array_equal(rows, again)
+        assert np.array_equal(actions, rule.act_rows(again, same_masks))
+        apply_rows(states, tables, live, actions)
+    assert (np.asarray(states["phase"]) >= PLAY).any()
+
+
+@pytest.mark.parametrize(("variant", "floor"), [("cincinnati_v0", 5.0), ("barrie_v0", 8.0)])
+def test_rule_is_far_ahead_of_random(variant, floor):
+    rules = RULES[variant]
+    mean, half = per_hand(
+        rules, agents.make("rule", rules), agents.make("random", rules, seed=2), 400
+    )
+    assert mean - half > floor
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_rule_is_ahead_of_cautious(variant):
+    rules = RULES[variant]
+    mean, half = per_hand(
+        rules, agents.make("rule", rules), agents.make("cautious", rules, seed=2), 400
+    )
+    assert mean - half > 2.0
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_rule_wins_whole_games(variant):
+    """At least 99.9 % of games against random."""
+    result = selfplay.play(variant, "rule", "random", games=4000, seed=1)
+    assert result.a_won >= 0.999 * result.games

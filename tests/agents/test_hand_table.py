@@ -1,0 +1,223 @@
+"""The tables of hands: whole, small, unpickled, and the same whatever the suits are called."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.kernels import callable_from_python
+from support.script_modules import ROOT, loaded
+
+from bideuchre_env.agents.expert import hand_table as module
+from bideuchre_env.agents.expert.hand_table import SCALE, SUIT_MAPS, hand_table, provenance, renamed
+from bideuchre_env.cli import main as cli
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits, parse_card
+
+renamed = callable_from_python(renamed)
+
+DECKS = {(24, 1): (18_133, 6), (16, 2): (34_298, 8)}
+
+
+def random_hands(kinds, copies, n, seed=1):
+    rng = np.random.default_rng(seed)
+    deck = np.repeat(np.arange(kinds), copies)
+    return [hand_bits(rng.permutation(deck)[: len(deck) // 4].tolist()) for _ in range(n)]
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_every_hand_has_one_row(deck):
+    """18,133 and 34,298 hands up to suit symmetry, each the least of its renamings."""
+    table, (n, tricks) = hand_table(*deck), DECKS[deck]
+    assert table.keys.shape == (n,)
+    assert (np.diff(table.keys) > 0).all()
+    assert table.tricks.shape[2:] == (5, tricks + 1)
+    assert table.lone.shape[2:] == (4, 5)
+    for hand in random_hands(*deck, 300):
+        row, suits = table.row(hand)
+        assert row >= 0
+        assert sorted(suits) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_renaming_the_suits_renames_the_strains(deck):
+    """A hand with its suits renamed is worth in the new suits what it was in the old ones."""
+    table = hand_table(*deck)
+    for hand in random_hands(*deck, 100):
+        row, suits = table.row(hand)
+        for symmetry, names in enumerate(SUIT_MAPS):
+            other_row, other_suits = table.row(renamed(hand, symmetry))
+            assert other_row == row
+            for strain in range(4):
+                one = table.tricks[row, 0, suits[strain]]
+                other = table.tricks[row, 0, other_suits[names[strain]]]
+                # a hand that looks alike in two suits may be seen either way
+                assert abs(int((one * np.arange(len(one))).sum()) / SCALE
+                           - (other * np.arange(len(one))).sum() / SCALE) < 1.2  # fmt: skip
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_chances_add_up(deck):
+    """A row of chances is 255 in all, exactly; a laydown is certain, alone and with partner."""
+    table = hand_table(*deck)
+    assert (table.tricks.sum(axis=-1, dtype=np.int64) == SCALE).all()
+    words = "JS JC AS KS QS TS" if deck == (24, 1) else "JS JS JC JC AS AS KS KS"
+    row, suits = table.row(hand_bits([parse_card(word) for word in words.split()]))
+    assert (table.tricks[row, :, suits[3], -1] == SCALE).all()
+    assert (table.lone[row, :, 0, suits[3]] == SCALE).all()
+
+
+def test_no_other_deck_has_a_table_and_no_other_hand_a_row():
+    assert hand_table(20, 1) is None
+    assert hand_table(24, 2) is None
+    table = hand_table(24, 1)
+    assert table.row(0)[0] == -1
+    assert table.row(1 << COPY_SHIFT | 1)[0] == -1
+
+
+def test_the_file_is_small_and_tells_how_it_was_made():
+    """ "A compact file (a few MB at most) with its provenance, loaded without pickle"."""
+    path = resources.files("bideuchre_env.agents.data").joinpath(module.FILE)
+    assert len(path.read_bytes()) < 3 * 2**20
+    with np.load(path.open("rb")) as arrays:  # refuses objects
+        assert all(arrays[name].dtype.kind in "iuU" for name in arrays.files)
+    told = provenance()
+    assert told["script"] == "experiments/fitting/build_hand_table.py"
+    assert told["seed"] == 1
+    assert told["deals"]["first"] >= 40
+    assert (ROOT / told["script"]).exists()
+
+
+@pytest.mark.slow
+def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
+    """Same seed, same table: the first hands of each deck over again."""
+    with loaded("experiments/fitting", Path(provenance()["script"]).stem) as (script,):
+        args = script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])
+        assert script.main(args) == 0
+        with np.load(tmp_path / "t.npz") as made:
+            for kinds, copies in DECKS:
+                table = hand_table(kinds, copies)
+                assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
+                assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
+        with pytest.raises(OptionError):
+            script.main(script.parse_args(["--first", "0"]))
+
+
+@pytest.mark.slow
+def test_the_wheel_carries_every_module_and_table(tmp_path):
+    """Built as a wheel, the package is what stands on disk, its tables with it."""
+    pytest.importorskip("setuptools", "77", reason="builds with the setuptools that are here")
+    tree, left_out = tmp_path / "tree", (".*", "__pycache__", "*.egg-info", "build", "dist", "runs")
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*left_out))
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run(
+        [*command, "-w", str(tmp_path), str(tree)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    ours = [path.relative_to(ROOT) for path in (ROOT / "bideuchre_env").rglob("*.py")]
+    ours += [Path("bideuchre_env", "py.typed")]
+    agents = [*(ROOT / "agents").rglob("*.py"), *(ROOT / "agents").rglob("*.npz")]
+    ours += [Path("bideuchre_env", path.relative_to(ROOT)) for path in agents]
+    assert f"bideuchre_env/agents/data/{module.FILE}" in packed
+    assert packed == {path.as_posix() for path in ours}
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+def run(*arguments):
+    try:
+        return cli.main(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_hand_prints_what_a_hand_is_worth(capsys):
+    """A row a strain, the best first; tricks, and the chance of every bid."""
+    assert run("hand", "JH JD AH KH QS 9C", "--variant", "cincinnati_v0") == 0
+    out = capsys.readouterr().out
+    for words in ("the declarer leads", "another seat leads", "tricks", "moon", "%"):
+        assert words in out
+    rows = [
+        line.split()[0]
+        for line in out.splitlines()
+        if line[:2].strip() in ("C", "D", "H", "S", "NT")
+    ]
+    assert len(rows) == 10
+    assert rows[0] == "H"
+    assert run("hand", "JS,JS JC AS KS AH AD QS", "--variant", "barrie_v0", "--json") == 0
+    worth = json.loads(capsys.readouterr().out)["the declarer leads"]
+    assert worth["S"]["tricks"] > worth["H"]["tricks"]
+    assert worth["S"]["1"] >= worth["S"]["5"] >= worth["S"]["8"]
+    assert worth["S"]["moon"] == 1.0
+
+
+def test_hand_says_how_many_deals_its_figures_rest_on(capsys, monkeypatch):
+    """As the file tells it, not the command; with none won a lone bid's chance is not nothing."""
+    cards, asked = "JH JD AH KH QS 9C", {"first": 9, "more": 16, "first_alone": 7, "more_alone": 93}
+    assert run("hand", cards, "--json") == 0
+    rests, deals = json.loads(capsys.readouterr().out)["rests_on"], provenance()["deals"]
+    assert rests["partnered"]["deals"] == [deals["first"], deals["first"] + deals["more"]]
+    alone = deals["first_alone"]
+    assert rests["lone"]["deals"] == [alone, alone + deals["more_alone"]]
+    monkeypatch.setattr(module, "provenance", lambda: {"deals": asked})
+    assert run("hand", cards, "--json") == 0
+    rests = json.loads(capsys.readouterr().out)["rests_on"]
+    assert rests["partnered"]["deals"] == [9, 25]
+    assert rests["lone"]["deals"] == [7, 100]
+    z = 1.96  # Wilson's interval of 0 in n, and its half-width at a chance of a half
+    assert rests["lone"]["none_won_high"] == pytest.approx(z**2 / (7 + z**2), abs=1e-3)
+    assert rests["lone"]["half_width"] == pytest.approx(z / 2 / (100 + z**2) ** 0.5, abs=1e-3)
+    assert run("hand", cards) == 0
+    out = capsys.readouterr().out
+    for words in ("from 9 deals", "from up to 25", "±10%, from 100 deals", "from 7, it may be"):
+        assert words in out
+    assert run("hand", cards, "--option", "lone=[]", "--option", "moon_ladder=jump") == 0
+    assert "alone" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("variant", "lead", "told"),
+    [
+        ("barrie_v0", "eldest", True),
+        ("barrie_v0", "declarer", False),
+        ("cincinnati_v0", "eldest", False),
+    ],
+)
+def test_hand_says_when_its_table_was_made_for_another_lead(variant, lead, told, capsys):
+    """The 32-card table has the declarer leading only; a game may have the eldest hand lead."""
+    cards = "JS JS JC AS KS AH AD QS" if variant == "barrie_v0" else "JH JD AH KH QS 9C"
+    asked = ["hand", cards, "--variant", variant, "--option", f"opening_lead={lead}"]
+    assert run(*asked) == 0
+    assert ("has no figures for when another seat leads" in capsys.readouterr().out) == told
+    assert run(*asked, "--json") == 0
+    absent = json.loads(capsys.readouterr().out)["leads_not_played"]
+    assert absent == ["another seat leads"] * told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["JH JD"], "2 cards, and a hand of this deck has 6"),
+        (["JH JD AH KH QS XX"], "no card"),
+        (["JH JH AH KH QS 9C"], "JH 2 times: this deck has it 1 time"),
+        (["JS JS JC AS KS AH AD 9S", "--variant", "barrie_v0"], "9S is not in this 32-card deck"),
+        (["JH JD AH KH QS", "--option", 'ranks="10"'], "no table for this deck of 20 cards"),
+        (["JH", "--variant", "nonsense"], "no variant"),
+    ],
+)
+def test_hand_says_what_is_wrong(arguments, words, capsys):
+    """One line on stderr, exit code 2."""
+    assert run("hand", *arguments) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1

@@ -1,0 +1,133 @@
+"""How searchers draw their worlds: by what the others have done, each hand weighed once."""
+
+import numpy as np
+import pytest
+from support.agent_games import SEARCH, decisions, lone_decisions, searcher
+
+from bideuchre_env.agents.search.agent import weigh_row
+from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood
+from bideuchre_env.core.observation.resample import resample_row
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import entry_kernel
+
+
+def weighed(agent, row, mask, n, fresh):
+    """The logarithms of n worlds after a decision; `fresh`: each hand is weighed anew."""
+    agent.act(row, mask)
+    script, world, tries = agent.states
+    logs = np.empty(n)
+    agent.kept["keys"] = 0
+    for first, last in [(i, i + 1) for i in range(n)] if fresh else [(0, n)]:
+        if fresh:
+            agent.kept["keys"] = 0
+        weigh_row(
+            world, agent.tables, agent.scratch, script, tries, agent.layout.offsets,
+            agent.book, agent.views, agent.bidding, agent.calls, agent.layouts, agent.seen,
+            agent.may, agent.trust, agent.kept, agent.plan, agent.high, logs, first, last,
+        )  # fmt: skip
+    return logs
+
+
+@pytest.mark.parametrize("name", SEARCH)
+@pytest.mark.parametrize(
+    ("variant", "bid"),
+    [("cincinnati_v0", None), ("double_deck_v0", None), ("barrie_v0", "call-2"),
+     ("barrie_v0", "moon")],
+)  # fmt: skip
+def test_a_hand_weighed_before_weighs_the_same(name, variant, bid):
+    """What a seat has done depends on nothing hidden but its own cards and those exchanged."""
+    rules = RULES[variant]
+    agent, seen, exchanging = searcher(name, rules), 0, 0
+    if bid is None:
+        found = decisions(rules, 3, seed=4, hands=2, every=4)
+    else:
+        found = lone_decisions(rules, bid, 6, seed=4)
+    for row, mask, state in found:
+        if mask.sum() < 2 or state["calls_made"] == 0:
+            continue
+        kept, fresh = (weighed(agent, row, mask, 60, fresh) for fresh in (False, True))
+        assert np.array_equal(kept == UNLIKELY, fresh == UNLIKELY)
+        assert np.allclose(kept, fresh, rtol=1e-9, atol=1e-9)
+        seen += (kept < -0.1).any() and (kept > UNLIKELY).sum() > 1
+        exchanging += state["given"][0] >= 0
+    assert seen > 3
+    assert (exchanging > 10) == (bid == "call-2")
+
+
+def test_the_order_of_an_exchange_says_nothing():
+    """Nobody else knows in which order the cards went: worlds that differ in it are as likely."""
+    rules = RULES["barrie_v0"]
+    agent, compared = searcher("inference", rules), 0
+    for row, mask, state in lone_decisions(rules, "call-2", 8, seed=5):
+        if state["phase"] != PLAY:
+            continue
+        for number in range(3):
+            agent.act(row, mask)
+            agent.kept["keys"] = 0
+            plain = one_log(agent, number, swap=False)
+            agent.kept["keys"] = 0
+            assert one_log(agent, number, swap=True) == pytest.approx(plain, abs=1e-9)
+            compared += plain < 0
+    assert compared > 20
+
+
+@entry_kernel
+def log_row(
+    worlds, scripts, tries, tables, offsets, book, views, bidding, calls, layouts, seen, may, trust,
+    kept,
+):  # fmt: skip
+    """`log_likelihood` of the world in row 0, to the end."""
+    return log_likelihood(
+        worlds[0], scripts[0], tries[0], tables[0], offsets[0], book, views[1], bidding[0],
+        calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], kept[0], -1e18,
+    )  # fmt: skip
+
+
+def one_log(agent, number, swap):
+    """How likely a world of the decision is; with its exchanged cards the other way round."""
+    script, world, tries = agent.states
+    drawn = world.copy()
+    resample_row(drawn, agent.tables, 0, agent.scratch, *split_seed(number))
+    if swap:
+        for half in ("given", "passed"):
+            drawn[half][0, :2] = drawn[half][0, 1::-1]
+    return log_row(
+        drawn, script, tries, agent.tables, agent.layout.offsets, agent.book, agent.views,
+        agent.bidding, agent.calls, agent.layouts, agent.seen, agent.may, agent.trust, agent.kept,
+    )  # fmt: skip
+
+
+def test_only_inference_goes_by_the_cards_played():
+    rules = RULES["cincinnati_v0"]
+    found = [d for d in decisions(rules, 6, seed=3) if d[2]["trick"] > 2 and d[1].sum() > 1]
+    for name, differs in (("pimc", False), ("inference", True)):
+        agent, other = searcher(name, rules), searcher(name, rules)
+        other.trust["follow"], other.trust["lead"] = 0.5, 0.01
+        pairs = [
+            [weighed(a, row, mask, 40, False) for a in (agent, other)] for row, mask, _ in found
+        ]
+        assert any(not np.array_equal(*pair) for pair in pairs) == differs
+
+
+@pytest.mark.parametrize("phase", [AUCTION, PLAY])
+def test_of_more_worlds_considered_fewer_count_twice(phase):
+    """Before the play and in it: likely worlds are found in plenty, not repeated."""
+    rules, different = RULES["cincinnati_v0"], {}
+    found = decisions(rules, 6, seed=3)
+    for considered in (0, 1, 20):
+        agent = searcher("inference", rules, worlds=40, played_out=40, considered=considered)
+        tried = []
+        for row, mask, state in found:
+            if state["phase"] == phase and state["calls_made"] > 0 and mask.sum() > 1:
+                agent.act(row, mask)
+                plan = agent.plan[0]
+                if plan["n"] < 2:
+                    continue  # one candidate is not tried
+                assert plan["total"] == 40
+                tried.append(plan["total"] ** 2 / plan["total_squares"])
+        different[considered] = np.mean(tried)
+    assert different[0] == 40
+    assert different[1] < 0.7 * different[20]

@@ -1,0 +1,240 @@
+"""The players that search: options, legality, determinism, time, strength."""
+
+import numpy as np
+import pytest
+from support.agent_games import (
+    SEARCH,
+    decisions,
+    per_hand,
+    play_games,
+    play_on,
+    random_rules,
+    searcher,
+    start,
+)
+
+from bideuchre_env import agents
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+
+MANY_TRICKS = "double_deck_v0"  # twelve: played by fewer worlds here
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_options_that_make_no_sense_are_refused(name):
+    rules = RULES["cincinnati_v0"]
+    for worlds in (0, -3, 2.5, "20", True, 10**6, None):
+        with pytest.raises(OptionError, match=r"worlds=.*a whole number from 1 to 10000"):
+            agents.make(name, rules, worlds=worlds)
+        with pytest.raises(OptionError, match=r"played_out=.*a whole number from 1 to 10000"):
+            agents.make(name, rules, played_out=worlds)
+    for milliseconds in (0, -1.0, "1", True, float("nan"), float("inf")):
+        with pytest.raises(OptionError, match=r"milliseconds=.*above 0 and up to 3,600,000"):
+            agents.make(name, rules, milliseconds=milliseconds)
+    for seed in (-1, 2**128, 1.5, "a"):
+        with pytest.raises(OptionError):
+            agents.make(name, rules, seed=seed)
+    with pytest.raises(OptionError, match="made for a Rules"):
+        agents.make(name, "barrie_v0")
+    with pytest.raises(OptionError, match=r"depth=3: no option of '.*': it takes worlds, "):
+        agents.make(name, rules, depth=3)
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_options_of_the_worlds_that_make_no_sense_are_refused(name):
+    rules = RULES["cincinnati_v0"]
+    for considered in (-1, 1001, 1.5, "9", False):
+        with pytest.raises(OptionError, match=r"considered=.*a whole number from 0 to 1000"):
+            agents.make(name, rules, considered=considered)
+    for solved in (-1, 13, 2.0, "3", True, None):
+        with pytest.raises(OptionError, match=r"solved=.*a whole number from 0 to 12"):
+            agents.make(name, rules, solved=solved)
+    with pytest.raises(OptionError, match="no option of 'random': it takes none"):
+        agents.make("random", rules, worlds=3)
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_search_is_legal_in_every_variant(variant):
+    """Tens of games here; ten thousand, as for the fast players, would take hours."""
+    rules = RULES[variant]
+    worlds = 1 if variant == MANY_TRICKS else 3
+    made = [searcher(name, rules, worlds=worlds, played_out=5 * worlds) for name in SEARCH]
+    rule, reckless = agents.make("rule", rules), agents.make("random", rules, seed=2)
+    play_on(rules, start(rules, 4), made, hands=2)
+    for one in made:
+        play_on(rules, start(rules, 3, seed=6), (one, rule), hands=2)
+        play_on(rules, start(rules, 3, seed=7), (reckless, one), hands=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEARCH)
+@pytest.mark.parametrize("variant", RULES)
+def test_search_is_legal_on_every_decision_of_many_games(variant, name):
+    """A thousand games of each, ten minutes or so in all; ten thousand would be two hours.
+
+    Two worlds a decision are the fewest that choose another card than the expert's.
+    """
+    rules = RULES[variant]
+    agent = searcher(name, rules, worlds=2, played_out=2, considered=1)
+    for other in ("random", "rule"):
+        play_games(rules, (agent, agents.make(other, rules, seed=1)), 500)
+
+
+def test_search_is_legal_in_custom_games():
+    rng = np.random.default_rng(8)
+    for game in range(12):
+        rules = random_rules(rng)
+        made = [searcher(name, rules) for name in SEARCH]
+        reckless = agents.make("random", rules, seed=game)
+        play_on(rules, start(rules, 2, seed=game), made)
+        play_on(rules, start(rules, 2, seed=game), (made[game % 2], reckless), hands=2)
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_decision_depends_on_seed_and_observation_alone(name):
+    """Not on the rows beside it, on their order, or on what was asked before."""
+    rules = RULES["club_v0"]
+    found = decisions(rules, 6, seed=2, every=3)
+    rows, masks = np.stack([row for row, _, _ in found]), np.stack([mask for _, mask, _ in found])
+    agent = searcher(name, rules, seed=11)
+    together = agent.act_rows(rows, masks)
+    order = np.random.default_rng(1).permutation(len(rows))
+    assert np.array_equal(agent.act_rows(rows[order], masks[order]), together[order])
+    again = searcher(name, rules, seed=11)
+    assert [again.act(rows[i], masks[i]) for i in range(len(rows))] == together.tolist()
+    other = searcher(name, rules, seed=12).act_rows(rows, masks)
+    assert not np.array_equal(other, together)
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_an_observation_no_game_gives_is_answered_legally(name):
+    rules = RULES["barrie_v0"]
+    agent = searcher(name, rules)
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-128, 128, (200, agent.layout.size), dtype=np.int8)
+    masks = (rng.random((200, agent.n_actions)) < 0.2).astype(np.int8)
+    masks[:, 7] = 1
+    actions = agent.act_rows(rows, masks)
+    assert masks[np.arange(200), actions].all()
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_mask_that_is_not_the_position_s_is_answered_by_the_expert(name):
+    """No card is tried that the seat does not hold, whatever the caller says is legal."""
+    rules = RULES["barrie_v0"]
+    agent, expert = searcher(name, rules), agents.make("expert", rules)
+    for row, mask, _ in decisions(rules, 2, seed=3, every=3):
+        wrong = np.ones_like(mask)
+        assert agent.act(row, wrong) == expert.act(row, wrong)
+        assert agent.plan[0]["n"] == 0 or mask.all()
+
+
+def test_what_was_not_learned_is_not_trusted():
+    """A game of an unusual lone bid has no network: calls are compared by what was tried alone."""
+    learned, strange = RULES["barrie_v0"], Rules(
+        ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=100),), target=300
+    )  # fmt: skip
+    for rules, trusted in ((learned, True), (strange, False)):
+        agent = searcher("pimc", rules)
+        row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() > 4)
+        assert mask[agent.act(row, mask)]
+        assert (agent.plan[0]["trust"] > 0) == trusted
+
+
+def test_one_world_tells_nothing_of_the_error():
+    """With a single world tried the expert's card is played."""
+    rules = RULES["cincinnati_v0"]
+    agent, expert, others = searcher("pimc", rules, worlds=1), agents.make("expert", rules), 0
+    wide = searcher("pimc", rules, worlds=60)
+    for row, mask, state in decisions(rules, 12, seed=6, every=2):
+        if state["phase"] == PLAY:
+            own = expert.act(row, mask)
+            assert agent.act(row, mask) == own
+            others += wide.act(row, mask) != own
+    assert others > 0
+
+
+def test_the_solver_finishes_as_many_tricks_as_it_is_told_to():
+    """With no more tricks left nothing is played out first, and the choice is the same."""
+    rules = RULES["cincinnati_v0"]
+    found = [d for d in decisions(rules, 16, seed=8, every=2) if d[2]["phase"] == PLAY]
+    choices = {}
+    for solved in (0, 3, 12):
+        agent = searcher("pimc", rules, worlds=30, solved=solved)
+        agent.doubt = 0.0
+        choices[solved] = [agent.act(row, mask) for row, mask, _ in found]
+        assert (agent.plan["ready"][0] == 1) == (solved > 0)
+    last = [i for i, d in enumerate(found) if d[2]["trick"] >= 3]
+    assert [choices[3][i] for i in last] == [choices[12][i] for i in last]
+    assert choices[3] != choices[12]
+    assert choices[3] != choices[0]
+
+
+class FakeClock:
+    """A clock that goes on by `tick` seconds at each look."""
+
+    def __init__(self, tick):
+        self.now, self.tick = 0.0, tick
+
+    def __call__(self):
+        self.now += self.tick
+        return self.now
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_a_decision_ends_when_its_time_is_up(name):
+    """Worlds are tried in fours between two looks at the clock, four of them at least.
+
+    `inference` weighs fifteen for each of them, for half of the time, so it has fewer.
+    """
+    rules, some = RULES["cincinnati_v0"], 8 if name == "pimc" else 4
+    played = [d for d in decisions(rules, 4, seed=5) if d[2]["phase"] == PLAY and d[1].sum() > 2]
+    row, mask, _ = played[0]
+    for tick, fewest, most in ((1.0, 4, 4), (0.002, some, 24), (0.0, 200, 200)):
+        agent = agents.make(name, rules, seed=1, worlds=200, milliseconds=10, clock=FakeClock(tick))
+        assert mask[agent.act(row, mask)]
+        assert fewest <= agent.plan[0]["total"] <= most
+
+
+def test_one_legal_action_is_played_at_once():
+    rules = RULES["cincinnati_v0"]
+    agent = agents.make("pimc", rules, seed=1)
+    row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() == 1)
+    before = agent.plan.copy()
+    assert mask[agent.act(row, mask)]
+    assert np.array_equal(agent.plan, before)
+
+
+def test_pimc_is_ahead_of_rule():
+    rules = RULES["cincinnati_v0"]
+    pimc, rule = searcher("pimc", rules, worlds=20, played_out=40), agents.make("rule", rules)
+    mean, half = per_hand(rules, pimc, rule, 240, seed=1)
+    assert mean - half > 0.0
+
+
+class CardPlayer:
+    """Calls as the rule player does and plays its cards as another."""
+
+    def __init__(self, agent):
+        self.agent, self.name, self.rules = agent, agent.name, agent.rules
+        self.rule, self.phase = agents.make("rule", agent.rules), agent.layout.slices["phase"]
+
+    def act_rows(self, rows, masks):
+        choices = self.rule.act_rows(rows, masks)
+        playing = rows[:, self.phase].argmax(axis=1) == PLAY
+        choices[playing] = self.agent.act_rows(rows[playing], masks[playing])
+        return choices
+
+
+@pytest.mark.slow
+def test_inference_plays_its_cards_better_than_the_expert():
+    """With the same bidding: trying a card in likely worlds is worth points."""
+    rules = RULES["cincinnati_v0"]
+    inference, expert = (
+        CardPlayer(agents.make(name, rules, seed=1)) for name in ("inference", "expert")
+    )
+    mean, half = per_hand(rules, inference, expert, 600, seed=2)
+    assert mean - half > 0.0

@@ -1,0 +1,209 @@
+"""The package against `reference.py`, action by action, over all options and several tempers.
+
+After every action both must agree on the seat to act, the legal actions, tricks, points, scores
+and how the game ends; at a share of the plies on all that a seat sees; at a game's end on rewards.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracles.reference import ReferenceGame
+
+import bideuchre_env
+from bideuchre_env.core.observation.layout import CLIP
+from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.errors import RulesError
+from bideuchre_env.rules.cards import hand_names
+from bideuchre_env.rules.rules import CHOICES, Rules
+
+HANDS = 2_500
+SLOW_HANDS = 100_000
+SEEN_SHARE = 0.06  # of plies at which every seat's whole view is compared
+
+LADDERS = (
+    {"lone": []},
+    {"lone": [{"name": "alone", "exchange": 3, "value": 10}]},
+    {"lone": [{"name": "call-1", "exchange": 1, "value": 9}, {"name": "moon", "value": 20}]},
+    {"lone": [{"name": "moon", "value": 12}, {"name": "double moon", "value": 24}]},
+    {"partnered": None, "lone": [{"name": "moon", "value": 12}]},
+)
+
+
+def random_rules(rng: random.Random, base: Rules) -> Rules:
+    """The base, or the base with a few options changed to any of their values."""
+    while True:
+        options: dict = {}
+        for name, words in CHOICES.items():
+            if rng.random() < 0.25:
+                options[name] = rng.choice(words)
+        if rng.random() < 0.25:
+            options["copies"] = rng.choice((1, 2))
+        if rng.random() < 0.3:
+            options |= rng.choice(LADDERS)
+        if options.get("win_rule", base.win_rule) == "rounds":
+            options["rounds"] = rng.choice((1, 2))
+        else:
+            options["target"] = rng.choice((5, 12, 32, 52))
+        options["max_hands"] = rng.choice((8, 9, 12, 25))
+        try:
+            return base.replace(**options)
+        except RulesError:
+            continue
+
+
+def chooser(rng: random.Random, temper: str):
+    """A policy over action names: how bold the calls are, and how the cards are played."""
+
+    def choose(names: list[str]) -> str:
+        bids = [name for name in names if name.startswith("bid")]
+        if bids:
+            if "pass" in names and rng.random() < {"bold": 0, "timid": 0.8, "silent": 1}.get(
+                temper, 0.5
+            ):
+                return "pass"
+            if temper == "alone":
+                return bids[-1 - rng.randrange(min(6, len(bids)))]
+            return rng.choice(bids if temper in ("bold", "wild") else bids[:5])
+        return rng.choice(names)
+
+    return choose
+
+
+TEMPERS = ("bold", "timid", "silent", "alone", "wild", "steady")
+
+
+class Pair:
+    """One game played on both engines."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        name: str,
+        rng: random.Random,
+        counts: Counter,
+        score: list[int] | None = None,
+    ) -> None:
+        self.rng, self.counts, self.rules = rng, counts, rules
+        self.reward = rng.choice(("win", "points"))
+        self.env = bideuchre_env.make(rules, name=name).raw_env(reward=self.reward)
+        aim = rules.target or 20
+        if score is None:
+            score = [rng.randint(-5, aim) if rng.random() < 0.7 else 0 for _ in range(2)]
+        self.env.reset(seed=rng.getrandbits(64), options={"score": score})
+        self.row = self.env._states[0]
+        self.slow = ReferenceGame(rules.to_dict(), int(self.row["dealer"]), tuple(score))
+        self.names = self.env.action_names
+        self.paid = [0.0] * 4
+
+    def play(self, choose) -> None:
+        while self.slow.phase != "over":
+            if self.slow.needs_deal:
+                assert self.slow.dealer == self.row["dealer"]
+                self.slow.deal([hand_names(hand) for hand in self.row["hands"]])
+            self.compare()
+            legal = [self.names[i] for i in np.flatnonzero(self.env._mask)]
+            assert self.slow.legal() == set(legal)
+            action = choose(legal)
+            self.env.step(self.names.index(action))
+            self.slow.play(action)
+            self.after(action)
+        self.finish()
+
+    def compare(self) -> None:
+        """Whose turn it is, and now and then what each seat sees."""
+        assert self.env.agent_selection == f"player_{self.slow.to_act}"
+        if self.rng.random() < SEEN_SHARE:
+            for seat in range(4):
+                obs = self.env.observe(f"player_{seat}")
+                assert bool(obs["action_mask"].any()) == (seat == self.slow.to_act)
+                seen = self.env.observation_layout.decode(obs["observation"])
+                assert seen == self.expected(seat)
+
+    def expected(self, seat: int) -> dict:
+        view = self.slow.view(seat)
+        for key in ("score", "to_go"):
+            view[key] = [max(-CLIP, min(CLIP, value)) for value in view[key]]
+        if self.rules.win_rule == "rounds":
+            view["to_go"] = view["target"] = None
+        return view
+
+    def after(self, action: str) -> None:
+        """What the last action did, where it ended a trick or a hand."""
+        if self.slow.needs_deal or self.slow.phase == "over":
+            last = self.slow.last_hand
+            row = rows_of(self.env._finished[-1:])[0]
+            hand = bideuchre_env.record.hand_of(row, self.rules)
+            assert {key: hand[key] for key in last} == last
+            assert hand["score"] == list(self.slow.score)
+            self.counts["hands"] += 1
+            self.counts["passed out"] += last["declarer"] is None
+            if self.reward == "points":
+                points = last["points"]
+                for s in range(4):
+                    self.paid[s] += points[s & 1] - points[1 - (s & 1)]
+        elif self.row["phase"] == Phase.PLAY:
+            assert self.row["tricks_won"].tolist() == list(self.slow.tricks)
+            if self.row["led"] < 0 and self.row["trick"] > 0:
+                assert self.row["turn"] == self.slow.last_trick_winner
+        self.counts[action.split()[0] if action[0].islower() else "card"] += 1
+
+    def finish(self) -> None:
+        record = self.env.record
+        assert (record.winner, record.outcome) == (self.slow.winner, self.slow.outcome)
+        won = self.slow.outcome == "won"
+        for seat in range(4):
+            agent = f"player_{seat}"
+            assert self.env.terminations[agent] == (self.slow.outcome != "truncated")
+            assert self.env.truncations[agent] == (self.slow.outcome == "truncated")
+            if self.reward == "win":
+                sign = 1.0 if self.slow.winner == seat & 1 else -1.0
+                assert self.env.rewards[agent] == (sign if won else 0.0)
+        self.counts[self.slow.outcome] += 1
+
+
+def run(variant: str, wanted: int, seed: int) -> Counter:
+    rng = random.Random(f"{variant} {seed}")
+    counts: Counter = Counter()
+    base = bideuchre_env.variants[variant].rules
+    while counts["hands"] < wanted:
+        rules = base if rng.random() < 0.3 else random_rules(rng, base)
+        if rules is base and rules.win_rule != "rounds":
+            rules = base.replace(max_hands=rng.choice((10, 20)))
+        Pair(rules, variant, rng, counts).play(chooser(rng, rng.choice(TEMPERS)))
+    return counts
+
+
+@pytest.mark.parametrize("variant", bideuchre_env.variants)
+def test_lockstep(variant: str) -> None:
+    """At least 2,500 hands of a variant and its options, and no kind of ending left out."""
+    counts = run(variant, HANDS, seed=1)
+    assert counts["hands"] >= HANDS
+    for kind in ("won", "truncated", "passed out", "trump", "bid", "pass", "card"):
+        assert counts[kind] > 0, (kind, counts)
+
+
+@pytest.mark.parametrize("variant", bideuchre_env.variants)
+def test_lockstep_drawn(variant: str) -> None:
+    """Games of rounds that end level: played once from 0-0, then again with the odds evened out."""
+    rules = bideuchre_env.variants[variant].rules.replace(win_rule="rounds", rounds=1)
+    for seed in range(20):
+        counts: Counter = Counter()
+        first = Pair(rules, variant, random.Random(seed), counts, [0, 0])
+        first.play(chooser(random.Random(seed), "steady"))
+        ahead = first.slow.score[0] - first.slow.score[1]
+        level = [max(0, -ahead), max(0, ahead)]
+        Pair(rules, variant, random.Random(seed), counts, level).play(
+            chooser(random.Random(seed), "steady")
+        )
+        assert counts["drawn"] == (2 if ahead == 0 else 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", bideuchre_env.variants)
+def test_lockstep_long(variant: str) -> None:
+    """The same over 100,000 hands of each variant."""
+    assert run(variant, SLOW_HANDS, seed=2)["hands"] >= SLOW_HANDS

@@ -1,0 +1,342 @@
+"""The deals: every card as likely everywhere, every seed its own, whatever is played."""
+
+import numpy as np
+import pytest
+from support import chi_square as chance
+from support.chi_square import assert_fits, assert_normal
+from support.kernels import callable_from_python
+from support.playthroughs import VARIANTS, Chooser, finish, plies, start
+
+import bideuchre_env
+from bideuchre_env.core.phases.deal import bounded, mix, next_word, seed_stream, shuffle, split_seed
+from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
+from bideuchre_env.core.state import DEAL, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules.cards import hand_names
+from bideuchre_env.runtime.jit import entry_kernel
+
+bounded, mix, next_word, seed_stream = map(
+    callable_from_python, (bounded, mix, next_word, seed_stream)
+)
+
+DEALS = 10**6
+SINGLE, DOUBLE = bideuchre_env.six_card_v0.rules, bideuchre_env.double_deck_v0.rules
+
+
+def dealt(rules, seed, n, hands=1):
+    """Rows dealt from n seeds in a row, after some number of hands: (rows, first dealers)."""
+    rows, tables = new_states(n), compile_tables(rules)
+    seed_rows(rows, *split_seed(seed))
+    start_rows(rows, tables, np.full(n, -1))
+    dealers = rows["dealer"].copy()
+    for _ in range(hands):
+        rows["phase"] = DEAL
+        deal_rows(rows, tables)
+    return rows, dealers
+
+
+def counts_of(rows, kinds):
+    """Copies held, float32 of shape (n, 4 * kinds): by seat, then kind."""
+    kind = np.arange(kinds)
+    hands = rows["hands"][:, :, None]
+    held = (hands >> kind & 1) + (hands >> (kind + 24) & 1)
+    return held.astype(np.float32).reshape(len(rows), -1)
+
+
+@entry_kernel
+def tally(rows, at, copies, single, both, pair, squared):
+    """Add every row to the counts: of a kind in a place (seat * 24 + kind), and of two of them.
+
+    `single` (96,) sums the copies, `both` (96,) the pairs held in one hand, `pair` and `squared`
+    (96, 96) the products of copies and their squares; `at` and `copies` (48,) are working room.
+    """
+    for i in range(len(rows)):
+        n = 0
+        for seat in range(4):
+            hand = int(rows[i].hands[seat])
+            for kind in range(24):
+                held = (hand >> kind & 1) + (hand >> (kind + 24) & 1)
+                if held > 0:
+                    at[n] = seat * 24 + kind
+                    copies[n] = held
+                    n += 1
+        for j in range(n):
+            single[at[j]] += copies[j]
+            both[at[j]] += copies[j] == 2
+            for k in range(n):
+                product = copies[j] * copies[k]
+                pair[at[j], at[k]] += product
+                squared[at[j], at[k]] += product * product
+
+
+@pytest.fixture(scope="module")
+def tallies():
+    """Over a million deals of each deck: how often, and how often together, with squares."""
+    found = {}
+    for rules, seed in ((SINGLE, 1000), (DOUBLE, 2**77)):
+        counts = [np.zeros(shape, np.int64) for shape in (96, 96, (96, 96), (96, 96))]
+        room = np.zeros(48, np.int64), np.zeros(48, np.int64)
+        for first in range(0, DEALS, DEALS // 20):
+            tally(dealt(rules, seed + first, DEALS // 20)[0], *room, *counts)
+        found[rules] = counts
+    return found
+
+
+def test_every_card_goes_to_every_seat(tallies):
+    """Single deck: each card's seat is multinomial (3 df); all of them together, 23 x 3 df.
+
+    In a table of cards by seats every seat gets the same number of cards too; for such a table
+    (N - 1) / N of the statistic has (N - 1) x 3 degrees of freedom.
+    """
+    single = tallies[SINGLE][0].reshape(4, 24)
+    for kind in range(24):
+        assert_fits(single[:, kind], np.full(4, DEALS / 4))
+    assert_fits(single, np.full((4, 24), DEALS / 4), df=69, scale=23 / 24)
+
+
+def test_every_pair_of_cards_goes_to_every_pair_of_seats(tallies):
+    """Single deck: for each two cards the pair of their seats is multinomial with 16 cells."""
+    pair = tallies[SINGLE][2].reshape(4, 24, 4, 24)
+    expected = np.full((4, 4), DEALS / 4 * 6 / 23)
+    np.fill_diagonal(expected, DEALS / 4 * 5 / 23)
+    for first in range(24):
+        for second in range(first):
+            assert_fits(pair[:, first, :, second], expected)
+
+
+def test_both_copies_go_to_every_pair_of_seats(tallies):
+    """Double deck: where the two copies of a kind lie is multinomial with ten cells."""
+    _, both, pair, _ = tallies[DOUBLE]
+    both, pair = both.reshape(4, 24), pair.reshape(4, 24, 4, 24)
+    for kind in range(24):
+        together = both[:, kind]
+        apart = [pair[a, kind, b, kind] for a in range(4) for b in range(a)]
+        expected = [DEALS / 4 * 11 / 47] * 4 + [DEALS / 4 * 12 / 47 * 2] * 6
+        assert_fits([*together, *apart], expected)
+
+
+def test_every_pair_of_kinds_goes_to_every_pair_of_seats(tallies):
+    """Double deck: the mean of (copies of one here) x (copies of another there), for all pairs.
+
+    Four pairs of cards, each in these seats with probability 1/4 x 11/47 or 1/4 x 12/47; the
+    mean of a million such products is normal, its error taken from their second moments.
+    """
+    _, _, pair, squared = (moment.reshape(-1) for moment in tallies[DOUBLE])
+    pair, squared = pair.reshape(4, 24, 4, 24) / DEALS, squared.reshape(4, 24, 4, 24) / DEALS
+    for a in range(4):
+        for b in range(4):
+            expected = 4 * (11 if a == b else 12) / 47 / 4
+            here, there = pair[a, :, b, :], squared[a, :, b, :]
+            z = (here - expected) / np.sqrt((there - here**2) / DEALS)
+            assert_normal(z[~np.eye(24, dtype=bool)])
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_deck_is_dealt_whole(name):
+    """Every hand of the right size, every card as often as the deck has it."""
+    rules = bideuchre_env.variants[name].rules
+    held = counts_of(dealt(rules, 5, 2000)[0], 24).reshape(-1, 4, 24)
+    assert (held.sum(2) == rules.tricks).all()
+    whole = np.where(np.arange(24) < rules.kinds, rules.copies, 0)
+    assert (held.sum(1) == whole).all()
+
+
+def test_the_first_dealer_is_any_seat():
+    """Uniform over seats (3 df), and without regard to who holds a card (9 df)."""
+    rows, dealers = dealt(SINGLE, 31, 160_000)
+    assert_fits(np.bincount(dealers, minlength=4), np.full(4, 40_000))
+    held = counts_of(rows, 24).reshape(-1, 4, 24)
+    for kind in range(24):
+        seat = held[:, :, kind].argmax(1)
+        assert_fits(np.bincount(seat * 4 + dealers, minlength=16), np.full(16, 10_000))
+
+
+@pytest.mark.parametrize("step", [1, 2, 2**32, 2**63, 2**64, 2**127], ids=hex)
+def test_neighbouring_seeds_are_strangers(step):
+    """Where a card lies under one seed tells nothing of where it lies under the next one."""
+    n = 100_000
+    left, right = new_states(n), new_states(n)
+    tables, dealers = compile_tables(SINGLE), np.full(n, -1)
+    for i in range(n):
+        # apart from both in a pair, no seed is used twice: every pair is independent
+        seed_rows(left[i : i + 1], *split_seed(2 * step * i % 2**128 + 7 * i))
+        seed_rows(right[i : i + 1], *split_seed((2 * step * i + step) % 2**128 + 7 * i))
+    for rows in (left, right):
+        start_rows(rows, tables, dealers)
+        deal_rows(rows, tables)
+    assert_fits(
+        np.bincount(left["dealer"] * 4 + right["dealer"], minlength=16), np.full(16, n / 16)
+    )
+    held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (left, right)]
+    for kind in range(24):
+        together = np.bincount(held[0][:, kind] * 4 + held[1][:, kind], minlength=16)
+        assert_fits(together, np.full(16, n / 16))
+
+
+def test_successive_deals_are_strangers():
+    """Where a card lies in one hand of a game tells nothing of where it lies in the next."""
+    n = 100_000
+    first, second = (dealt(SINGLE, 99, n, hands)[0] for hands in (1, 2))
+    held = [counts_of(rows, 24).reshape(-1, 4, 24).argmax(1) for rows in (first, second)]
+    for kind in range(24):
+        for other in (kind, (kind + 1) % 24):
+            together = np.bincount(held[0][:, kind] * 4 + held[1][:, other], minlength=16)
+            assert_fits(together, np.full(16, n / 16))
+
+
+def test_no_two_seeds_deal_the_same():
+    """A hundred thousand neighbouring seeds, a hundred thousand deals (of 2.3e12 there are)."""
+    rows, _ = dealt(SINGLE, 0, 100_000)
+    assert len(np.unique(rows["hands"], axis=0)) == 100_000
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**64 - 2, 2**127 + 2**64 - 1, 2**128 - 5])
+def test_a_row_is_the_single_environment_of_its_seed(seed):
+    """Row i of seed s is dealt as an environment of seed s + i, over the carry between words."""
+    rows, dealers = dealt(DOUBLE, seed, 5)
+    for i in range(5):
+        env = bideuchre_env.double_deck_v0.raw_env()
+        env.reset(seed=(seed + i) % 2**128)
+        hand = env.record.hands[0]
+        assert hand["dealer"] == dealers[i]
+        assert hand["deal"] == [hand_names(cards) for cards in rows["hands"][i]]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_deal_depends_on_seed_and_number_alone(name):
+    """Whatever is played, hand k of a seed has the same four hands."""
+    games = []
+    for choices in range(6):
+        env = start(name, 42, max_hands=12, win_rule="any", target=10**6)
+        games.append([hand["deal"] for hand in finish(env, Chooser(choices)).record.hands])
+    assert len(games[0]) == 12
+    assert all(game == games[0] for game in games)
+
+
+def test_looking_draws_nothing():
+    """Observing, keeping, rendering and redealing leave the deals to come as they are."""
+    plain, busy = start("barrie_v0", 5, max_hands=3), start("barrie_v0", 5, max_hands=3)
+    finish(plain, Chooser(1))
+    rng = np.random.default_rng(0)
+    for env, _ in plies(busy, Chooser(1)):
+        env.observe("player_1")
+        env.state()
+        env.clone()
+        finish(env.resample_hidden(0, rng), Chooser(2))
+    assert busy.record == plain.record
+
+
+def test_the_chi_square_probabilities_are_right():
+    """Against tables: the 5 % points of 1, 2, 3, 10 and 69 degrees of freedom, and far tails."""
+    for df, x in ((1, 3.8415), (2, 5.9915), (3, 7.8147), (10, 18.3070), (69, 89.3912)):
+        assert chance.chi_square_above(x, df) == pytest.approx(0.05, rel=1e-3)
+    assert chance.chi_square_above(50.0, 3) == pytest.approx(7.99e-11, rel=1e-2)
+    assert chance.chi_square_above(50.0, 2) == pytest.approx(np.exp(-25), rel=1e-9)
+
+
+def word_row(word):
+    """A row whose stream gives this word next: with x = 0 the word is y turned by 17 bits."""
+    row = new_states(1)
+    y = (word >> 17 | word << 47) & (2**64 - 1)
+    row["rng"] = [0, y]
+    return row
+
+
+@entry_kernel
+def draws(rows, words, n, values, single):
+    """For each word write the value drawn below n, and whether that word alone was used."""
+    s = rows[0]
+    for i in range(len(words)):
+        s.rng[0] = np.uint64(0)
+        s.rng[1] = words[i]
+        next_word(s)
+        x, y = s.rng[0], s.rng[1]
+        s.rng[0] = np.uint64(0)
+        s.rng[1] = words[i]
+        values[i] = bounded(s, n)
+        single[i] = s.rng[0] == x and s.rng[1] == y
+
+
+@entry_kernel
+def shuffles(rows, words, n, values, single):
+    """The same for one batch of four places of a shuffle of n cards: the cards drawn, as digits."""
+    s = rows[0]
+    for i in range(len(words)):
+        s.rng[0] = np.uint64(0)
+        s.rng[1] = words[i]
+        next_word(s)
+        x, y = s.rng[0], s.rng[1]
+        s.rng[0] = np.uint64(0)
+        s.rng[1] = words[i]
+        for card in range(n):
+            s.plays[card] = card
+        shuffle(s, n, n - 4)
+        value = 0
+        for back in range(4):
+            value = value * n + int(s.plays[n - 1 - back])
+        values[i] = value
+        single[i] = s.rng[0] == x and s.rng[1] == y
+
+
+def first_words(low, high):
+    """The streams' second halves whose first output has its upper 32 bits run from low to high.
+
+    The lower bits, which draws do not use, are 1: a stream of nothing but zeros would stay so.
+    """
+    word = np.arange(low, high, dtype=np.uint64) << np.uint64(32) | np.uint64(1)
+    return word >> np.uint64(17) | word << np.uint64(47)
+
+
+def test_the_chosen_word_comes_first():
+    """What the exact tests below stand on: a stream can be set to give any word."""
+    for word in (0, 1, 2**63 + 5, 2**64 - 1, 0x123456789ABCDEF):
+        assert int(next_word(word_row(word)[0])) == word
+
+
+@pytest.mark.parametrize("n", [3 << 29, 2**31 - 1, 10**6 + 3, 999_983, 2**20 + 1])
+def test_bounded_draws_have_no_bias(n):
+    """Exactly as many of the 2**32 words give one number as another: all others are drawn again."""
+    rows, rng = new_states(1), np.random.default_rng(n)
+    for value in [0, 1, n // 2, n - 1, *rng.integers(0, n, 30).tolist()]:
+        words = first_words(-(-value * 2**32 // n), -(-(value + 1) * 2**32 // n))
+        values, single = np.zeros(len(words), np.int64), np.zeros(len(words), bool)
+        draws(rows, words, n, values, single)
+        assert (values[single] == value).all()
+        assert single.sum() == 2**32 // n
+
+
+@pytest.mark.parametrize("n", [24, 48, 32, 20])
+def test_shuffles_have_no_bias(n):
+    """Exactly as many words give any four cards as any other four, in any order."""
+    rows, rng = new_states(1), np.random.default_rng(n)
+    span = n * (n - 1) * (n - 2) * (n - 3)
+    outcomes = set()
+    for value in [0, 1, span - 1, *rng.integers(0, span, 40).tolist()]:
+        words = first_words(-(-value * 2**32 // span), -(-(value + 1) * 2**32 // span))
+        values, single = np.zeros(len(words), np.int64), np.zeros(len(words), bool)
+        shuffles(rows, words, n, values, single)
+        drawn = set(values[single].tolist())
+        assert len(drawn) == 1
+        outcomes |= drawn
+        assert single.sum() == 2**32 // span
+    assert len(outcomes) >= 40  # different words, different cards
+
+
+def test_bounded_draws_by_chance():
+    """With n = 3 x 2**29 a draw without rejection would favour two of three remainders by half."""
+    row = word_row(12345)
+    draw = np.array([bounded(row[0], 3 << 29) for _ in range(30_000)])
+    assert_fits(np.bincount(draw % 3, minlength=3), np.full(3, 10_000))
+
+
+def test_seeding_is_one_to_one_and_mixes():
+    """Distinct seeds, distinct streams; one bit of the seed turns about half of the stream."""
+    row, states = new_states(1), []
+    for bit in [None, *range(128)]:
+        seed_stream(row[0], *split_seed(0 if bit is None else 1 << bit))
+        states.append(int(row["rng"][0, 0]) << 64 | int(row["rng"][0, 1]))
+    assert len(set(states)) == 129
+    turned = [(state ^ states[0]).bit_count() for state in states[1:]]
+    # each is binomial (128, 1/2), sd 5.7: six of them either way is beyond 1e-8
+    assert all(64 - 36 < bits < 64 + 36 for bits in turned)
+    assert mix(np.uint64(1)) != mix(np.uint64(2))

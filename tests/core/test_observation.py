@@ -1,0 +1,217 @@
+"""Observations: decoded they say exactly what a seat may know, within bounds, and no more."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from oracles.reference import ReferenceGame
+from support.playthroughs import VARIANTS, Chooser, finish, plies, start
+from support.strategies import in_two_sizes, rules, seeds
+
+import bideuchre_env
+from bideuchre_env import Bid, Rules, errors, make
+from bideuchre_env.core.observation.layout import CLIP, layout_of
+from bideuchre_env.core.one_row import observe_row
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules.cards import hand_kinds
+
+CHOICES = st.integers(0, 2**32)
+
+
+def clipped(value):
+    """A total as far as an int8 tells it."""
+    return min(max(value, -127), 127)
+
+
+def expected_view(reference, seat, game):
+    """What the reference says a seat knows, in the decoder's words."""
+    view = reference.view(seat)
+    view["score"] = [clipped(points) for points in view["score"]]
+    view["hands_left"] = clipped(view["hands_left"])
+    aimed = game.win_rule != "rounds"
+    view["to_go"] = [clipped(points) for points in view["to_go"]] if aimed else None
+    view["target"] = clipped(view["target"]) if aimed else None
+    return view
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_decoded_it_is_what_the_reference_says_a_seat_knows(game, seed, choices):
+    """Every block, for every seat, after every action, in words from an engine of its own."""
+    env = start(game, seed)
+    reference = ReferenceGame(game.to_dict(), env.record.hands[0]["dealer"])
+    hands = 0
+    for _, action in plies(env, Chooser(choices), 150):
+        if len(env.record.hands) > hands:
+            hands += 1
+            reference.deal(env.record.hands[-1]["deal"])
+        for seat, agent in enumerate(env.possible_agents):
+            said = env.observation_layout.decode(env.observe(agent)["observation"])
+            assert said == expected_view(reference, seat, game)
+        reference.play(env.action_names[action])
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_declared_bounds_hold(game, seed, choices):
+    """Observation and state stay within their bounds, at every step."""
+    env = start(game, seed)
+    space, layout = env.observation_space("player_0"), env.observation_layout
+    assert (space["observation"].low == layout.low).all()
+    assert (space["observation"].high == layout.high).all()
+    for _ in plies(env, Chooser(choices)):
+        for agent in env.possible_agents:
+            assert space.contains(env.observe(agent))
+        assert env.state_space.contains(env.state())
+
+
+@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+def test_the_state_tells_the_four_hands(game, seed, choices):
+    """Its parts are the private blocks of the four seats, and the public part as seat 0 sees it."""
+    env = start(game, seed)
+    layout = env.observation_layout
+    private, held = layout.private_size, layout.slices["hand"]
+    assert layout.state_size == env.state_space.shape[0] == layout.size + 3 * private
+    for _ in plies(env, Chooser(choices), 80):
+        state = env.state()
+        for seat, agent in enumerate(env.possible_agents):
+            seen = env.observe(agent)["observation"]
+            own = state[seat * private : (seat + 1) * private]
+            assert (own == seen[:private]).all()
+            cards = own[held]
+            assert np.repeat(np.arange(game.kinds), cards).tolist() == hand_kinds(
+                env._states["hands"][0, seat]
+            )
+        public = env.observe("player_0")["observation"][private:]
+        assert (state[4 * private :] == public).all()
+
+
+def hidden_fields(row, seat):
+    """Which fields of the state row a seat must not see anything of."""
+    declarer, phase = int(row["declarer"]), int(row["phase"])
+    if seat != declarer:
+        yield "given"
+    if seat != (declarer + 2) % 4 and (phase == 3 or seat != declarer):
+        yield "passed"
+
+
+@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+def test_nothing_hidden_is_in_it(game, seed, choices):
+    """With every hidden number replaced by another, the observation is the same to the bit."""
+    env, rng = start(game, seed), np.random.default_rng(choices)
+    layout, tables = layout_of(game), compile_tables(game)
+    for _ in plies(env, Chooser(choices), 100):
+        for seat in range(4):
+            rows, out = env._states.copy(), np.zeros(layout.size, np.int8)
+            rows["rng"] = rng.integers(0, 2**64, (1, 2), np.uint64)
+            for other in range(4):
+                if other != seat:
+                    rows["hands"][0, other] = rng.integers(0, 2**48)
+            for name in hidden_fields(env._states[0], seat):
+                there = rows[name][0] >= 0  # how many cards are there is public
+                rows[name][0, there] = rng.integers(0, game.kinds, there.sum())
+            observe_row(rows, tables, layout.offsets, seat, out)
+            assert (out == env.observe(f"player_{seat}")["observation"]).all()
+
+
+@in_two_sizes(60, game=rules(), seed=seeds())
+def test_blocks_partition_the_vector(game, seed):
+    """Every entry belongs to one block; the offsets that kernels use are those of the blocks."""
+    layout = layout_of(game)
+    at = 0
+    for block in layout.blocks:
+        assert layout.slices[block.name] == slice(at, at + block.size)
+        assert block.size == np.prod(block.shape)
+        assert -128 <= block.low < block.high <= 127
+        assert (layout.low[layout.slices[block.name]] == block.low).all()
+        assert (layout.high[layout.slices[block.name]] == block.high).all()
+        offset = int(layout.offsets[0][block.name])
+        private = block.name in ("hand", "discarded", "passed")
+        assert offset + (0 if private else layout.private_size) == at
+        at += block.size
+    assert at == layout.size == len(layout.low) == len(layout.high)
+    absent = set(layout.offsets.dtype.names) - {"private", "entries"} - set(layout.slices)
+    assert all(int(layout.offsets[0][name]) == -1 for name in absent)
+    assert make(game).raw_env().observation_space("player_0")["observation"].shape == (at,)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_layout_prints_as_a_table(name):
+    """A line for every block, with its place, shape, bounds and meaning."""
+    layout = bideuchre_env.variants[name].raw_env().observation_layout
+    lines = str(layout).splitlines()
+    assert lines[0].split() == ["block", "at", "shape", "bounds", "meaning"]
+    assert len(lines) == 1 + len(layout.blocks)
+    for line, block in zip(lines[1:], layout.blocks, strict=True):
+        at = layout.slices[block.name]
+        assert line.split()[:2] == [block.name, f"{at.start}:{at.stop}"]
+        assert line.endswith(block.meaning)
+        assert f"{block.low}..{block.high}" in line
+        assert " x ".join(map(str, block.shape)) in line
+
+
+def test_games_without_a_thing_have_no_block_for_it():
+    """No exchange, no lone bid, no strain in the bid, no target: no room is taken."""
+    blocks = {
+        name: {block.name for block in layout_of(bideuchre_env.variants[name].rules).blocks}
+        for name in VARIANTS
+    }
+    assert {"discarded", "passed", "sitting_out"} & blocks["six_card_v0"] == set()
+    assert {"discarded", "passed", "sitting_out"} <= blocks["barrie_v0"]
+    assert "call_strains" not in blocks["cincinnati_v0"]
+    assert "call_strains" in blocks["club_v0"]
+    assert {"to_go", "target"} & blocks["simplified_v0"] == set()
+    assert {"to_go", "target"} <= blocks["double_deck_v0"]
+
+
+@pytest.mark.parametrize("score", [[10**15, -(10**15)], [-(10**15), 10**15], [128, -129]])
+@pytest.mark.parametrize("win_rule", ["any", "made_bid", "made_or_set", "rounds"])
+def test_absurd_numbers_are_clipped(score, win_rule):
+    """Scores, targets and limits far beyond an int8, or a game: clipped, never wrapped."""
+    aims = {"rounds": 10**14} if win_rule == "rounds" else {"target": 10**15}
+    game = Rules(lone=(Bid("moon", 10**6),), win_rule=win_rule, max_hands=10**15, **aims)
+    env = make(game).raw_env()
+    env.reset(seed=1, options={"score": score})
+    for _ in plies(env, Chooser(3), 60):
+        for seat, agent in enumerate(env.possible_agents):
+            seen = env.observe(agent)
+            assert env.observation_space(agent).contains(seen)
+            words = env.observation_layout.decode(seen["observation"])
+            total = env.record.hands[-1]["score"]
+            ours, theirs = total[seat % 2], total[1 - seat % 2]
+            assert words["score"] == [clipped(ours), clipped(theirs)]
+            assert words["hands_left"] == CLIP
+            if win_rule != "rounds":
+                assert words["target"] == CLIP
+                assert words["to_go"] == [clipped(10**15 - ours), clipped(10**15 - theirs)]
+    assert abs(env.record.hands[-1]["score"][0]) > 120
+
+
+def test_the_last_hands_are_counted_down():
+    """`hands_left` counts deals to the limit, this one included; under `rounds` played hands."""
+    for options in ({"max_hands": 6, "win_rule": "any", "target": 10**6}, {"rounds": 1}):
+        name = "simplified_v0" if "rounds" in options else "club_v0"
+        env, left = start(name, 3, **options), []
+        for _ in plies(env, Chooser(3)):
+            seen = env.observe(env.agent_selection)["observation"]
+            left.append(env.observation_layout.decode(seen)["hands_left"])
+        assert left[0] == (4 if "rounds" in options else 6)
+        assert left[-1] == 1
+        assert all(before - after in (0, 1) for before, after in pairwise(left))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_after_the_end_nobody_is_to_act(name):
+    """The last observation of a game says so, and still holds the whole last hand."""
+    env = finish(start(name, 2, max_hands=2, win_rule="any", target=10**6), Chooser(2))
+    for agent in env.possible_agents:
+        words = env.observation_layout.decode(env.observe(agent)["observation"])
+        assert (words["phase"], words["to_act"], words["hands_left"]) == ("over", None, 1)
+        assert sum(words["tricks_won"]) in (0, env.rules.tricks)
+
+
+def test_decoding_what_is_no_observation():
+    """Another game's vector, or a batch of them, is refused."""
+    layout = layout_of(bideuchre_env.barrie_v0.rules)
+    for wrong in (np.zeros(layout.size + 1), np.zeros((1, layout.size)), [], 5):
+        with pytest.raises(errors.OptionError, match="an observation of shape"):
+            layout.decode(wrong)

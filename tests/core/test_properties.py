@@ -1,0 +1,309 @@
+"""What holds in every game, of any rules: tried on random `Rules`, deals and choices."""
+
+import copy
+import itertools
+import pickle
+from collections import Counter
+
+import numpy as np
+from hypothesis import strategies as st
+from oracles.reference import ReferenceGame, deck, winner_of
+from support.playthroughs import (
+    Chooser,
+    act,
+    finish,
+    legal_names,
+    over,
+    plies,
+    row_bytes,
+    rows_bytes,
+    same,
+    snapshot,
+    start,
+)
+from support.strategies import in_two_sizes, rules, seeds
+
+from bideuchre_env import GameRecord, Rules, make
+from bideuchre_env.core.one_row import mask_row, step_row
+from bideuchre_env.core.rows import deal_rows
+from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env.core.tables import compile_tables
+
+CHOICES = st.integers(0, 2**32)
+
+
+def cards_in_sight(env) -> Counter:
+    """Every card, wherever it is, from what the four seats see of their own."""
+    cards: Counter = Counter()
+    for agent in env.possible_agents:
+        seen = env.observation_layout.decode(env.observe(agent)["observation"])
+        cards.update(seen["hand"])
+        cards.update(card for card in seen["played"][0] if card)
+        cards.update(seen["discarded"])
+        if seen["phase"] == "passing" and seen["declarer"] == 2:
+            cards.update(seen["passed"])  # laid down, and not in the declarer's hand yet
+    return cards
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_no_card_is_lost_or_made(game, seed, choices):
+    """Hands, tricks and exchange together are the deck, after every action."""
+    whole = Counter(deck(game.ranks, game.copies))
+    env = start(game, seed)
+    for _ in plies(env, Chooser(choices), 200):
+        assert cards_in_sight(env) == whole
+
+
+@in_two_sizes(100, game=rules(), seed=seeds(), choices=CHOICES)
+def test_only_the_seat_to_act_may_do_anything(game, seed, choices):
+    """Its mask has a legal action, the other masks are zero; at the end all are."""
+    env = start(game, seed)
+    for _ in plies(env, Chooser(choices)):
+        for agent in env.possible_agents:
+            mask = env.observe(agent)["action_mask"]
+            assert mask.dtype == np.int8
+            assert mask.any() == (agent == env.agent_selection)
+            assert ("action_mask" in env.infos[agent]) == (agent == env.agent_selection)
+        shown = env.infos[env.agent_selection]["action_mask"]
+        assert same(shown, env.observe(env.agent_selection)["action_mask"])
+    assert not any(env.observe(agent)["action_mask"].any() for agent in env.possible_agents)
+
+
+def tricks_of(hand: dict, game: Rules, alone: bool) -> list[int]:
+    """Tricks by side, found from the cards alone: who led, and who won by the reference."""
+    cards = [name for name in hand["actions"] if len(name) == 2 and name[1] in "CDHS"]
+    cards = cards[len(cards) - game.tricks * (3 if alone else 4) :]  # the exchange came first
+    strain, declarer = hand["contract"].rsplit(" ", 1)[1], hand["declarer"]
+    playing = [seat for seat in range(4) if not alone or seat != (declarer + 2) % 4]
+    leader = declarer
+    if game.opening_lead == "eldest":
+        leader = next(s % 4 for s in range(hand["dealer"] + 1, 8) if s % 4 in playing)
+    won = [0, 0]
+    for first in range(0, len(cards), len(playing)):
+        at = playing.index(leader)
+        order = playing[at:] + playing[:at]
+        trick = zip(order, cards[first : first + len(playing)], strict=True)
+        leader = winner_of(list(trick), strain)
+        won[leader % 2] += 1
+    return won
+
+
+@in_two_sizes(200, game=rules(), seed=seeds(), choices=CHOICES)
+def test_points_are_as_the_rules_say(game, seed, choices):
+    """Every trick goes to a side; made and set pay by the contract, defenders a point a trick."""
+    bids = {bid.name: bid for bid in game.ladder}
+    total = [0, 0]
+    for hand in finish(start(game, seed), Chooser(choices)).record.hands:
+        expected = [0, 0]
+        if hand["contract"] is None:
+            assert hand["tricks"] == [0, 0]
+            assert hand["actions"] == ["pass"] * 4
+        else:
+            bid, side = bids[hand["contract"].rsplit(" ", 1)[0]], hand["declarer"] % 2
+            assert sum(hand["tricks"]) == game.tricks
+            assert hand["tricks"] == tricks_of(hand, game, bid.alone)
+            expected[1 - side] = hand["tricks"][1 - side]
+            if bid.alone:
+                swept = hand["tricks"][side] == game.tricks
+                expected[side] = bid.value if swept else -bid.value
+            else:
+                made = hand["tricks"][side] >= int(bid.name)
+                expected[side] = hand["tricks"][side] if made else -int(bid.name)
+        total = [total[0] + expected[0], total[1] + expected[1]]
+        assert hand["points"] == expected
+        assert hand["score"] == total
+
+
+@in_two_sizes(150, game=rules(), seed=seeds(), choices=CHOICES)
+def test_a_game_ends_as_the_reference_engine_says(game, seed, choices):
+    """The whole record replays in the reference, to the same winner and outcome."""
+    record = finish(start(game, seed), Chooser(choices)).record
+    play = ReferenceGame(game.to_dict(), record.hands[0]["dealer"])
+    for hand in record.hands:
+        assert play.outcome == "unfinished"
+        assert play.dealer == hand["dealer"]
+        play.deal(hand["deal"])
+        for action in hand["actions"]:
+            play.play(action)
+        assert play.score == hand["score"]
+    assert (play.outcome, play.winner) == (record.outcome, record.winner)
+
+
+def copies_of(env) -> dict:
+    """The same game four more times, by every way there is to keep one."""
+    by_row = make(env.rules).raw_env()
+    by_row.__setstate__(copy.copy(env.__getstate__()))
+    by_row._states = np.frombuffer(env._states.tobytes(), STATE).copy().view(type(env._states))
+    return {
+        "row": by_row.clone(),
+        "pickle": pickle.loads(pickle.dumps(env)),
+        "deepcopy": copy.deepcopy(env),
+        "clone": env.clone(),
+    }
+
+
+@in_two_sizes(25, game=rules(), seed=seeds(), choices=CHOICES)
+def test_a_kept_game_has_the_same_future(game, seed, choices):
+    """Kept at any ply, in any way: the same now, and the same after the same actions.
+
+    At every ply each copy is compared at once; one of them, in turn, goes along for twelve plies
+    more, over the end of a hand where it comes.
+    """
+    env, companions = start(game, seed), []
+    for ply, (_, action) in enumerate(plies(env, Chooser(choices), 90)):
+        now = snapshot(env)
+        if len(companions) > 12:
+            assert same(snapshot(companions.pop(0)), now)
+        kept = copies_of(env)
+        for way, twin in kept.items():
+            assert same(snapshot(twin), now), way
+        companions.append(list(kept.values())[ply % 4])
+        for twin in companions:
+            twin.step(action)
+        assert same(snapshot(env), now)  # the copies went their own way
+    for twin in companions:
+        assert same(snapshot(twin), snapshot(env))
+
+
+@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+def test_a_copied_row_is_the_whole_game(game, seed, choices):
+    """A state row written to bytes and read back plays on the same, deals to come included."""
+    tables, env, choose = compile_tables(game), start(game, seed), Chooser(choices)
+    for ply, (_, action) in enumerate(plies(env, choose, 150)):
+        if ply % 25 == 0:
+            rows = new_states(1)
+            rows[:] = np.frombuffer(env._states.tobytes(), STATE)
+        step_row(rows, tables, action)
+        if rows[0]["phase"] == Phase.DEAL:
+            deal_rows(rows, tables)
+        if ply % 25 == 24:
+            after = env.clone()
+            after.step(action)
+            assert rows_bytes(rows) == row_bytes(after)
+
+
+SUIT_MAPS = [
+    dict(zip("CDHS", image, strict=True))
+    for image in itertools.permutations("CDHS")
+    if {frozenset((image[0], image[3])), frozenset((image[1], image[2]))}
+    == {frozenset("CS"), frozenset("DH")}
+]
+
+
+def relabelled(name: str, suits: dict[str, str]) -> str:
+    """A card or an action with its suit, if it has one, changed."""
+    last = name.rsplit(" ", 1)[-1]
+    if last == "NT" or last[-1] not in suits or (name == last and len(name) != 2):
+        return name
+    return name[:-1] + suits[name[-1]]
+
+
+def test_eight_relabellings_keep_the_colours():
+    """Clubs and spades stay of one colour, diamonds and hearts of the other."""
+    assert len(SUIT_MAPS) == 8
+    swapped = {"C": "S", "S": "C", "D": "D", "H": "H"}
+    names = ("bid 4 C", "trump D", "JS", "pass", "bid 4", "bid moon NT")
+    changed = ["bid 4 S", "trump D", "JC", "pass", "bid 4", "bid moon NT"]
+    assert [relabelled(name, swapped) for name in names] == changed
+
+
+def played_again(env, suits: dict[str, str], turn: int) -> None:
+    """Play a game's record again with suits relabelled and seats turned, comparing every ply."""
+    size = env.observation_layout.size
+    for hand in env.record.hands:
+        here, there = env.clone(), env.clone()
+        deal = [[relabelled(card, suits) for card in cards] for cards in hand["deal"]]
+        deal = [deal[(seat - turn) % 4] for seat in range(4)]
+        here.reset(options={"deal": hand["deal"], "dealer": hand["dealer"]})
+        there.reset(options={"deal": deal, "dealer": (hand["dealer"] + turn) % 4})
+        for name in hand["actions"]:
+            seat, twin = (int(e.agent_selection[-1]) for e in (here, there))
+            assert twin == (seat + turn) % 4
+            assert {relabelled(n, suits) for n in legal_names(here)} == set(legal_names(there))
+            if all(suit == image for suit, image in suits.items()):
+                for who in range(4):
+                    views = (
+                        here.observe(f"player_{who}"),
+                        there.observe(f"player_{(who + turn) % 4}"),
+                    )
+                    assert same(*views)
+                    assert views[0]["observation"].shape == (size,)
+            act(here, name)
+            act(there, relabelled(name, suits))
+        before, after = here.record.hands[0], there.record.hands[0]
+        for word in ("tricks", "points", "score"):
+            assert [after[word][side ^ turn & 1] for side in range(2)] == before[word]
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_relabelled_suits_give_relabelled_results(game, seed, choices):
+    """No suit is special: every colour-preserving relabelling commutes with the play."""
+    env = finish(start(game, seed, episode="hand"), Chooser(choices))
+    for suits in SUIT_MAPS:
+        played_again(env, suits, 0)
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_turned_seats_give_turned_results(game, seed, choices):
+    """No seat is special: turning deal and dealer turns everything, and what each seat sees."""
+    env = finish(start(game, seed, episode="hand"), Chooser(choices))
+    for turn in range(1, 4):
+        played_again(env, {suit: suit for suit in "CDHS"}, turn)
+
+
+@in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)
+def test_resampled_cards_stay_hidden_and_replay(game, seed, choices):
+    """What a seat sees and may do is the same in every redeal, whose record replays legally."""
+    env, rng = start(game, seed), np.random.default_rng(choices)
+    for _ in plies(env, Chooser(choices), 70):
+        before = snapshot(env)
+        for seat, agent in enumerate(env.possible_agents):
+            twin = env.resample_hidden(seat, rng)
+            assert same(twin.observe(agent), env.observe(agent))
+            assert twin.agent_selection == env.agent_selection
+            if agent == env.agent_selection:
+                assert same(twin.infos, env.infos)
+            twin.record.verify()
+        assert same(snapshot(env), before)
+
+
+@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+def test_a_redealt_game_can_be_played_out(game, seed, choices):
+    """From any redeal the game goes on, by its rules, and its whole record replays."""
+    env, rng = start(game, seed), np.random.default_rng(choices)
+    for ply, _ in enumerate(plies(env, Chooser(choices), 60)):
+        twin = env.resample_hidden(ply % 4, rng)
+        finish(twin, Chooser(choices + ply)).record.verify()
+
+
+@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+def test_a_record_is_read_back_at_every_ply(game, seed, choices):
+    """Written, read and replayed, it is the same record and leads to the same state."""
+    env = start(game, seed)
+    for _ in plies(env, Chooser(choices), 120):
+        record = env.record
+        again = GameRecord.loads(record.dumps())
+        assert again == record
+        last = None
+        for last in again.replay():  # noqa: B007
+            pass
+        for name in STATE.names:
+            if name != "rng":  # a record holds the deals, not the stream they came from
+                assert same(np.asarray(last[name]), np.asarray(env._states[name])), name
+
+
+@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
+def test_the_mask_kernel_and_the_question_kernel_agree(game, seed, choices):
+    """`is_legal`, which guards replays, allows exactly what the mask does, at every ply."""
+    from bideuchre_env.core.one_row import replay_row
+
+    tables, env = compile_tables(game), start(game, seed)
+    for _ in plies(env, Chooser(choices), 80):
+        mask = np.zeros(len(env.action_names), np.int8)
+        mask_row(env._states, tables, mask)
+        for action in range(-2, len(mask) + 2):
+            rows = env._states.copy()
+            allowed = replay_row(rows, tables, np.array([action])) < 0
+            assert allowed == (0 <= action < len(mask) and bool(mask[action]))
+            assert allowed or rows_bytes(rows) == row_bytes(env)
+    assert over(env) or legal_names(env)

@@ -1,0 +1,354 @@
+"""Redealing what a seat cannot know: every deal that its information allows, all alike.
+
+The deals allowed are counted by brute force in plain Python, cards told apart: two copies of a
+kind are two cards, so a deal of kinds weighs as many deals of cards as it stands for.
+"""
+
+from collections import Counter
+from itertools import combinations
+from math import prod
+
+import numpy as np
+import pytest
+from oracles.reference import deck, suit_of
+from support.chi_square import assert_fits
+from support.playthroughs import (
+    Chooser,
+    act,
+    finish,
+    legal_names,
+    plies,
+    rows_bytes,
+    same,
+    snapshot,
+    start,
+)
+
+from bideuchre_env import Bid, Rules
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.observation.resample import new_redeal, resample_row
+from bideuchre_env.core.one_row import observe_row
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules.cards import CARD_NAMES, hand_names
+
+TINY = Rules(
+    ranks="J",
+    partnered=(1, 4),
+    lone=(Bid("call-2", 12, exchange=2), Bid("call-1", 18, exchange=1), Bid("moon", 24)),
+    target=32,
+)
+TINY_ROLES = ("declarer", "left", "partner", "right")
+
+
+def names(kinds):
+    """Names of the kinds that are there, -1 standing for none."""
+    return [CARD_NAMES[kind] for kind in kinds if kind >= 0]
+
+
+def outcome(row):
+    """A redeal as a thing to count: the hands, and the two piles of an exchange."""
+    hands = tuple(tuple(sorted(hand_names(int(hand)))) for hand in row["hands"])
+    return (*hands, tuple(sorted(names(row["given"]))), tuple(sorted(names(row["passed"]))))
+
+
+def splits(cards, sizes):
+    """Every way to split a list of cards (told apart) into piles of these sizes."""
+    if not sizes:
+        yield []
+        return
+    for chosen in combinations(range(len(cards)), sizes[0]):
+        rest = [card for i, card in enumerate(cards) if i not in chosen]
+        for piles in splits(rest, sizes[1:]):
+            yield [[cards[i] for i in chosen], *piles]
+
+
+def all_deals(env, seat):
+    """Every outcome a seat's information allows, with its weight, from the rules alone."""
+    row = env._states[0]
+    strain = ("C", "D", "H", "S", "NT")[row["strain"]] if row["strain"] >= 0 else "NT"
+    declarer, phase = int(row["declarer"]), int(row["phase"])
+    partner = (declarer + 2) % 4
+    played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
+    given, passed = names(row["given"]), names(row["passed"])
+    taken = phase >= 4  # the declarer has the partner's cards
+    hands = [hand_names(int(hand)) for hand in row["hands"]]
+
+    known = Counter(hands[seat]) + sum(map(Counter, played), Counter())
+    sure = []  # what the declarer is known to hold
+    if given and seat == declarer:
+        known += Counter(given)
+    if passed and seat == partner:
+        sure = list((Counter(passed) - Counter(played[declarer])).elements()) if taken else []
+        known += Counter(sure) if taken else Counter(passed)
+    unknown = list((Counter(deck(env.rules.ranks, env.rules.copies)) - known).elements())
+
+    others = [who for who in range(4) if who != seat]
+    sizes = [len(hands[who]) - (len(sure) if who == declarer else 0) for who in others]
+    hides_given = bool(given) and seat != declarer
+    hides_passed = bool(passed) and not taken and seat != partner
+    sizes += [len(given)] * hides_given + [len(passed)] * hides_passed
+    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
+    guesses = bool(passed) and taken and (seat - declarer) % 2 == 1
+
+    weights: Counter = Counter()
+    for piles in splits(unknown, sizes):
+        if any(
+            suit_of(card, strain) in void
+            for pile, void in zip(piles[:3], voids, strict=True)
+            for card in pile
+        ):
+            continue
+        found = [sorted(hands[seat])] * 4
+        for who, pile in zip(others, piles[:3], strict=True):
+            found[who] = sorted(pile + sure if who == declarer else pile)
+        kept = [sorted(piles[3]) if hides_given else sorted(given), sorted(passed)]
+        if hides_passed:
+            kept[1] = sorted(piles[-1])
+        if not guesses:
+            weights[tuple(map(tuple, (*found, *kept)))] += 1
+            continue
+        for chosen in combinations(sorted(found[declarer] + played[declarer]), len(passed)):
+            weights[tuple(map(tuple, (*found, kept[0], sorted(chosen))))] += 1
+    return weights
+
+
+def samples(env, seat, n, seed):
+    """n redeals for a seat, as counted outcomes."""
+    tables, redeals = compile_tables(env.rules), new_redeal()
+    found: Counter = Counter()
+    rows = env._states.copy()
+    for i in range(n):
+        rows[:] = env._states
+        resample_row(rows, tables, seat, redeals, *split_seed(seed + i))
+        found[
+            tuple(rows["hands"][0].tolist()),
+            tuple(sorted(rows["given"][0].tolist())),
+            tuple(sorted(rows["passed"][0].tolist())),
+        ] += 1
+    in_words: Counter = Counter()
+    for (hands, given, passed), count in found.items():
+        in_words[outcome({"hands": hands, "given": given, "passed": passed})] += count
+    return in_words
+
+
+def assert_uniform(env, seat, seed, most=40_000):
+    """Check redeals of a position against all that are possible; what those are, with weights.
+
+    Outcomes are put together, in their order, until each cell expects at least twenty.
+    """
+    weights = all_deals(env, seat)
+    total, n = sum(weights.values()), min(most, 40 * len(weights) + 400)
+    found = samples(env, seat, n, seed)
+    assert outcome(env._states[0]) in weights  # the truth is among them
+    assert set(found) <= set(weights)
+    cells, expected, observed = [], 0.0, 0
+    for deal in sorted(weights):
+        expected += n * weights[deal] / total
+        observed += found[deal]
+        if expected >= 20:
+            cells.append((observed, expected))
+            expected, observed = 0.0, 0
+    if cells and expected:
+        cells[-1] = (cells[-1][0] + observed, cells[-1][1] + expected)
+    if len(cells) > 1:
+        assert_fits(*zip(*cells, strict=True))
+    return weights
+
+
+def cost(env, seat):
+    """How many splits of cards the count goes through, at most."""
+    row = env._states[0]
+    sizes = [len(hand_names(int(row["hands"][who]))) for who in range(4) if who != seat]
+    sizes += [len(names(row["given"])), len(names(row["passed"])) * (row["phase"] == 3)]
+    return prod(range(1, sum(sizes) + 1)) / prod(prod(range(1, size + 1)) for size in sizes)
+
+
+ENDINGS = {
+    "single deck": (Rules(ranks="9", lone=(Bid("moon", 12),), target=32), 2600),
+    "double deck": (Rules(ranks="J", copies=2, partnered=(1, 8), target=52), 2600),
+    "big double deck": (Rules(copies=2, partnered=(1, 12), target=52), 2600),
+    "exchange": (TINY, 4_000),
+    "double deck exchange": (
+        Rules(ranks="J", copies=2, partnered=None, lone=TINY.lone, target=52),
+        9_000,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_endings_are_redealt_uniformly(kind):
+    """End positions small enough to count, for every seat, most of them with voids known."""
+    rules, limit = ENDINGS[kind]
+    checked, with_voids, roles, uneven = 0, 0, set(), 0
+    for seed in range(400):
+        if checked >= 32:
+            break
+        env = start(rules, seed, episode="hand")
+        for _ in plies(env, Chooser(seed)):
+            row = env._states[0]
+            seat = (int(row["declarer"]) + checked) % 4
+            if row["phase"] != 4 or cost(env, seat) > limit or row["voids"].sum() == 0:
+                continue
+            checked += 1
+            voids = [v for who, v in enumerate(row["voids"]) if who != seat]
+            with_voids += any(voids)
+            if row["given"][0] >= 0:
+                roles.add(TINY_ROLES[(seat - int(row["declarer"])) % 4])
+            weights = assert_uniform(env, seat, seed * 10**6, most=8_000)
+            uneven += len(set(weights.values())) > 1
+            break
+    assert checked == 32
+    assert with_voids >= 16
+    if "exchange" in kind:
+        assert roles == set(TINY_ROLES)
+    if "double" in kind:
+        assert uneven  # kinds that stand for different numbers of cards were among them
+
+
+def at_phase(phase, level, picks):
+    """A tiny game in a phase of the exchange, after some picks of its half."""
+    for seed in range(10_000):
+        env = start(TINY, seed)
+        for _ in plies(env, Chooser(seed)):
+            row = env._states[0]
+            if (row["phase"], row["picks"]) == (phase, picks) and row["level"] == level:
+                return env
+    raise AssertionError("no such position")
+
+
+BEFORE_THE_PLAY = [
+    # phase, level in the ladder (4 call-2, 5 call-1), picks made, seat from the declarer
+    *((2, 5, 0, role) for role in range(4)),
+    *((2, 4, 1, role) for role in (0, 1, 2)),
+    *((3, 5, 0, role) for role in (0, 1, 2)),
+    *((3, 4, 1, role) for role in (0, 2)),
+    pytest.param(2, 4, 1, 3, marks=pytest.mark.slow),
+    pytest.param(3, 5, 0, 3, marks=pytest.mark.slow),
+    pytest.param(3, 4, 1, 1, marks=pytest.mark.slow),  # ten times as many to count
+    pytest.param(3, 4, 1, 3, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
+def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
+    """In the middle of an exchange, for the declarer, the partner and both defenders."""
+    env = at_phase(phase, level, picks)
+    seat = (int(env._states[0]["declarer"]) + role) % 4
+    assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
+
+
+def test_auctions_are_redealt_uniformly():
+    """Before anything is known but one's own hand: 12! / 4!^3 deals."""
+    env = start(TINY, 5)
+    assert len(assert_uniform(env, 2, 23, most=20_000)) == 34_650
+
+
+def test_a_finished_hand_keeps_its_secrets():
+    """After the last trick a defender still does not know who held and passed what.
+
+    Declarer and partner of this deck of sixteen do, having seen all the rest.
+    """
+    for seed in range(10_000):
+        env = start(TINY, seed, episode="hand")
+        finish(env, Chooser(seed))
+        if env._states[0]["given"][1] >= 0:
+            break
+    for seat in range(4):
+        defends = (seat - int(env._states[0]["declarer"])) % 2 == 1
+        assert (len(assert_uniform(env, seat, 29)) > 1) == defends
+
+
+def test_a_pair_passed_on_is_known_card_by_card():
+    """The partner passed both aces of hearts and the declarer led one: it still holds the other."""
+    rules = ENDINGS["double deck exchange"][0]
+    rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
+    hands = [rest[:8], rest[8:16], ["AH", "AH", *rest[16:22]], rest[22:]]
+    env = start(rules, 0)
+    env.reset(options={"deal": hands, "dealer": 3})
+    given = hands[0][:2]
+    for name in ("bid call-2 NT", "pass", "pass", "pass", *given, "AH", "AH", "AH"):
+        act(env, name)
+    rng, elsewhere = np.random.default_rng(1), 0
+    for _ in range(100):
+        twin = env.resample_hidden(2, rng)
+        assert "AH" in hand_names(int(twin._states["hands"][0, 0]))
+        twin = env.resample_hidden(1, rng)  # a defender knows of no such thing
+        elsewhere += "AH" not in hand_names(int(twin._states["hands"][0, 0]))
+    assert elsewhere
+
+
+def test_the_count_by_brute_force_is_right():
+    """Where formulas know the count: a whole deal, a last trick, and two cards alike of three."""
+    env = start(TINY, 1, episode="hand")
+    weights = all_deals(env, 0)
+    assert len(weights) == 34_650
+    assert set(weights.values()) == {1}
+    double = start(ENDINGS["double deck"][0], 1, episode="hand")
+    for _ in plies(double, Chooser(1)):
+        if cost(double, 0) <= 6:
+            break
+    assert sum(all_deals(double, 0).values()) <= 6
+    assert len(list(splits([*"AAB"], [1, 1, 1]))) == 6
+
+
+def test_the_original_is_untouched_and_the_future_is_new():
+    """The clone has deals to come of its own; the environment has its old ones."""
+    env = start("barrie_v0", 3, max_hands=8, win_rule="any", target=10**6)
+    twin = env.clone()
+    for _ in range(6):
+        env.step(Chooser(1)(env))
+        twin.step(Chooser(1)(twin))
+    before = snapshot(env)
+    others = [env.resample_hidden(seat, np.random.default_rng(5)) for seat in range(4)]
+    again = env.resample_hidden(0, np.random.default_rng(5))
+    assert same(snapshot(again), snapshot(others[0]))
+    other_rng = env.resample_hidden(0, np.random.default_rng(6))
+    assert not same(snapshot(again), snapshot(other_rng))
+    for other in others:
+        finish(other, Chooser(4))
+    assert same(snapshot(env), before)
+    finish(env, Chooser(4))
+    finish(twin, Chooser(4))
+    assert env.record == twin.record
+    for other in others:
+        assert other.record.seed is None
+        for ours, theirs in zip(env.record.hands[1:], other.record.hands[1:], strict=False):
+            assert ours["deal"] != theirs["deal"]
+
+
+def test_only_what_is_hidden_changes():
+    """A redeal writes other hands, hidden piles and the stream; every other field is as it was."""
+    rules = ENDINGS["double deck exchange"][0]
+    layout, changed = layout_of(rules), set()
+    for seed in range(30):
+        env, rng = start(rules, seed), np.random.default_rng(seed)
+        for _ in plies(env, Chooser(seed), 60):
+            for seat in range(4):
+                twin = env.resample_hidden(seat, rng)
+                seen = [np.zeros(layout.size, np.int8) for _ in range(2)]
+                for rows, out in zip((env._states, twin._states), seen, strict=True):
+                    observe_row(rows, compile_tables(rules), layout.offsets, seat, out)
+                assert (seen[0] == seen[1]).all()
+                for name in env._states.dtype.names:
+                    if env._states[name].tobytes() != twin._states[name].tobytes():
+                        changed.add(name)
+                assert env._states["hands"][0, seat] == twin._states["hands"][0, seat]
+    assert changed == {"rng", "hands", "given", "passed"}
+
+
+def test_a_redeal_may_move_every_hidden_card():
+    """No hidden card is stuck: each is seen in every place that has room, in a few hundred."""
+    env = start("six_card_v0", 9)
+    where: dict[str, set[int]] = {}
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        twin = env.resample_hidden(1, rng)
+        for seat, hand in enumerate(twin.record.hands[0]["deal"]):
+            for card in hand:
+                where.setdefault(card, set()).add(seat)
+    own = set(env.record.hands[0]["deal"][1])
+    assert {card for card, seats in where.items() if seats == {1}} == own
+    assert all(seats == {0, 2, 3} for card, seats in where.items() if card not in own)
+    assert legal_names(env)
+    assert rows_bytes(env._states) != rows_bytes(twin._states)

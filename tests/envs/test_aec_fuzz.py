@@ -1,0 +1,118 @@
+"""A million arbitrary actions for each AEC environment: a defined error, the state as it was.
+
+They run with numba's own bounds checks in a process of its own, and a tenth of them as compiled
+for use; with canaries around every array the kernels write.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pettingzoo.utils.env_logger import EnvLogger
+from support.fuzzing import CANARY, legal_actions, odd_things, walled
+
+import bideuchre_env
+from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
+
+TESTS = Path(__file__).parents[1]
+ACTIONS = 170_000  # for every variant
+ARRAYS = ("_states", "_seen", "_mask")
+
+
+def position(raw):
+    """The game and its books."""
+    return (
+        raw._states.tobytes(),
+        raw.agent_selection,
+        *raw.agents,
+        *raw.rewards.values(),
+        *raw._cumulative_rewards.values(),
+        *raw.terminations.values(),
+        *raw.truncations.values(),
+    )
+
+
+def fuzz(face, seed, part=1):
+    """How many actions were given, refused, carried out, and how many games one has ended."""
+    rng = np.random.default_rng(seed)
+    given = refused = done = forfeits = 0
+    refusal = OutOfBoundsError if face == "env" else IllegalActionError
+    EnvLogger.suppress_output()
+    for round_, variant in enumerate(bideuchre_env.variants.values()):
+        env = getattr(variant, face)(episode=("game", "hand")[round_ % 2])
+        env.reset(seed=seed)
+        raw, walls = env.unwrapped, []
+        for name in ARRAYS:
+            setattr(raw, name, walled(getattr(raw, name), walls))
+        env.reset(seed=seed)
+        n = env.action_space("player_0").n
+        things = odd_things(rng, n)
+        turns = rng.integers(0, 60, ACTIONS // part).tolist()
+        picks = rng.integers(0, len(things), ACTIONS // part).tolist()
+        before, mask = position(raw), raw._mask.copy()
+        for turn, pick in zip(turns, picks, strict=True):
+            thing = things[pick]
+            if turn == 0:
+                thing = (np.int8, np.uint16, int)[pick % 3](pick % n)
+            elif turn < 3:
+                thing = (np.int64, np.uint8, int)[pick % 3](legal_actions(rng, mask[None])[0])
+            given += 1
+            try:
+                env.step(thing)
+            except refusal:
+                refused += 1
+                assert position(raw) == before
+                continue
+            if mask[int(thing)]:
+                done += 1
+            else:
+                forfeits += 1
+                assert raw._states.tobytes() == before[0]
+                assert min(env.rewards.values()) == -1
+            if (
+                not all(env.agents)
+                or any(env.terminations.values())
+                or any(env.truncations.values())
+            ):
+                env.reset()
+            before, mask = position(raw), raw._mask.copy()
+        assert all((wall == CANARY).all() for wall in walls)
+    return given, refused, done, forfeits
+
+
+every_face = pytest.mark.parametrize("face", ["raw_env", "env"])
+
+
+@every_face
+def test_odd_actions(face):
+    """As it is used: canaries unharmed; refused actions change nothing, `env()` ends the game."""
+    given, refused, done, forfeits = fuzz(face, 1, 10)
+    assert given >= 10**5
+    assert refused > 8 * 10**4
+    assert done > 2000
+    assert (forfeits > 500) == (face == "env")
+
+
+@every_face
+def test_a_million_odd_actions_bounds_checked(face):
+    """The same under NUMBA_BOUNDSCHECK=1: no bound is overstepped."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    told = subprocess.run(
+        [sys.executable, __file__, face, "2"],
+        cwd=TESTS,
+        env=kept | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr[-3000:]
+    given, _, done, _ = map(int, told.stdout.split())
+    assert given >= 10**6
+    assert done > 20_000
+
+
+if __name__ == "__main__":
+    print(*fuzz(sys.argv[1], int(sys.argv[2])))

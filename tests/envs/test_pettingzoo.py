@@ -1,0 +1,382 @@
+"""The environments as PettingZoo sees them: its own tests, and what those leave unchecked."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
+from pettingzoo.test.state_test import test_state_space as check_state_space
+from support.playthroughs import VARIANTS, Chooser, finish, over, plies, same, snapshot
+
+import bideuchre_env
+
+every_variant = pytest.mark.parametrize("name", VARIANTS)
+every_kind = pytest.mark.parametrize(
+    "kind",
+    [
+        {"episode": episode, "reward": reward}
+        for episode in ("game", "hand")
+        for reward in ("win", "points")
+    ],
+    ids=lambda kind: "-".join(kind.values()),
+)
+HARMLESS = (  # api_test warns so about every environment whose observation is a dict
+    r"Observation space for each agent probably should be gymnasium.spaces.box or",
+    r"Observation is not a NumPy array",
+)
+
+
+def variant(name):
+    """The callable behind `bideuchre_env.cincinnati_v0`."""
+    return getattr(bideuchre_env, name)
+
+
+@every_variant
+@every_kind
+def test_api(name, kind):
+    """PettingZoo's `api_test`, wrapped and raw, with no warning but the two for dict spaces."""
+    for env in (variant(name)(**kind), variant(name).raw_env(**kind)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for message in HARMLESS:
+                warnings.filterwarnings("ignore", message)
+            api_test(env, num_cycles=150)
+
+
+@every_variant
+def test_state_is_in_its_space(name):
+    """PettingZoo's check of the space; then the state itself, at every step of a hand."""
+    env = variant(name).raw_env(episode="hand")
+    env.reset(seed=11)
+    check_state_space(env)
+    for _ in plies(env, Chooser(5)):
+        assert env.state_space.contains(env.state())
+    assert env.state_space.contains(env.state())
+
+
+@every_variant
+def test_seeded(name):
+    """PettingZoo's `seed_test`, which ends with the first episode."""
+    seed_test(variant(name), num_cycles=300)
+
+
+def trace(env, choices, episodes, seed):
+    """Everything seen and done over some episodes, the first seeded, the others going on."""
+    seen = []
+    for episode in range(episodes):
+        env.reset(seed=seed if episode == 0 else None)
+        for _, action in plies(env, Chooser(choices)):
+            seen.append((env.agent_selection, action, env.observe(env.agent_selection)))
+        seen.append((dict(env.rewards), env.unwrapped.record.to_dict()["hands"]))
+    return seen
+
+
+def equal_traces(left, right):
+    """Whether two traces are the same throughout."""
+    return len(left) == len(right) and all(
+        all(map(same, a, b)) for a, b in zip(left, right, strict=True)
+    )
+
+
+@every_variant
+def test_same_seed_same_games(name):
+    """The same over several episodes, in a new environment and after reseeding a used one."""
+    first = variant(name)(max_hands=8)
+    once = trace(first, 3, 4, seed=123)
+    assert equal_traces(once, trace(variant(name)(max_hands=8), 3, 4, seed=123))
+    assert equal_traces(once, trace(first, 3, 4, seed=123))
+    assert not equal_traces(once, trace(first, 3, 4, seed=124))
+
+
+def first_deal(env):
+    """The four hands just dealt, and by whom."""
+    hand = env.unwrapped.record.hands[0]
+    return hand["dealer"], tuple(map(tuple, hand["deal"]))
+
+
+@every_variant
+def test_no_seed_goes_on_with_the_stream(name):
+    """`reset(seed=None)` deals on; it neither repeats a deal nor draws a new stream."""
+    left, right = variant(name)(), variant(name)()
+    deals = []
+    for number in range(20):
+        for env in (left, right):
+            env.reset(seed=9 if number == 0 else None)
+        assert first_deal(left) == first_deal(right)
+        deals.append(first_deal(left))
+    assert len({hands for _, hands in deals}) == 20
+
+
+def test_without_any_seed_every_environment_differs():
+    """The first reset without a seed takes 128 bits from the operating system."""
+    deals = set()
+    for _ in range(20):
+        env = bideuchre_env.double_deck_v0()
+        env.reset()
+        deals.add(first_deal(env))
+    assert len(deals) == 20
+
+
+@every_variant
+def test_render(name, capsys):
+    """PettingZoo's `render_test`; human mode prints, so the output is captured and is not empty."""
+    render_test(lambda render_mode=None: variant(name)(render_mode=render_mode))
+    assert "score" in capsys.readouterr().out
+
+
+@every_variant
+def test_ansi_rendering_is_text_and_keeps_secrets(name):
+    """Seen by a seat, only that seat's cards are named; seen by all, every card is."""
+    for view in ("all", "actor", 0, 3):
+        env = variant(name)(render_mode="ansi", view=view)
+        env.reset(seed=4)
+        text = env.render()
+        held = {card for hand in env.unwrapped.record.hands[0]["deal"] for card in hand}
+        seat = int(env.agent_selection[-1]) if view == "actor" else view
+        if view != "all":
+            held = set(env.unwrapped.record.hands[0]["deal"][seat])
+        words = set(text.split())
+        assert {word for word in words if len(word) == 2 and word[1] in "CDHS"} == held
+        assert ("??" in words) == (view != "all")
+
+
+@every_variant
+def test_parallel_env(name):
+    """`parallel_env` passes PettingZoo's test of parallel environments."""
+    parallel_api_test(variant(name).parallel_env(max_hands=5), num_cycles=200)
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="this PettingZoo has no registry")
+@every_variant
+def test_registry(name):
+    """`pettingzoo.make` knows every variant, with options, and gives the same game."""
+    stem = name.removesuffix("_v0").replace("_", "-")
+    env = pettingzoo.make("aec", f"bideuchre/{stem}-v0", max_hands=7, episode="hand")
+    env.reset(seed=5)
+    plain = variant(name)(max_hands=7, episode="hand")
+    plain.reset(seed=5)
+    assert env.unwrapped.rules == plain.unwrapped.rules
+    assert env.unwrapped.episode == "hand"
+    assert same(snapshot(env), snapshot(plain))
+    assert str(env.unwrapped) == name
+
+
+@every_variant
+@pytest.mark.parametrize("wrapped", [True, False], ids=["wrapped", "raw"])
+@pytest.mark.parametrize("keep", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_kept_in_mid_game(name, wrapped, keep):
+    """Pickled or deep-copied at any time it is the same game, and plays on the same."""
+    make = variant(name).env if wrapped else variant(name).raw_env
+    env = make(max_hands=4)
+    env.reset(seed=77)
+    choose, ends = Chooser(8), []
+    for ply, (_, action) in enumerate(plies(env, choose)):
+        if ply % 17 == 0:
+            twin, twin_choose = keep(env), copy.deepcopy(choose)
+            assert same(snapshot(twin), snapshot(env))
+            twin.step(action)
+            ends.append(snapshot(finish(twin, twin_choose)))
+    assert all(same(end, snapshot(env)) for end in ends)
+
+
+@pytest.mark.parametrize("keep", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_kept_before_reset(keep):
+    """An environment that was never reset can be kept too."""
+    env, twin = bideuchre_env.barrie_v0(), keep(bideuchre_env.barrie_v0())
+    for one in (env, twin):
+        one.reset(seed=1)
+    assert same(snapshot(env), snapshot(twin))
+
+
+@every_variant
+@pytest.mark.parametrize("episode", ["game", "hand"])
+def test_an_illegal_action_ends_a_wrapped_game(name, episode):
+    """The wrapper's way: the culprit gets -1, everybody is done, and nothing else is paid."""
+    env = variant(name)(episode=episode)
+    env.reset(seed=3)
+    choose = Chooser(1)
+    for _ in range(9):
+        env.step(choose(env))
+    culprit = env.agent_selection
+    mask = env.observe(culprit)["action_mask"]
+    env.step(int(np.flatnonzero(mask == 0)[0]))
+    assert env.rewards == {a: -1 if a == culprit else 0 for a in env.possible_agents}
+    assert all(env.terminations.values())
+    assert not any(env.observe(agent)["action_mask"].any() for agent in env.possible_agents)
+    for _ in range(4):
+        env.step(None)
+    assert not env.agents
+    env.reset(seed=3)
+    assert env.agents == env.possible_agents
+
+
+def test_an_action_out_of_range_is_refused_by_the_wrappers():
+    """`AssertOutOfBoundsWrapper` comes before the one that ends the game."""
+    env = bideuchre_env.club_v0()
+    env.reset(seed=3)
+    before = snapshot(env)
+    with pytest.raises(AssertionError):
+        env.step(len(env.unwrapped.action_names))
+    assert same(snapshot(env), before)
+
+
+@every_variant
+def test_unknown_reset_options_are_let_be(name):
+    """PettingZoo hands options from wrappers and trainers on; those not ours change nothing."""
+    plain, other = variant(name)(), variant(name)()
+    plain.reset(seed=6)
+    other.reset(seed=6, options={"something": object(), "options": 1})
+    assert same(snapshot(plain), snapshot(other))
+
+
+@every_variant
+def test_observations_are_in_their_space(name):
+    """At every step, for every agent, whoever acts; spaces are the same objects every time."""
+    env = variant(name).raw_env(max_hands=6)
+    env.reset(seed=21)
+    for agent in env.possible_agents:
+        assert env.observation_space(agent) is env.observation_space(agent)
+        assert env.action_space(agent) is env.action_space(agent)
+        assert env.observation_space(agent) == env.observation_space("player_0")
+    for _, action in plies(env, Chooser(2)):
+        for agent in env.possible_agents:
+            seen = env.observe(agent)
+            assert env.observation_space(agent).contains(seen)
+            assert seen["observation"].dtype == seen["action_mask"].dtype == np.int8
+        assert env.action_space(env.agent_selection).contains(action)
+    for agent in env.possible_agents:
+        assert env.observation_space(agent).contains(env.observe(agent))
+
+
+@every_variant
+def test_masks_can_be_sampled_with(name):
+    """`Discrete.sample(mask)` takes the mask as it is and gives a legal action."""
+    env = variant(name)()
+    env.reset(seed=2)
+    for _ in range(40):
+        mask = env.observe(env.agent_selection)["action_mask"]
+        action = env.action_space(env.agent_selection).sample(mask)
+        assert mask[action] == 1
+        env.step(action)
+        if over(env):
+            break
+
+
+def test_what_is_handed_out_may_be_written_to():
+    """Writing into an observation, a mask or an info changes nothing in the game."""
+    env = bideuchre_env.cincinnati_v0.raw_env()
+    env.reset(seed=1)
+    before = snapshot(env)
+    seen = env.observe(env.agent_selection)
+    seen["observation"][:] = 1
+    seen["action_mask"][:] = 1
+    env.state()[:] = 1
+    env.action_names.clear()
+    env.record.hands[0]["deal"][0].clear()
+    env.infos[env.agent_selection]["action_mask"][:] = 1
+    with pytest.raises(bideuchre_env.errors.IllegalActionError):
+        env.step(len(env.action_names) - 1)
+    env.infos[env.agent_selection] = before["infos"][env.agent_selection]
+    del before["infos"]
+    now = snapshot(env)
+    del now["infos"]
+    assert same(now, before)
+
+
+def played(env, choices):
+    """Play an episode by PettingZoo's loop: what `last()` gave each agent, and all payments."""
+    received = dict.fromkeys(env.possible_agents, 0.0)
+    choose, payments = Chooser(choices), []
+    for agent in env.agent_iter():
+        _, reward, terminated, truncated, _ = env.last()
+        received[agent] += reward
+        env.step(None if terminated or truncated else choose(env))
+        if not (terminated or truncated):
+            payments.append(dict(env.rewards))
+    return received, payments
+
+
+@every_variant
+@every_kind
+def test_rewards_are_paid_out_and_sum_to_zero(name, kind):
+    """Partners get the same, the sides sum to zero, and `last()` hands out all that was paid."""
+    short = {} if name == "simplified_v0" else {"target": 8}
+    env = variant(name)(max_hands=30, **short, **kind)
+    nonzero = 0
+    for episode in range(12):
+        env.reset(seed=episode)
+        received, payments = played(env, episode)
+        for paid in payments:
+            assert paid["player_0"] == paid["player_2"] == -paid["player_1"] == -paid["player_3"]
+        for agent in env.possible_agents:
+            assert received[agent] == sum(paid[agent] for paid in payments)
+        record = env.unwrapped.record
+        if kind["reward"] == "points":
+            margin = sum(hand["points"][0] - hand["points"][1] for hand in record.hands)
+            assert received["player_0"] == margin
+            assert len([p for p in payments if p["player_0"]]) <= len(record.hands)
+        else:
+            won = record.outcome == "won"
+            sign = 0 if not won else 1 if record.winner == 0 else -1
+            assert received["player_0"] == sign
+            assert not any(paid["player_0"] for paid in payments[:-1])
+        if kind["episode"] == "hand":
+            assert len(record.hands) == 1
+        nonzero += received["player_0"] != 0
+    assert nonzero or kind == {"episode": "hand", "reward": "win"}
+
+
+def test_the_winner_gets_one_the_loser_minus_one():
+    """A made bid that wins the game: the hand is played open-handed, by the cards."""
+    spades = ["JS", "JC", "AS", "KS", "QS", "TS"]
+    others = [["9S", "9C", "TC", "QC", "KC", "AC"], ["9D", "TD", "JD", "QD", "KD", "AD"]]
+    deal = [spades, others[0], others[1], ["9H", "TH", "JH", "QH", "KH", "AH"]]
+    for score, side_0, outcome in (([27, 0], 1.0, "won"), ([0, 0], 0.0, "unfinished")):
+        env = bideuchre_env.cincinnati_v0(episode="hand", reward="win")
+        env.reset(options={"deal": deal, "dealer": 0, "score": score})
+        for name in ("pass", "pass", "pass", "bid 5", "trump S"):
+            env.step(env.unwrapped.action_names.index(name))
+        received, _ = played(env, 0)
+        assert env.unwrapped.record.outcome == outcome
+        assert received == dict(zip(env.possible_agents, [side_0, -side_0] * 2, strict=True))
+
+
+def test_a_draw_pays_nobody():
+    """Four hands of `rounds` with equal totals: `terminated`, with no reward to anyone."""
+    drawn = 0
+    for seed in range(400):
+        env = bideuchre_env.simplified_v0.raw_env()
+        env.reset(seed=seed)
+        finish(env, Chooser(seed))
+        if env.record.outcome == "drawn":
+            drawn += 1
+            assert set(env.rewards.values()) == {0.0}
+            assert all(env.terminations.values())
+            assert not any(env.truncations.values())
+    assert drawn
+
+
+@every_variant
+def test_the_last_hand_allowed_truncates(name):
+    """At `max_hands` deals a game is truncated, not terminated, and under "win" pays nothing."""
+    env = variant(name).raw_env(max_hands=3, win_rule="any", target=10**6)
+    env.reset(seed=8)
+    finish(env, Chooser(8))
+    assert len(env.record.hands) == 3
+    assert env.record.outcome == "truncated"
+    assert all(env.truncations.values())
+    assert not any(env.terminations.values())
+    assert set(env.rewards.values()) == {0.0}
+
+
+def test_an_episode_of_one_hand_terminates():
+    """Even where that hand is the last one allowed: the episode was to end with it."""
+    env = bideuchre_env.barrie_v0.raw_env(episode="hand", max_hands=1)
+    env.reset(seed=8)
+    finish(env, Chooser(8))
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    assert env.record.outcome == "truncated"

@@ -1,0 +1,316 @@
+"""Self-play: fair by construction, right in its sums, the same for the same seed."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import numpy as np
+import pytest
+
+import bideuchre_env
+from bideuchre_env import records_io, selfplay
+from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.evaluation.statistics.intervals import Moments, t_quantile, wilson
+from bideuchre_env.evaluation.statistics.scores import CONTRACT_WORDS
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.rules import Rules
+
+VARIANTS = tuple(bideuchre_env.variants)
+
+
+class First:
+    """Deterministic: the first legal action (or the last)."""
+
+    def __init__(self, name="first", last=False):
+        self.name, self.last = name, last
+
+    def act_rows(self, observations, masks):
+        if self.last:
+            return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+        return masks.argmax(axis=1)
+
+
+LAST = First("last", last=True)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("length", [{"hands": 60}, {"games": 12}])
+def test_identical_deterministic_agents_tie_every_board(variant, length):
+    result = selfplay.play(variant, "rule", "rule", seed=3, **length)
+    points = result.points_per_hand
+    assert (points.mean, points.low, points.high) == (0.0, 0.0, 0.0)
+    assert result.games.a_won == result.games.b_won
+    contracts = result.to_dict()["contracts"]
+    assert list(contracts) == ["rule", "rule#2"]
+    assert contracts["rule"] == contracts["rule#2"]
+
+
+@pytest.mark.parametrize("length", [{"hands": 100}, {"games": 30}])
+def test_swapping_the_agents_turns_every_figure_round(length):
+    one = selfplay.play("barrie_v0", "rule", LAST, seed=5, **length)
+    two = selfplay.play("barrie_v0", LAST, "rule", seed=5, **length)
+    assert one.points_per_hand.mean == -two.points_per_hand.mean != 0
+    assert one.points_per_hand.low == pytest.approx(-two.points_per_hand.high)
+    assert one.to_dict()["contracts"] == two.to_dict()["contracts"]
+    assert one.scores.contracts == two.scores.contracts[::-1]
+    assert (one.games.a_won, one.games.b_won) == (two.games.b_won, two.games.a_won)
+    assert one.games.drawn == two.games.drawn
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("mode", ["hands", "games"])
+def test_every_figure_is_what_the_records_say(variant, mode, tmp_path):
+    """Counted again in plain Python from the file, each record replayed."""
+    out = tmp_path / "games.jsonl"
+    result = selfplay.play(variant, "cautious", "random", seed=11, out=out, at_once=9, **{mode: 40})
+    records = list(records_io.read(out))
+    boards = 40 if mode == "hands" else 20
+    assert len(records) == 2 * boards
+    assert result.scores == (result.boards if mode == "hands" else result.games)
+    assert result.scores.boards == boards
+    points, hands = [0] * boards, [0] * boards
+    contracts = {name: dict.fromkeys(CONTRACT_WORDS, 0) for name in result.keys}
+    games = {"a": 0, "b": 0, "drawn": 0, "truncated": 0}
+    for number, record in enumerate(records):
+        board, table = divmod(number, 2)
+        assert record.seed == 11 * 10**9 + board
+        names = ["cautious", "random"] if table == 0 else ["random", "cautious"]
+        assert record.agents == names * 2
+        lone = {bid.name for bid in record.rules.lone}
+        for hand in record.hands:
+            hands[board] += 1
+            points[board] += hand["points"][table] - hand["points"][1 - table]
+            if hand["declarer"] is None:
+                continue
+            count = contracts[record.agents[hand["declarer"]]]
+            made = hand["points"][hand["declarer"] % 2] > 0
+            alone = hand["contract"].rsplit(" ", 1)[0] in lone
+            count["bid"] += 1
+            count["made" if made else "set"] += 1
+            count["lone_bid"] += alone
+            count["lone_made"] += alone and made
+        if mode == "games":
+            key = record.outcome if record.winner is None else "ab"[record.winner ^ table]
+            games[key] += 1
+    assert sum(hands) == result.scores.hands
+    assert result.to_dict()["contracts"] == contracts
+    assert (result.games.a_won, result.games.b_won) == (games["a"], games["b"])
+    assert (result.games.drawn, result.games.truncated) == (games["drawn"], games["truncated"])
+    assert result.points_per_hand.mean == pytest.approx(sum(points) / sum(hands))
+    residuals = np.array(points) - result.points_per_hand.mean * np.array(hands)
+    error = np.sqrt((residuals**2).sum() * boards / (boards - 1)) / sum(hands)
+    assert result.points_per_hand.half == pytest.approx(t_quantile(boards - 1) * error)
+    assert sum(result.decisions) == sum(len(h["actions"]) for r in records for h in r.hands)
+
+
+@pytest.mark.parametrize("length", [{"hands": 50}, {"games": 25}])
+def test_deterministic_agents_give_the_same_file_for_any_number_at_once(length, tmp_path):
+    files = []
+    for at_once in (1, 7, 1000):
+        out = tmp_path / f"{at_once}.jsonl"
+        selfplay.play("club_v0", "rule", LAST, seed=2, out=out, at_once=at_once, **length)
+        files.append(out.read_bytes())
+    assert files[0] == files[1] == files[2] != b""
+
+
+def test_same_seed_same_run_other_seed_other_deals(tmp_path):
+    paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
+    for path, seed in zip(paths, (4, 4, 5), strict=True):
+        selfplay.play("six_card_v0", "random", "cautious", hands=20, seed=seed, out=path)
+    one, again, other = (path.read_bytes() for path in paths)
+    assert one == again
+    deals = [{json.dumps(r.hands[0]["deal"]) for r in records_io.read(p)} for p in paths]
+    assert len(deals[0]) == 20  # the two tables of a board are dealt alike, no two boards are
+    assert not deals[0] & deals[2]
+    assert one != other
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_boards_are_dealt_as_an_environment_with_the_records_seed(variant, tmp_path):
+    out = tmp_path / "games.jsonl"
+    selfplay.play(variant, "rule", "random", games=4, seed=8, out=out)
+    env = bideuchre_env.variants[variant].raw_env()
+    for record in records_io.read(out):
+        env.reset(seed=record.seed)
+        dealt = env.record.hands[0]
+        assert (dealt["dealer"], dealt["deal"]) == (
+            record.hands[0]["dealer"],
+            record.hands[0]["deal"],
+        )
+
+
+def test_single_hands_are_dealt_by_each_seat_in_turn(tmp_path):
+    out = tmp_path / "hands.jsonl"
+    selfplay.play("cincinnati_v0", "rule", "random", hands=8, out=out)
+    dealers = [record.hands[0]["dealer"] for record in records_io.read(out)]
+    assert dealers == [0, 0, 1, 1, 2, 2, 3, 3] * 2
+
+
+CUSTOM = Rules(
+    ranks="10",
+    copies=2,
+    partnered=None,
+    lone=(Bid("trade-3", value=7, exchange=3), Bid("all alone", value=123456)),
+    strain_named="after_auction",
+    target=500,
+    max_hands=6,
+)
+
+
+@pytest.mark.parametrize("rules", [*(v.rules for v in bideuchre_env.variants.values()), CUSTOM])
+@pytest.mark.parametrize("mode", ["hands", "games"])
+def test_lines_are_byte_for_byte_what_game_record_writes(rules, mode, tmp_path):
+    """The kernel that writes records and `GameRecord.dumps` hold each other to the notation."""
+    out = tmp_path / "games.jsonl"
+    quoted = First('say "seed": 0, é')
+    selfplay.play(rules, quoted, "random", seed=10**12, out=out, **{mode: 30})
+    for line in out.read_text(encoding="utf-8").splitlines():
+        assert bideuchre_env.GameRecord.loads(line).dumps() == line
+
+
+class Bad(RandomAgent):
+    """Answers as `answer` makes it from its third call on."""
+
+    name = "bad"
+
+    def __init__(self, answer):
+        super().__init__(bideuchre_env.barrie_v0.rules, seed=0)
+        self.answer, self.asked = answer, 0
+
+    def act_rows(self, observations, masks):
+        self.asked += 1
+        good = super().act_rows(observations, masks.copy())
+        return good if self.asked < 3 else self.answer(good, masks)
+
+
+def _one_illegal(good, masks):
+    good[1] = int((masks[1] == 0).argmax())
+    return good
+
+
+def _own_mask(good, masks):
+    masks[:] = 1  # its choice is not held against the mask it has written to
+    good[0] = 0
+    return good
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12], seat [0-3]\): chose"),
+        (_own_mask, "row 0"),
+        (lambda good, masks: good - 1000, "no action"),
+        (lambda good, masks: good + 2**40, "no action"),
+        (lambda good, masks: good * 1.0, "float64"),
+        (lambda good, masks: good[:-1], "shape"),
+        (lambda good, masks: good.reshape(-1, 1), "shape"),
+        (lambda good, masks: None, "object"),
+        (lambda good, masks: [True] * len(good), "bool"),
+    ],
+)
+def test_a_bad_choice_is_refused_before_anything_is_done(answer, message):
+    with pytest.raises(IllegalActionError, match=message):
+        selfplay.play("barrie_v0", Bad(answer), "random", hands=50)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "hands=N"),
+        ({"hands": 1, "games": 1}, "hands=N"),
+        ({"hands": 0}, "1 or more"),
+        ({"games": 2.5}, "whole number"),
+        ({"hands": True}, "whole number"),
+        ({"hands": 2, "seed": -1}, "seed"),
+        ({"hands": 2, "seed": "7"}, "seed"),
+        ({"hands": 2, "seed": 2**127}, "seed"),
+        ({"hands": 10**9 + 1}, "boards"),
+        ({"hands": 2, "at_once": 0}, "at_once"),
+        ({"hands": 2, "a": "nobody"}, "nobody"),
+        ({"hands": 2, "a": object()}, "act_rows"),
+        ({"hands": 2, "variant": "poker"}, "poker"),
+    ],
+)
+def test_unusable_arguments_are_refused(options, message):
+    arguments = {"variant": "barrie_v0", "a": "random", "b": "random"} | options
+    with pytest.raises(OptionError, match=message):
+        selfplay.play(**arguments)
+
+
+def test_odd_games_are_rounded_up_to_pairs():
+    result = selfplay.play("simplified_v0", "cautious", "random", games=5)
+    assert (result.games.games, result.games.boards) == (6, 3)
+    assert selfplay.play("simplified_v0", "random", "random", games=1).games.boards == 1
+
+
+def test_a_single_board_has_no_interval():
+    data = selfplay.play("barrie_v0", "rule", "random", hands=1).to_dict()
+    assert data["points_per_hand"]["low"] is data["points_per_hand"]["high"] is None
+
+
+class CtrlC(RandomAgent):
+    """Somebody presses Ctrl-C while it thinks for the n-th time."""
+
+    name = "slow"
+
+    def __init__(self, n):
+        super().__init__(bideuchre_env.cincinnati_v0.rules, seed=1)
+        self.left = n
+
+    def choose(self, observations, masks):
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+        return super().choose(observations, masks)
+
+
+def test_ctrl_c_keeps_what_is_finished(monkeypatch, tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    out = tmp_path / "games.jsonl"
+    try:
+        result = selfplay.play("cincinnati_v0", CtrlC(200), "random", hands=400, out=out)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert result.interrupted
+    assert 0 < result.boards.boards < 400
+    assert len(list(records_io.read(out))) == 2 * result.boards.boards == result.boards.hands
+    assert "Interrupted" in str(result)
+
+
+def test_interrupted_before_anything_is_finished_leaves_no_file(tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    out = tmp_path / "games.jsonl"
+    try:
+        result = selfplay.play("cincinnati_v0", CtrlC(3), "random", hands=10, out=out)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.boards.boards, result.records) == (0, None)
+    assert not out.exists()
+    assert "before" in str(result)
+
+
+@pytest.mark.parametrize("boards", [5, 40])
+def test_the_interval_covers_the_true_ratio_as_often_as_it_says(boards):
+    """Pairs of games of random length whose points depend on it: about 95 of 100 cover."""
+    rng = np.random.default_rng(0)
+    trials = 4000
+    hands = rng.integers(10, 40, (trials, boards)).astype(float)
+    points = rng.normal(0.7 * hands, 4 * np.sqrt(hands))
+    covered = 0
+    for p, h in zip(points, hands, strict=True):
+        sums = (p.sum(), h.sum(), p @ p, p @ h, h @ h)
+        interval = Moments(boards, *map(float, sums)).interval()
+        covered += interval.low <= 0.7 <= interval.high
+    assert 0.93 < covered / trials < 0.965
+
+
+def test_quantiles_and_wilson_are_those_of_the_tables():
+    for degrees, quantile in ((1, 12.7062), (4, 2.7764), (5, 2.5706), (10, 2.2281), (60, 2.0003)):
+        assert t_quantile(degrees) == pytest.approx(quantile, abs=1e-3)
+    share = wilson(8, 10)
+    assert (share.low, share.high) == pytest.approx((0.49016, 0.94331), abs=1e-5)
+    assert wilson(0, 0) is None
+    assert wilson(0, 5).low == 0.0

@@ -1,0 +1,251 @@
+"""The law on Cincinnati's auction: see test_rules_table."""
+
+import pytest
+from support.law_tables import (
+    CINCINNATI,
+    STRAINS,
+    VARIANTS,
+    Table,
+    by,
+    in_games,
+    opening,
+)
+
+from bideuchre_env.errors import IllegalActionError
+
+MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
+CINCINNATI_BIDS = ["bid 3", "bid 4", "bid 5", *MOONS]
+
+
+def in_strains(*bids):
+    """Bids in every strain."""
+    return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
+
+
+def numbers(low, high):
+    return [str(n) for n in range(low, high + 1)]
+
+
+@pytest.mark.parametrize("dealer", range(4))
+def test_cincinnati_takes_turns(dealer):
+    """S0.01: "In Cincinnati Euchre, players take turns bidding on how many tricks they believe
+    they can win in a round."
+
+    S0.20: "The round begins with a bidding phase."
+
+    S0.21: "This is when each player gets a chance to guess how many tricks they think their
+    team can win if they win the bid."
+
+    S0.23: "Let’s say I start as the dealer. The player sitting to my left is called the eldest
+    hand."
+
+    S0.24: "The eldest hand has the first opportunity to make a bid or pass."
+
+    S0.29: "In this game, players take turns bidding on how many tricks they can capture as a
+    team."
+    """
+    table = Table(CINCINNATI, dealer=dealer)
+    assert table.sees(0)["phase"] == "auction"
+    eldest = (dealer + 1) % 4
+    assert table.seat == eldest
+    assert "pass" in table.legal
+    assert "bid 3" in table.legal
+    seats = []
+    for call in ("pass", "bid 3", "bid 4", "bid 5"):
+        seats.append(table.seat)
+        table.do(call)
+    assert seats == [(eldest + i) % 4 for i in range(4)]
+    assert table.sees(0)["phase"] != "auction"
+
+
+@pytest.mark.parametrize("dealer", range(4))
+@in_games(*VARIANTS)
+def test_one_call_each(game, dealer):
+    """S0.45: "When we play this game, there’s just one round of bidding."
+
+    S1.10: "The first bid is made by the player to the left of the dealer."
+
+    S1.14: "Moving clockwise the second bidder may pass or bid the number of tricks they will
+    take in a particular suit or no trump."
+
+    S2.21, S3.08, S4.21: "Each player has just one opportunity to bid, starting with the player
+    to the left of the dealer, going around the table clockwise, and ending with the dealer."
+
+    R.13: "one call each, starting left of the dealer, dealer last."
+    """
+    calls = ["pass", opening(game.rules, "H")[0], "pass", "pass"]
+    table = Table(game, dealer=dealer)
+    seats = []
+    for call in calls:
+        assert table.sees(0)["phase"] == "auction"
+        seats.append(table.seat)
+        table.do(call)
+    assert seats == [(dealer + 1 + i) % 4 for i in range(4)]
+    assert seats[-1] == dealer
+    assert table.sees(0)["phase"] != "auction"
+
+
+def test_cincinnati_lowest_bid():
+    """S0.25: "The lowest bid that can be made is three tricks." """
+    table = Table(CINCINNATI)
+    assert table.legal == ["pass", "bid 3", "bid 4", "bid 5", "bid moon"]
+    for too_low in ("bid 1", "bid 2"):
+        assert too_low not in table.env.action_names
+
+
+@pytest.mark.parametrize("eldest", ["pass", *CINCINNATI_BIDS[:4]])
+def test_cincinnati_next_bid_is_higher(eldest):
+    """S0.26: "After the eldest hand makes their bid or passes, the next player has the chance
+    to make a higher bid."
+
+    S0.27: "They can bid 4, 5, or even go for the Moon, which means six tricks."
+    """
+    table = Table(CINCINNATI).do(eldest)
+    partnered = ["bid 3", "bid 4", "bid 5", "bid moon"]
+    higher = partnered[partnered.index(eldest) + 1 :] if eldest in partnered else partnered
+    moon = ["bid double moon"] if eldest == "bid moon" else []
+    assert table.legal == ["pass", *higher, *moon]
+
+
+def test_cincinnati_moon_ladder():
+    """S0.30: "But here’s the twist – the bids can go beyond just numbers."
+
+    S0.31: "For instance, the next player can bid Double Moon, which means they are doubling
+    the stakes for the round."
+
+    S0.33: "But beware, because once the Moon is doubled, the next player would have to bid
+    Triple Moon to have a chance at winning."
+
+    S0.34: "The bidding can go even higher!"
+
+    S0.35: "The highest bid possible is Quadruple Moon."
+
+    R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
+    moon, passes in between allowed, over one's partner allowed."
+    """
+    table = Table(CINCINNATI)
+    for i, moon in enumerate(MOONS):
+        assert [bid for bid in table.legal if bid in MOONS] == [moon]
+        assert "pass" in table.legal
+        if i:
+            assert table.legal == ["pass", moon]
+        table.do(moon)
+    assert table.env.action_names[table.env.action_names.index(MOONS[-1]) + 1] == "trump C"
+    assert table.hands[0]["contract"] == "quadruple moon"
+
+
+def test_cincinnati_moon_over_partner_and_after_passes():
+    """R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
+    moon, passes in between allowed, over one's partner allowed."
+
+    R.06: "who may say what | strictly higher; each moon step only over the step below it
+    (`moon_ladder="step"`) | strictly higher; the dealer may also equal a standing lone bid and
+    takes it | strictly higher | strictly higher | strictly higher | strictly higher |"
+    """
+    table = Table(CINCINNATI, dealer=0).do("bid moon", "pass")
+    assert table.seat == 3
+    assert table.legal == ["pass", "bid double moon"]
+    table.do("bid double moon")
+    assert table.legal == ["pass", "bid triple moon"]
+    table.do("pass")
+    assert table.hands[0]["declarer"] == 3
+
+
+def test_cincinnati_every_moon_may_be_bid():
+    """S0.44: "But if you’re feeling really confident, you can bid Double Moon, Triple Moon, or
+    even Quadruple Moon for even higher scores."
+    """
+    for i in range(1, 4):
+        calls = [*MOONS[: i + 1], *["pass"] * (3 - i)]
+        table = Table(CINCINNATI, dealer=0).do(*calls, "trump S")
+        assert table.hands[0]["contract"] == f"{MOONS[i].removeprefix('bid ')} S"
+
+
+def test_cincinnati_jump():
+    """R.26: "`jump`: any higher bid."
+
+    S0.44: "But if you’re feeling really confident, you can bid Double Moon, Triple Moon, or
+    even Quadruple Moon for even higher scores."
+    """
+    table = Table(CINCINNATI, moon_ladder="jump")
+    assert table.legal == ["pass", *CINCINNATI_BIDS]
+    table.do("bid moon")
+    assert table.legal == ["pass", *MOONS[1:]]
+    table.do("bid triple moon")
+    assert table.legal == ["pass", "bid quadruple moon"]
+
+
+@pytest.mark.parametrize("dealer", range(4))
+def test_dealer_must_play(dealer):
+    """S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough
+    spot and must play with a bid of 3 or more."
+
+    R.27: "`all_pass` | `dealer_forced`"
+
+    R.07: "all pass | cannot: the dealer, fourth to speak, may not pass | same dealer deals
+    again (`redeal_same`) | next dealer deals (`redeal_next`) | `redeal_next` | `redeal_next` |
+    `redeal_next` |"
+    """
+    table = Table(CINCINNATI, dealer=dealer).do("pass", "pass", "pass")
+    assert table.seat == dealer
+    assert table.legal == ["bid 3", "bid 4", "bid 5", "bid moon"]
+    before = table.record
+    with pytest.raises(IllegalActionError):
+        table.do("pass")
+    assert table.record == before
+    table.do("bid 3", "trump H")
+    assert table.hands[0]["declarer"] == dealer
+
+
+def test_dealer_may_pass_over_a_bid():
+    """S0.26: "After the eldest hand makes their bid or passes, the next player has the chance
+    to make a higher bid."
+
+    S0.46: "And if every player says “no thanks” and passes, the dealer is put in a tough spot
+    and must play with a bid of 3 or more."
+
+    Only where all the others have passed is the dealer held to a bid.
+    """
+    for i in range(3):
+        calls = ["pass"] * 3
+        calls[i] = "bid 3"
+        table = Table(CINCINNATI, dealer=0).do(*calls)
+        assert "pass" in table.legal
+
+
+@pytest.mark.parametrize("strain", STRAINS)
+def test_cincinnati_winner_names_the_strain(strain):
+    """S0.02: "The player who wins the bid gets to choose the trump suit for that round."
+
+    S0.03: "Alternatively, they can choose to play with no trump."
+
+    S0.22: "The player who makes the highest bid gets to choose the trump suit or call
+    no-trump."
+
+    S0.47: "The player who wins the bid gets to choose the trump suit for the round."
+
+    S0.48: "But they also have the option to pick no-trump, where all Aces are considered the
+    highest cards in every suit."
+
+    R.05: "strain named | by the winner, after the auction | in the bid | in the bid | in the
+    bid | in the bid | in the bid |"
+
+    R.50: "`after_auction`"
+    """
+    table = Table(CINCINNATI, dealer=0).do("bid 3", "bid 4", "pass", "bid 5")
+    assert table.seat == 0
+    assert table.legal == [f"trump {name}" for name in STRAINS]
+    table.do(f"trump {strain}")
+    assert table.hands[0]["contract"] == f"5 {strain}"
+    assert table.hands[0]["declarer"] == 0
+    assert table.sees(2)["strain"] == strain
+
+
+def test_highest_bid_wins_wherever_it_is_made():
+    """S0.22: "The player who makes the highest bid gets to choose the trump suit or call
+    no-trump."
+    """
+    for seat in range(4):
+        table = Table(CINCINNATI, dealer=0).do(*by(seat, "bid 4"))
+        assert table.seat == seat
+        assert table.legal[0] == "trump C"

@@ -1,0 +1,212 @@
+"""The law on the exchange of cards before a lone hand: see test_rules_table."""
+
+import pytest
+from support.law_tables import (
+    BARRIE,
+    CALLING,
+    CLUB,
+    DOUBLE_DECK,
+    SIX_CARD,
+    Table,
+    by,
+    in_games,
+)
+
+from bideuchre_env import Bid
+from bideuchre_env.errors import IllegalActionError
+
+DECLARER = "AH AH KH KH QH QH JC QC"
+PARTNER = "JH JH JD AS AS AC KS KS"
+CALLS = {"call-2": 2, "call-1": 1}
+
+
+def after_auction(game, name, **options):
+    """Seat 1 has the lone bid in hearts; dealer 0."""
+    hands = {1: DECLARER, 3: PARTNER}
+    table = Table(game, dealer=0, hands=hands, **options)
+    return table.do(*by(1, f"bid {name} H"))
+
+
+def held(table, seat):
+    return sorted(table.sees(seat)["hand"])
+
+
+@in_games(*CALLING)
+@pytest.mark.parametrize("name", CALLS)
+def test_when_the_exchange_is_made(game, name):
+    """S1.32: "The exchange takes place after the end of bidding and before the first card is
+    played."
+
+    R.51: "After the auction, trump known, before the first card."
+
+    R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
+    one at a time, with the declarer's picks hidden from everyone else."
+    """
+    k = CALLS[name]
+    table = after_auction(game, name)
+    assert table.sees(2)["strain"] == "H"
+    turns = []
+    for card in ["JC", "QC"][:k] + ["JH", "JH"][:k]:
+        assert table.sees(2)["phase"] in ("giving", "passing")
+        assert table.sees(2)["led"] is None
+        turns.append((table.seat, table.sees(2)["phase"]))
+        table.play(card)
+    assert turns == [(1, "giving")] * k + [(3, "passing")] * k
+    assert table.sees(2)["phase"] == "play"
+    assert table.seat == 1
+
+
+@in_games(*CALLING)
+def test_exchange_of_one_and_of_two(game):
+    """S1.26: "The second highest bid is taking all eight tricks but exchanging one card with
+    your partner (the card is selected by the non-playing partner and passed across the table
+    face down to keep it hidden from the opposition)."
+
+    S1.28: "The third highest bid is the declarer taking all eight tricks but exchanging two
+    cards with his partner (the cards are selected by the non-playing partner and passed across
+    the table face down to keep them hidden from the opposition)."
+
+    S3.14: "Play alone, ask for 2 cards from your partner; you discard 2 cards then pick up the
+    2 cards your partner passes to you;"
+
+    S3.15: "Play alone, ask for 1 card from your partner; you discard 1 card then pick up the 1
+    card your partner passes to you."
+
+    S4.03: "You can also bid to take all 8 tricks alone, calling for 1 or 2 cards, which you
+    exchange with your partner as described in the general rules above."
+
+    R.54: "Then the declarer takes the partner's cards into hand;"
+    """
+    one = after_auction(game, "call-1").play("QC JH")
+    assert held(one, 1) == sorted(["AH", "AH", "KH", "KH", "QH", "QH", "JC", "JH"])
+    two = after_auction(game, "call-2").play("JC QC JH JD")
+    assert held(two, 1) == sorted(["AH", "AH", "KH", "KH", "QH", "QH", "JH", "JD"])
+    assert sorted(set(two.legal)) == sorted({"AH", "KH", "QH", "JH", "JD"})
+    with pytest.raises(IllegalActionError):
+        two.play("QC")
+    two.play("JH")
+    assert two.seat == 2
+
+
+@in_games(SIX_CARD, DOUBLE_DECK)
+def test_bidder_discards_and_partner_passes(game):
+    """S2.13, S4.27: "In this case the bidder discards the relevant number of cards face down
+    and the bidder's partner passes an equal number of cards face down to the bidder to replace
+    them."
+
+    S2.14, S4.26: "Sometimes these lone bids allow you to exchange some cards with partner."
+
+    R.52: "The declarer gives k cards face down and the partner gives k cards face down;
+    neither sees the other's choice before making their own (S2, S4)."
+    """
+    hands = {1: "AH KH QH TH 9H TC", 3: "JH JD AS AC KS AD"}
+    for k in (1, 2, 3):
+        lone = [Bid("call", value=9, exchange=k)]
+        table = Table(game, dealer=0, hands=hands, lone=lone).do(*by(1, "bid call H"))
+        before, passer = held(table, 1), held(table, 3)
+        given, passed = ["TC", "9H", "TH"][:k], ["JH", "JD", "AS"][:k]
+        table.do(*given)
+        assert len(held(table, 1)) == len(before) - k
+        table.do(*passed)
+        wanted = list(before)
+        for card in given:
+            wanted.remove(card)
+        assert held(table, 1) == sorted(wanted + passed)
+        assert len(held(table, 1)) == game.rules.tricks
+        assert len(held(table, 3)) == len(passer) - k
+
+
+@in_games(*CALLING)
+def test_any_card_may_be_exchanged(game):
+    """R.52: "The declarer gives k cards face down and the partner gives k cards face down;
+    neither sees the other's choice before making their own (S2, S4)."
+
+    R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
+    one at a time, with the declarer's picks hidden from everyone else."
+    """
+    table = after_auction(game, "call-2")
+    assert set(table.legal) == set(DECLARER.split())
+    table.play("JC")
+    assert set(table.legal) == set(DECLARER.split()) - {"JC"}
+    table.play("AH")
+    assert set(table.legal) == set(PARTNER.split())
+    table.play("JD")
+    assert set(table.legal) == set(PARTNER.split()) - {"JD"}
+    table.play("JH")
+    assert "JH" in table.legal
+
+
+def views(game, seat, *choices, name="call-2"):
+    """What a seat observes after each of the given exchanges: (raw observations, masks)."""
+    seen = []
+    for cards in choices:
+        table = after_auction(game, name).play(cards)
+        got = table.env.observe(f"player_{seat}")
+        seen.append((got["observation"].tolist(), got["action_mask"].tolist()))
+    return seen
+
+
+@in_games(*CALLING)
+def test_neither_sees_the_cards_of_the_other_first(game):
+    """S2.12, S4.28: "Both players must decide which cards to pass before seeing the cards
+    passed by the other."
+
+    R.52: "The declarer gives k cards face down and the partner gives k cards face down;
+    neither sees the other's choice before making their own (S2, S4)."
+
+    R.53: "As turns: the declarer picks k cards one at a time, then the partner picks k cards
+    one at a time, with the declarer's picks hidden from everyone else."
+    """
+    first, second = views(game, 3, "JC QC", "AH KH")
+    assert first == second, "the partner, choosing, cannot tell what the declarer gave"
+    first, second = views(game, 3, "JC QC JH", "AH KH JH")
+    assert first == second
+    table = after_auction(game, "call-2")
+    before = held(table, 1)
+    assert before == sorted(DECLARER.split()), "the declarer chooses from the cards dealt"
+    assert table.sees(1)["passed"] == []
+    first, second = views(game, 1, "JC QC JH", "JC QC AS")
+    assert first == second, "nor does the declarer see a card before both have chosen"
+
+
+@in_games(*CALLING)
+def test_face_down_to_the_opposition(game):
+    """S1.26: "The second highest bid is taking all eight tricks but exchanging one card with
+    your partner (the card is selected by the non-playing partner and passed across the table
+    face down to keep it hidden from the opposition)."
+
+    S1.28: "The third highest bid is the declarer taking all eight tricks but exchanging two
+    cards with his partner (the cards are selected by the non-playing partner and passed across
+    the table face down to keep them hidden from the opposition)."
+
+    R.57: "Defenders see none of it."
+    """
+    for seat in (0, 2):
+        for cards in (("JC", "AH"), ("JC QC JH", "AH AH AS"), ("JC QC JH JD", "AH KH AS AC")):
+            first, second = views(game, seat, *cards)
+            assert first == second
+        first, second = views(game, seat, "JC JH", "AH KS", name="call-1")
+        assert first == second
+        table = after_auction(game, "call-2").play("JC QC JH JD")
+        assert table.sees(seat)["passed"] == table.sees(seat)["discarded"] == []
+
+
+@in_games(BARRIE, CLUB)
+def test_what_is_known_after_the_exchange(game):
+    """R.55: "what the declarer gave up is out of play and stays known to the declarer alone;"
+
+    R.56: "what the partner passed is known to both."
+
+    R.57: "Defenders see none of it."
+    """
+    table = after_auction(game, "call-2").play("JC QC JH JD")
+    assert table.sees(1)["discarded"] == ["JC", "QC"]
+    assert table.sees(1)["passed"] == table.sees(3)["passed"] == ["JD", "JH"]
+    assert table.sees(3)["discarded"] == []
+    first, second = views(game, 3, "JC QC JH JD", "AH KH JH JD")
+    assert first == second, "the partner never learns what was given up"
+    out = {"JC", "QC"}
+    cards = table.settle()["actions"][8:]
+    gone = [card for card in cards if card in out]
+    copies = [hand.count(card) for hand in table.hands[0]["deal"][::2] for card in out]
+    assert len(gone) == sum(copies), "only the defenders' copies of what was given up are played"

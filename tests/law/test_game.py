@@ -1,0 +1,315 @@
+"""The law on the game: who deals next, when a game ends and who wins it. See test_rules_table."""
+
+import pytest
+from support.law_tables import (
+    BARRIE,
+    CINCINNATI,
+    CLUB,
+    DOUBLE_DECK,
+    GENERAL,
+    SIMPLIFIED,
+    SIX_CARD,
+    VARIANTS,
+    Table,
+    in_games,
+    opening,
+    played,
+)
+
+
+def after(game, bid, tricks, score, declarer=1, **options):
+    """A game whose next hand is seat `declarer`'s bid, led by it, for so many tricks."""
+    dealer = (declarer + 3) % 4
+    calls = [f"bid {bid}", "pass", "pass", "pass"]
+    return played(game, calls, lead=declarer, tricks=tricks, dealer=dealer, score=score, **options)
+
+
+def result(table):
+    """Winner and outcome on record, checked against PettingZoo's books."""
+    record = table.record
+    winner, outcome = record["winner"], record["outcome"]
+    assert table.over == (outcome != "unfinished")
+    assert all(table.env.terminations.values()) == (outcome in ("won", "drawn"))
+    assert all(table.env.truncations.values()) == (outcome == "truncated")
+    if table.over:
+        rewards = [table.env.rewards[f"player_{seat}"] for seat in range(4)]
+        plus = [0, 0] if winner is None else [1 - 2 * winner, 2 * winner - 1]
+        assert rewards == plus * 2
+    return winner, outcome
+
+
+GOES_ON = (None, "unfinished")
+
+
+@in_games(*VARIANTS)
+def test_deal_passes_to_the_left(game):
+    """S0.73, S0.76: "We’ll pass the dealing to the left after each round."
+
+    S1.06: "A round consists of each player being the dealer one time."
+
+    R.21: "The deal passes to the left."
+    """
+    options = {"rounds": 3} if game is SIMPLIFIED else {"target": 500}
+    table = Table(game, dealer=2, **options)
+    for n in range(9):
+        assert table.hands[-1]["dealer"] == (2 + n) % 4
+        table.do(*opening(game.rules, "S"))
+        table.settle()
+
+
+@pytest.mark.parametrize("declarer", range(4))
+def test_cincinnati_ends_at_thirty_two(declarer):
+    """S0.05: "The first team to score 32 points or more wins the game!"
+
+    S0.74, S0.77: "We’ll keep playing until one team reaches 32 points or more."
+
+    S0.75, S0.78: "That’s when we know we’ve won!"
+
+    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
+    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
+    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
+    `made_or_set` |"
+    """
+    side = declarer % 2
+    score = [0, 0]
+    score[side] = 27
+    assert result(after(CINCINNATI, 3, 4, score, declarer)) == GOES_ON
+    assert result(after(CINCINNATI, 3, 5, score, declarer)) == (side, "won")
+    assert result(after(CINCINNATI, 3, 6, score, declarer)) == (side, "won")
+
+
+def test_cincinnati_defenders_may_win():
+    """S0.05: "The first team to score 32 points or more wins the game!"
+
+    S0.63: "The team that did not win the bid, also known as the defending team, always gets
+    one point for every trick they capture."
+
+    R.36: "`win_rule` | `any`"
+
+    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
+    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
+    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
+    `made_or_set` |"
+    """
+    assert result(after(CINCINNATI, 3, 4, (30, 0))) == (0, "won")
+    assert result(after(CINCINNATI, 3, 5, (30, 0))) == GOES_ON
+    assert result(after(CINCINNATI, 5, 4, (30, 31))) == (0, "won")
+
+
+def test_both_at_the_target():
+    """R.41: "both sides at the target under `any`; the declarer's side counts first."
+
+    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
+    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
+    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
+    `made_or_set` |"
+    """
+    assert result(after(CINCINNATI, 3, 4, (30, 28))) == (1, "won")
+    assert result(after(CINCINNATI, 3, 3, (40, 29))) == (1, "won")
+    assert result(after(CINCINNATI, 3, 4, (30, 28), both_over="highest")) == (None, "drawn")
+    assert result(after(CINCINNATI, 3, 4, (31, 28), both_over="highest")) == (0, "won")
+    assert result(after(CINCINNATI, 3, 4, (30, 29), both_over="highest")) == (1, "won")
+
+
+def test_both_at_the_target_by_the_highest():
+    """R.42: "`highest` with equal totals is a draw." """
+    assert result(after(BARRIE, 3, 5, (49, 47), win_rule="any", both_over="highest")) == (
+        None,
+        "drawn",
+    )
+    assert result(after(BARRIE, 3, 5, (50, 47), win_rule="any", both_over="highest")) == (0, "won")
+    assert result(after(BARRIE, 3, 5, (49, 48), win_rule="any", both_over="highest")) == (1, "won")
+
+
+def test_both_at_the_target_and_on():
+    """R.40: "`continue`" """
+    assert result(after(CINCINNATI, 3, 4, (30, 28), both_over="continue")) == GOES_ON
+    assert result(after(CINCINNATI, 3, 4, (40, 28), both_over="continue")) == GOES_ON
+    assert result(after(CINCINNATI, 3, 4, (29, 28), both_over="continue")) == (1, "won")
+    assert result(after(CINCINNATI, 5, 4, (30, 34), both_over="continue")) == (0, "won")
+
+
+def test_barrie_winning_a_bid():
+    """S4.10: "The game is 52 points."
+
+    S4.11: "the winners are the first team who achieve a score of 52 or more points at the end
+    of a hand on which they won a bid;"
+
+    R.38: "`made_bid`: only a side that made its own bid in this hand can win."
+
+    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
+    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
+    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
+    `made_or_set` |"
+    """
+    assert result(after(BARRIE, 4, 5, (0, 47))) == (1, "won")
+    assert result(after(BARRIE, 4, 4, (0, 47))) == GOES_ON
+    assert result(after(BARRIE, 4, 4, (60, 47))) == GOES_ON, "without a bid of its own"
+    assert result(after(BARRIE, 4, 3, (49, 70))) == GOES_ON, "a bid lost, and the other's set"
+    assert result(after(BARRIE, 1, 5, (60, 60))) == (1, "won")
+
+
+def test_barrie_second_version():
+    """S4.12: "the winners are the first team to reach a score 52 or more points, irrespective
+    of whether they finish by winning a bid."
+
+    S4.10: "The game is 52 points."
+
+    R.36: "`win_rule` | `any`"
+    """
+    any_way = {"win_rule": "any"}
+    assert result(after(BARRIE, 4, 5, (0, 47), **any_way)) == (1, "won")
+    assert result(after(BARRIE, 4, 5, (49, 0), **any_way)) == (0, "won")
+    assert result(after(BARRIE, 4, 3, (47, 0), **any_way)) == (0, "won")
+    assert result(after(BARRIE, 4, 5, (48, 46), **any_way)) == GOES_ON
+
+
+@in_games(CLUB, *GENERAL)
+def test_target_by_a_bid_made_or_set(game):
+    """S2.02, S4.39: "A team wins if at the end of a hand in which they succeed in a bid, or
+    defeat the opponents' bid, their score is equal to or above the target."
+
+    S4.38: "Games are played to a target score."
+
+    R.39: "`made_or_set`: also a side that set the opponents."
+
+    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
+    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
+    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
+    `made_or_set` |"
+    """
+    target = 32 if game is SIX_CARD else 52
+    n = game.rules.tricks
+    assert result(after(game, 3, 4, (0, target - 4))) == (1, "won")
+    assert result(after(game, 3, 4, (0, target - 5))) == GOES_ON
+    assert result(after(game, 3, 2, (target - (n - 2), 0))) == (0, "won")
+    assert result(after(game, 3, 2, (target - (n - 2) - 1, 0))) == GOES_ON
+    assert result(after(game, 3, 2, (target - (n - 2), 90))) == (0, "won")
+    assert result(after(game, 3, 2, (0, 90))) == GOES_ON
+
+
+@in_games(CLUB, *GENERAL)
+def test_odd_tricks_do_not_win(game):
+    """S2.01, S4.40: "You cannot win by reaching the target by means of odd tricks made as the
+    opponents of a successful bid."
+
+    S4.41: "If you reach the target in this way, the game continues until either team fulfills
+    the winning condition."
+
+    R.39: "`made_or_set`: also a side that set the opponents."
+    """
+    target = 32 if game is SIX_CARD else 52
+    n = game.rules.tricks
+    table = after(game, 3, n - 2, (target - 1, 0), declarer=1)
+    assert table.hands[0]["score"][0] == target + 1
+    assert result(table) == GOES_ON
+    assert len(table.hands) == 2
+    assert table.sees(0)["phase"] == "auction"
+    side_0_bids = after(game, 3, 3, (target + 1, 0), declarer=0)
+    assert result(side_0_bids) == (0, "won")
+    side_1_fails = after(game, 3, 2, (target + 1, 0), declarer=1)
+    assert result(side_1_fails) == (0, "won")
+    side_0_fails = after(game, 5, 4, (target + 1, 0), declarer=0)
+    assert result(side_0_fails) == GOES_ON
+
+
+def test_rounds():
+    """S1.05: "Players will first agree that a game will consist of either 1, 2, or 3 rounds
+    etc."
+
+    S1.06: "A round consists of each player being the dealer one time."
+
+    S1.07: "Therefore, four hands makes one round."
+
+    R.37: "`rounds`"
+
+    R.43: "`target`, `rounds` | int >= 1"
+    """
+    for rounds in (1, 2, 3):
+        table = Table(SIMPLIFIED, dealer=1, rounds=rounds, seed=rounds)
+        for n in range(4 * rounds):
+            assert not table.over, n
+            table.do("bid 2 H", "pass", "pass", "pass")
+            table.settle()
+        assert table.over
+        dealers = [hand["dealer"] for hand in table.hands]
+        assert dealers == [1, 2, 3, 0] * rounds
+    standard = Table(SIMPLIFIED)
+    for _ in range(4):
+        standard.do("bid 2 H", "pass", "pass", "pass").settle()
+    assert standard.over
+
+
+def one_round(score):
+    table = Table(SIMPLIFIED, dealer=0, seed=3, score=score)
+    for _ in range(4):
+        table.do("bid 2 H", "pass", "pass", "pass").settle()
+    return table
+
+
+def test_most_points_wins():
+    """S1.50: "The team with the most points at the end of the agreed number of rounds wins."
+
+    R.37: "`rounds`"
+
+    R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
+    points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
+    `win_rule="any"` is S4's second version | target 32, `made_or_set` | target 52,
+    `made_or_set` |"
+    """
+    a, b = one_round((0, 0)).hands[-1]["score"]
+    assert a != b
+    assert result(one_round((0, 0))) == (int(b > a), "won")
+    assert result(one_round((b, a + 1))) == (1, "won")
+    assert result(one_round((b + 1, a))) == (0, "won")
+    assert result(one_round((b, a))) == (None, "drawn")
+    assert result(one_round((-1000, -2000))) == (0, "won")
+    assert result(one_round((1000, 2000))) == (1, "won")
+
+
+def test_passed_out_hands_are_no_hands_of_a_round():
+    """R.31: "A passed-out hand scores nothing and does not count as played for `rounds`." """
+    table = Table(SIMPLIFIED, dealer=0)
+    for _ in range(4):
+        table.do(*["pass"] * 4)
+        assert not table.over
+        table.do("bid 2 H", "pass", "pass", "pass").settle()
+    assert table.over
+    assert len(table.hands) == 8
+    assert [hand["dealer"] for hand in table.hands] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+@in_games(*VARIANTS)
+def test_truncated_after_max_hands(game):
+    """R.44: "`max_hands` | int >= 1, default 100"
+
+    R.45: "deals (passed-out ones included) after which the game is truncated."
+    """
+    options = {"win_rule": "made_bid", "target": 10**6, "all_pass": "redeal_next"}
+    table = Table(game, max_hands=3, **options)
+    table.do(*["pass"] * 4)
+    assert result(table) == GOES_ON
+    table.do(*opening(game.rules, "H")).settle()
+    assert result(table) == GOES_ON
+    table.do(*["pass"] * 4)
+    assert result(table) == (None, "truncated")
+    assert len(table.hands) == 3
+    hundred = Table(game, **options)
+    for _ in range(100):
+        assert not hundred.over
+        hundred.do(*["pass"] * 4)
+    assert result(hundred) == (None, "truncated")
+
+
+def test_last_hand_may_still_win():
+    """R.45: "deals (passed-out ones included) after which the game is truncated." """
+    assert result(after(BARRIE, 4, 5, (0, 47), max_hands=1)) == (1, "won")
+    assert result(after(BARRIE, 4, 4, (0, 47), max_hands=1)) == (None, "truncated")
+
+
+def test_other_targets():
+    """R.43: "`target`, `rounds` | int >= 1" """
+    assert result(after(CINCINNATI, 3, 3, (0, 0), target=3)) == (1, "won")
+    assert result(after(CINCINNATI, 3, 3, (0, 0), target=4)) == GOES_ON
+    assert result(after(DOUBLE_DECK, 3, 9, (0, 91), target=100)) == (1, "won")
+    assert result(after(DOUBLE_DECK, 3, 8, (0, 91), target=100)) == GOES_ON

@@ -1,0 +1,248 @@
+"""The options: what every variant takes, and what makes no game. See test_rules_table."""
+
+from itertools import product
+
+import pytest
+from support.law_tables import (
+    BARRIE,
+    CINCINNATI,
+    CLUB,
+    GENERAL,
+    SIMPLIFIED,
+    SIX_CARD,
+    VARIANTS,
+    Table,
+    deck,
+    in_games,
+    opening,
+)
+
+import bideuchre_env
+from bideuchre_env import Bid, Rules
+from bideuchre_env.errors import OptionError, RulesError
+
+NOT_INTEGERS = (0, -1, 1.5, "52", True, None)
+
+
+def play_a_hand(game, **options):
+    """The record of a hand of this game, bid and played to the end by the first legal card."""
+    table = Table(game, **options)
+    return table.do(*opening(table.rules, "H")).settle()
+
+
+def refuses(words, game=BARRIE, **options):
+    """The option is refused by every door, with these words in the reason."""
+    for door in (game.raw_env, game.env, game.replace, game.rules.replace):
+        with pytest.raises(RulesError, match=words):
+            door(**options)
+    return True
+
+
+SENSE = {
+    "moon_ladder": {"step": (CINCINNATI,), "jump": VARIANTS},
+    "all_pass": dict.fromkeys(
+        ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced"), VARIANTS
+    ),
+    "opening_lead": {"eldest": VARIANTS, "declarer": VARIANTS},
+    "dealer_may_equal": {"never": VARIANTS, "lone": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE)},
+    "win_rule": {
+        "any": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
+        "made_bid": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
+        "made_or_set": tuple(game for game in VARIANTS if game is not SIMPLIFIED),
+        "rounds": VARIANTS,
+    },
+    "both_over": {"declarer": VARIANTS, "highest": (CINCINNATI,), "continue": (CINCINNATI,)},
+    "strain_named": {"in_bid": VARIANTS, "after_auction": VARIANTS},
+    "ranks": {"9": VARIANTS, "10": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE), "J": ()},
+    "copies": {1: (CINCINNATI, SIX_CARD), 2: VARIANTS},
+}
+SENSE["ranks"]["J"] = (SIMPLIFIED, CLUB, BARRIE)
+PAIRS = [(option, value) for option, values in SENSE.items() for value in values]
+
+
+@in_games(*VARIANTS)
+@pytest.mark.parametrize(("option", "value"), PAIRS)
+def test_options_that_make_sense(game, option, value):
+    """R.24: "every variant accepts every one that makes sense for it; the defaults are the
+    table above"
+
+    An option makes no sense where the ladder or the deck has nothing for it to act on.
+    """
+    if game in SENSE[option][value]:
+        hand = play_a_hand(game, **{option: value})
+        assert sum(hand["tricks"]) == game.rules.replace(**{option: value}).tricks
+    else:
+        assert refuses(r"\w", game, **{option: value})
+
+
+@pytest.mark.parametrize("option", [name for name in SENSE if name != "copies"])
+def test_other_words(option):
+    """R.24: "every variant accepts every one that makes sense for it; the defaults are the
+    table above"
+    """
+    for word in ("", "nonsense", None, 7, option):
+        assert refuses(f"{option}=.*one of", CINCINNATI, **{option: word})
+
+
+def test_an_unknown_option():
+    """R.24: "every variant accepts every one that makes sense for it; the defaults are the
+    table above"
+    """
+    for door in (BARRIE.raw_env, BARRIE.env):
+        with pytest.raises(OptionError, match="targget"):
+            door(targget=52)
+    with pytest.raises(RulesError, match="targget"):
+        BARRIE.replace(targget=52)
+
+
+def test_step_needs_moons_to_step_through():
+    """R.25: "`step` (the printed Bicycle wording): a k-fold moon needs a standing (k-1)-fold
+    moon, passes in between allowed, over one's partner allowed."
+    """
+    assert refuses("two or more lone bids", SIX_CARD, moon_ladder="step")
+    assert refuses("calls for cards", BARRIE, moon_ladder="step")
+    lone = [Bid("moon", value=8)]
+    assert refuses("two or more lone bids", SIX_CARD, moon_ladder="step", lone=lone)
+    moons = [Bid("moon", value=8), Bid("double moon", value=16), Bid("big one", value=17)]
+    table = Table(SIX_CARD, dealer=0, moon_ladder="step", lone=moons).do("bid moon H")
+    assert [name for name in table.legal if "big one" in name] == []
+    assert "bid double moon S" in table.legal
+
+
+def test_equal_needs_a_lone_bid():
+    """R.35: "`lone` | S1" """
+    for game in GENERAL:
+        assert refuses("no lone bid to equal", game, dealer_may_equal="lone")
+
+
+def test_both_over_needs_any():
+    """R.40: "`continue`"
+
+    R.42: "`highest` with equal totals is a draw."
+    """
+    for word in ("highest", "continue"):
+        assert refuses("win_rule='any'", CLUB, both_over=word)
+        hand = play_a_hand(CLUB, both_over=word, win_rule="any")
+        assert sum(hand["tricks"]) == 8
+
+
+@pytest.mark.parametrize("value", NOT_INTEGERS)
+def test_whole_numbers(value):
+    """R.43: "`target`, `rounds` | int >= 1"
+
+    R.44: "`max_hands` | int >= 1, default 100"
+    """
+    assert refuses("target", BARRIE, target=value)
+    assert refuses("rounds", SIMPLIFIED, rounds=value)
+    assert refuses("max_hands", BARRIE, max_hands=value)
+
+
+def test_target_or_rounds():
+    """R.43: "`target`, `rounds` | int >= 1"
+
+    R.37: "`rounds`"
+
+    R.36: "`win_rule` | `any`"
+    """
+    assert refuses("target", SIMPLIFIED, target=52)
+    assert refuses("rounds", BARRIE, rounds=2)
+    assert refuses("needs a target", SIMPLIFIED, win_rule="any")
+    assert refuses("max_hands", SIMPLIFIED, rounds=26)
+    table = Table(SIMPLIFIED, win_rule="any", target=1)
+    table.do("bid 1 H", "pass", "pass", "pass").settle()
+    assert table.over
+    rounds = Table(BARRIE, win_rule="rounds")
+    for _ in range(4):
+        assert not rounds.over
+        rounds.do("bid 1 H", "pass", "pass", "pass").settle()
+    assert rounds.over
+
+
+SIZES = {("9", 1): 6, ("10", 1): 5, ("J", 1): 4, ("9", 2): 12, ("10", 2): 10, ("J", 2): 8}
+
+
+@pytest.mark.parametrize(("ranks", "copies"), SIZES)
+def test_every_deck_is_played(ranks, copies):
+    """R.46: "`ranks`, `copies` | lowest rank `9`, `10` or `J`; 1 or 2 | S2, S4: "In some
+    versions the nines, or the nines and tens are omitted"; "usually a double deck"."
+
+    R.47: "Hands of 6, 5, 4 or 12, 10, 8."
+    """
+    each = SIZES[ranks, copies]
+    options = {"ranks": ranks, "copies": copies, "partnered": (1, each)}
+    table = Table(SIX_CARD, **options)
+    hands = table.hands[0]["deal"]
+    assert [len(hand) for hand in hands] == [each] * 4
+    assert sorted(card for hand in hands for card in hand) == sorted(deck(table.rules))
+    lowest = {"9": "9", "10": "T", "J": "J"}[ranks]
+    assert {card[0] for hand in hands for card in hand} == set("9TJQKA"["9TJQKA".index(lowest) :])
+    hand = table.do(f"bid {each} NT", "pass", "pass", "pass").settle()
+    assert sum(hand["tricks"]) == each
+
+
+def test_decks_that_are_none():
+    """R.46: "`ranks`, `copies` | lowest rank `9`, `10` or `J`; 1 or 2 | S2, S4: "In some
+    versions the nines, or the nines and tens are omitted"; "usually a double deck"."
+    """
+    for ranks in ("8", "T", "Q", 9):
+        assert refuses("ranks=", SIX_CARD, ranks=ranks)
+    for copies in (0, 3, True, "2", 1.0):
+        assert refuses("copies=", SIX_CARD, copies=copies)
+    assert refuses("up to", SIX_CARD, ranks="J")
+
+
+@pytest.mark.parametrize("partnered", [(0, 3), (4, 3), (1, 7), (1,), (1, 2, 3), 4, ("1", "3"), {}])
+def test_ranges_of_bids_that_are_none(partnered):
+    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
+    """
+    assert refuses("partnered=", SIX_CARD, partnered=partnered)
+
+
+BAD_LONE = {
+    "exchange of 'moon'": [Bid("moon", value=9, exchange=4)],
+    "exchange of 'sun'": [{"name": "sun", "value": 9, "exchange": -1}],
+    "value of 'moon'": [Bid("moon", value=0)],
+    "value of 'sun'": [Bid("sun", value=-3)],
+    "name of its own": [Bid("moon", value=9), Bid("moon", value=10)],
+    "lower-case words": [Bid("Moon", value=9)],
+    "takes them all": [Bid("moon", value=9, tricks=5)],
+    "a mapping with name": [{"name": "moon"}],
+    "a list of lone bids": "moon",
+}
+
+
+@pytest.mark.parametrize("reason", BAD_LONE)
+def test_lone_bids_that_are_none(reason):
+    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
+    """
+    assert refuses(reason, SIX_CARD, lone=BAD_LONE[reason])
+
+
+def test_no_bids_at_all():
+    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
+    """
+    assert refuses("nothing to bid", SIX_CARD, partnered=None)
+    many = [Bid(f"moon {n}", value=n) for n in range(1, 28)]
+    assert refuses("at most", SIX_CARD, lone=many)
+
+
+def test_a_game_of_ones_own():
+    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
+
+    R.24: "every variant accepts every one that makes sense for it; the defaults are the table
+    above"
+    """
+    lone = (Bid("call-3", value=10, exchange=3), Bid("solo", value=20))
+    rules = Rules(ranks="10", copies=2, partnered=(2, 9), lone=lone, target=40)
+    game = bideuchre_env.make(rules)
+    table = Table(game, dealer=0)
+    names = [*map(str, range(2, 10)), "call-3", "solo"]
+    wanted = [f"bid {name} {strain}" for name, strain in product(names, ["C", "D", "H", "S", "NT"])]
+    assert table.legal == ["pass", *wanted]
+    table.do("bid call-3 H", "pass", "pass", "pass")
+    assert sum(table.settle()["tricks"]) == 10
+    assert abs(table.hands[0]["points"][1]) == 10

@@ -1,0 +1,274 @@
+"""The law on the play: who leads, what must be played, what wins. See test_rules_table."""
+
+import pytest
+from support.law_tables import (
+    BARRIE,
+    BID_EUCHRE,
+    CALLING,
+    CINCINNATI,
+    CLUB,
+    COLOUR_MATE,
+    DOUBLE_DECK,
+    SIMPLIFIED,
+    SIX_CARD,
+    STRAINS,
+    SUITS,
+    VARIANTS,
+    Table,
+    belongs_to,
+    by,
+    in_games,
+    opening,
+    played,
+    trick,
+)
+
+from bideuchre_env.errors import IllegalActionError
+
+TWO_COPIES = (SIMPLIFIED, CLUB, BARRIE, DOUBLE_DECK)
+
+
+def led_against(game, strain, hands):
+    """Seat 0 leads its first card in a strain; the table with seat 1 to play."""
+    table = Table(game, dealer=3, hands=hands)
+    return table.do(*opening(game.rules, strain)).play(hands[0].split()[0])
+
+
+def must_play(table, *cards):
+    """The seat to act may play these, and everything else it holds is refused."""
+    held = set(table.sees(table.seat)["hand"])
+    assert set(table.legal) == set(cards)
+    before = table.record
+    for card in held - set(cards):
+        with pytest.raises(IllegalActionError):
+            table.play(card)
+    assert table.record == before
+    return held > set(cards)
+
+
+@pytest.mark.parametrize("dealer", range(4))
+def test_cincinnati_eldest_leads(dealer):
+    """S0.52: "It’s the oldest player’s job to lead the first trick."
+
+    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
+    declarer | declarer | declarer | declarer | declarer |"
+
+    R.32: "`opening_lead` | `eldest`"
+    """
+    for seat in range(4):
+        table = Table(CINCINNATI, dealer=dealer).do(*by(seat, "bid 3", dealer), "trump H")
+        assert table.sees(0)["phase"] == "play"
+        assert table.seat == (dealer + 1) % 4
+
+
+@pytest.mark.parametrize("dealer", range(4))
+def test_cincinnati_next_player_leads_when_the_eldest_sits_out(dealer):
+    """S0.53: "But now, if someone decides to go for a “Moon bid” and the player sitting on the
+    left of the dealer chooses to skip the round, then the next player on the left takes the
+    lead."
+
+    R.08: "opening lead | eldest hand (left of dealer); if it sits out, the next seat |
+    declarer | declarer | declarer | declarer | declarer |"
+    """
+    eldest, declarer = (dealer + 1) % 4, (dealer + 3) % 4
+    table = Table(CINCINNATI, dealer=dealer).do(*by(declarer, "bid moon", dealer), "trump H")
+    assert table.seat == (eldest + 1) % 4
+    other = Table(CINCINNATI, dealer=dealer).do(*by(dealer, "bid moon", dealer), "trump H")
+    assert other.seat == eldest
+
+
+def test_opening_lead_the_other_way():
+    """R.32: "`opening_lead` | `eldest`"
+
+    R.33: "`declarer`"
+    """
+    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*by(0, "bid 3 H", 1))
+    assert table.seat == 2
+    table = Table(BARRIE, dealer=1, opening_lead="eldest").do(*by(0, "bid moon H", 1))
+    assert table.seat == 3
+    table = Table(CINCINNATI, dealer=1, opening_lead="declarer")
+    table.do(*by(0, "bid 3", 1), "trump H")
+    assert table.seat == 0
+
+
+@in_games(*VARIANTS)
+def test_follow_suit_else_anything(game):
+    """S0.54: "First, it’s crucial to follow the suit that is led."
+
+    S0.56: "But don’t worry if you don’t have a card of the same suit – you can play any card
+    instead."
+
+    S1.46: "Players must follow suit continuing clockwise around the table."
+
+    R.16: "Follow suit if you can; else anything."
+    """
+    followed = led_against(game, "H", {0: "AC", 1: "KC QC AD"})
+    assert must_play(followed, *{c for c in followed.legal if belongs_to(c, "H") == "C"})
+    assert {"KC", "QC"} <= set(followed.legal)
+    hand = shortened("AD KD QD JH AS KS QS QH AH KH AD KD", game)
+    void = led_against(game, "H", {0: "AC", 1: hand})
+    assert set(void.legal) == set(void.sees(1)["hand"])
+    assert {belongs_to(card, "H") for card in void.legal} == {"D", "H", "S"}
+
+
+def shortened(cards, game):
+    """As many of these cards as a hand of the game has."""
+    return " ".join(cards.split()[: game.rules.tricks])
+
+
+def test_spade_for_spade():
+    """S0.55: "For example, if someone plays a Spade card, you should also play a Spade card if
+    you have one."
+    """
+    table = led_against(CINCINNATI, "H", {0: "AS", 1: "9S TS AC AD AH KH"})
+    assert must_play(table, "9S", "TS")
+
+
+@in_games(*BID_EUCHRE)
+def test_follow_trump_or_discard(game):
+    """S2.09, S3.19, S4.31: "The rules of play are as in Euchre - you must follow suit, and if
+    void of the suit led you may trump or discard at will."
+    """
+    for strain in SUITS:
+        plain = next(s for s in SUITS if s not in (strain, COLOUR_MATE[strain]))
+        table = led_against(game, strain, {0: f"A{plain}", 1: f"K{plain} A{strain}"})
+        assert f"K{plain}" in table.legal
+        assert f"A{strain}" not in table.legal
+    ruff = trick(game, "H", ["AS", "QH", "KS", "AD"])
+    assert ruff.seat == 1
+    discard = trick(game, "H", ["AS", "AC", "KS", "AD"])
+    assert discard.seat == 0
+
+
+@in_games(*VARIANTS)
+@pytest.mark.parametrize("strain", SUITS)
+def test_left_bower_alone_must_be_played(game, strain):
+    """S0.57: "If the trump suit is led, and the only remaining trump card in your hand is the
+    Left Bower, you must play it."
+
+    S0.14: "It follows the rules of the trump suit and has to be played when Diamonds are led."
+    """
+    mate = COLOUR_MATE[strain]
+    left = f"J{mate}"
+    plain = [f"{rank}{suit}" for suit in SUITS if suit != strain for rank in "AKQ"]
+    hand = [left, *plain, plain[0], plain[-1]]
+    hand = hand[: game.rules.tricks]
+    table = led_against(game, strain, {0: f"A{strain}", 1: " ".join(hand)})
+    assert must_play(table, left)
+
+
+@in_games(CINCINNATI, SIX_CARD, DOUBLE_DECK)
+def test_highest_of_the_suit_led_or_highest_trump(game):
+    """S0.58: "The goal of each round is to win tricks."
+
+    S0.59: "To do this, you need to play the highest card in the lead suit or the highest trump
+    card if trump is played."
+
+    S0.60: "The player with the highest card collects the trick and leads the next one."
+
+    S1.18: "Throughout the game, the highest trump or the highest suit card played wins the
+    hand."
+
+    R.18: "The trick's winner leads."
+    """
+    for strain in STRAINS:
+        plain = "C" if strain != "C" else "D"
+        off = next(s for s in SUITS if s not in (strain, plain, COLOUR_MATE.get(strain)))
+        table = trick(game, strain, [f"T{plain}", f"K{plain}", f"A{off}", f"9{plain}"])
+        assert table.seat == 1, "the highest card of the suit led wins, an ace aside does not"
+        assert table.hands[0]["tricks"] == [0, 1]
+        if strain != "NT":
+            ruffed = trick(game, strain, [f"T{plain}", f"9{strain}", f"A{plain}", f"T{strain}"])
+            assert ruffed.seat == 3, "the highest trump wins"
+            assert ruffed.hands[0]["tricks"] == [0, 1]
+
+
+def test_simplified_highest_trump_or_highest_of_the_suit():
+    """S1.18: "Throughout the game, the highest trump or the highest suit card played wins the
+    hand."
+    """
+    assert trick(SIMPLIFIED, "H", ["QC", "AC", "AS", "KC"]).seat == 1
+    assert trick(SIMPLIFIED, "H", ["QC", "AC", "QH", "KH"]).seat == 3
+    assert trick(SIMPLIFIED, "NT", ["QC", "AH", "KC", "AS"]).seat == 2
+
+
+@in_games(*VARIANTS)
+def test_winner_leads_the_next(game):
+    """S0.60: "The player with the highest card collects the trick and leads the next one."
+
+    R.18: "The trick's winner leads."
+    """
+    table = Table(game, dealer=1, seed=5).do(*opening(game.rules, "D"))
+    for n in range(1, game.rules.tricks):
+        before = table.hands[0]["tricks"]
+        for _ in range(4):
+            winning = table.sees(table.seat)["winning"], table.seat
+            table.do(table.legal[-1])
+        after = table.hands[0]["tricks"]
+        assert sum(after) == n
+        took = 0 if after[0] > before[0] else 1
+        assert table.seat % 2 == took
+        assert table.sees(table.seat)["led"] is None
+        seen, seat = winning
+        assert table.seat in (seat, (seat + seen) % 4)
+
+
+def test_six_tricks():
+    """S0.61: "Keep playing until all six tricks have been completed."
+
+    S0.62: "Once that happens, it’s time to tally up the score for the round."
+    """
+    table = Table(CINCINNATI, dealer=1, seed=5).do(*opening(CINCINNATI.rules, "D"))
+    for n in range(24):
+        assert table.hands[0]["points"] == [0, 0], n
+        assert len(table.hands) == 1
+        table.do(table.legal[0])
+    assert sum(table.hands[0]["tricks"]) == 6
+    assert table.hands[0]["points"] != [0, 0]
+    assert len(table.hands) == 2
+
+
+@in_games(*TWO_COPIES)
+def test_first_of_two_equal_cards(game):
+    """S1.47: "The first card played of equal value counts highest."
+
+    S1.48: "Example. A right Bower is played first then the opponent follows with a right Bower
+    as well. The first right Bower played wins the hand."
+
+    S1.49: "Similarly, the first king etc. of a suit played would beat a following king of the
+    same suit in that hand."
+
+    S2.07, S4.33: "In double deck versions the first played of two equal cards beats the
+    second."
+
+    S2.19, S3.04, S4.19: "When two identical cards are played to the same trick, the first to
+    be played beats the second."
+
+    S3.21: "The first played of two equal cards beats the second."
+
+    R.17: "Of two identical cards in a trick the first played wins."
+    """
+    for suit in SUITS:
+        mate = COLOUR_MATE[suit]
+        off = next(s for s in SUITS if s not in (suit, mate))
+        right, left = f"J{suit}", f"J{mate}"
+        assert trick(game, suit, [right, right, f"Q{suit}", f"K{suit}"]).seat == 0
+        assert trick(game, suit, [f"A{suit}", left, f"Q{suit}", left]).seat == 1
+        assert trick(game, suit, [f"Q{suit}", right, left, right]).seat == 1
+        for rank in ("K", "A"):
+            card, low = f"{rank}{off}", f"Q{off}"
+            assert trick(game, suit, [card, card, low, low]).seat == 0
+            assert trick(game, suit, [low, card, low, card]).seat == 1
+            assert trick(game, "NT", [low, low, card, card]).seat == 2
+        assert trick(game, suit, [f"A{off}", f"K{suit}", f"K{off}", f"K{suit}"]).seat == 1
+
+
+@in_games(*CALLING)
+def test_a_set_hand_is_played_on(game):
+    """R.20: "All tricks are played even after a set." """
+    hand = played(game, by(1, "bid 7"), lead=1, tricks=3).hands[0]
+    assert hand["tricks"] == [5, 3]
+    assert len(hand["actions"]) == 4 + 8 * 4
+    alone = played(game, by(1, "bid moon"), lead=1, tricks=0).hands[0]
+    assert alone["tricks"] == [8, 0]
+    assert len(alone["actions"]) == 4 + 8 * 3

@@ -1,0 +1,288 @@
+"""The house rules: who imports whom, what is packaged, how long files are, what is documented."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bideuchre_env
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "bideuchre_env"
+FOLDERS = ("bideuchre_env", "agents", "experiments", "tests", "benchmarks")
+TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", *FOLDERS}
+
+# The rooms of the package, in order: a room imports from the lines above its own, and from itself.
+ROOMS = """
+errors _checks
+rules runtime
+core
+records
+solver
+agents
+envs
+__init__
+evaluation
+bench
+cli
+"""
+FLOOR = {
+    room: floor for floor, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()
+}
+MODULES = {
+    "agents": "agents",
+    "match": "evaluation.match",
+    "ratings": "evaluation.statistics.ratings",
+    "record": "records.record",
+    "records_io": "records.files",
+    "rollout": "evaluation.rollout",
+    "selfplay": "evaluation.selfplay",
+    "sequential": "evaluation.statistics.sequential",
+    "solver": "solver",
+}
+LIGHT = ("errors", "rules.rules", "rules.variants", "envs.registration", "__init__", "cli.main")
+
+
+def modules():
+    """Every module of the package on disk: name, from the package on, to file."""
+    found = {}
+    for room, folder in (("", PACKAGE), ("agents", ROOT / "agents")):
+        for path in sorted(folder.rglob("*.py")):
+            parts = [room, *path.relative_to(folder).with_suffix("").parts]
+            found[".".join(part for part in parts if part)] = path
+    return found
+
+
+FILES = modules()
+
+
+def imports(path):
+    """(module, put off?) of every import of a file: of the package by our names, others in full.
+
+    What is imported late, or for type checkers alone, counts like everything else.
+    """
+    found = set()
+
+    def visit(node, put_off):
+        if isinstance(node, ast.Import):
+            found.update((ours(alias.name, ""), put_off) for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: relative import"
+            found.update((ours(node.module, alias.name), put_off) for alias in node.names)
+        inside = put_off or isinstance(node, ast.FunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    visit(ast.parse(path.read_text(encoding="utf-8")), False)
+    return found
+
+
+def ours(module, name):
+    """The key in `FILES` of what `from module import name` loads; another package's as it is."""
+    if module.split(".")[0] != "bideuchre_env":
+        return module
+    inner = module.partition(".")[2]
+    for candidate in (f"{inner}.{name}", f"{inner}.{name}.__init__", inner, f"{inner}.__init__"):
+        if candidate.strip(".") in FILES:
+            return candidate.strip(".")
+    raise AssertionError(f"from {module} import {name}: there is no such module")
+
+
+def room_of(name):
+    """The first part of a module's name."""
+    return name.split(".")[0]
+
+
+def test_rooms_are_those_on_disk():
+    """A new room is entered in `ROOMS`, where it belongs; at most five modules are in none."""
+    assert {room_of(name) for name in FILES} == set(FLOOR)
+    assert sum("." not in name for name in FILES) <= 5
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_imports_go_one_way(name):
+    """No module imports from a room below its own, or from the other room of its line."""
+    for target, _ in imports(FILES[name]):
+        if target in FILES and room_of(target) != room_of(name):
+            ours, theirs = FLOOR[room_of(name)], FLOOR[room_of(target)]
+            beside = ours == theirs == FLOOR["errors"]
+            assert theirs < ours or beside, f"{name} imports {target}, from below it"
+
+
+def graph(prefix=""):
+    """Who imports whom among the files and folders within a folder: name to names."""
+    edges = {}
+    for name, path in FILES.items():
+        if not name.startswith(prefix):
+            continue
+        one = name[len(prefix) :].split(".")[0]
+        edges.setdefault(one, set())
+        for target, _ in imports(path):
+            if target in FILES and target.startswith(prefix):
+                other = target[len(prefix) :].split(".")[0]
+                edges[one] |= {other} - {one}
+    return edges
+
+
+def circle(edges):
+    """The names that are in or behind a circle of such a graph; empty if there is none."""
+    left = dict(edges)
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    return set(left)
+
+
+@pytest.mark.parametrize(
+    "prefix", sorted({"", *(name.rpartition(".")[0] + "." for name in FILES if "." in name)})
+)
+def test_there_is_no_circle(prefix):
+    """Neither among the files of a folder, nor among its folders, at any depth."""
+    assert circle(graph(prefix)) == set()
+
+
+def test_the_search_for_circles_finds_them():
+    """One of two, one of three, none."""
+    assert circle({"a": {"b"}, "b": {"a"}, "c": set()}) == {"a", "b"}
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == {"a", "b", "c", "d"}
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == set()
+
+
+def test_packaged_code_imports_what_is_declared():
+    """The standard library, the declared dependencies, and itself; numba in one room only."""
+    declared = re.search(r"\ndependencies = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
+    allowed = set(re.findall(r'"([a-z_]+)', declared)) | sys.stdlib_module_names
+    extra = re.search(r"\nplot = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
+    plotting = set(re.findall(r'"([a-z_]+)', extra))
+    for name, path in FILES.items():
+        for target, put_off in imports(path):
+            top = target.split(".")[0]
+            if target in FILES or (put_off and top in plotting):
+                continue
+            assert top in allowed, f"{name} imports {target}"
+            assert top != "numba" or room_of(name) == "runtime"
+
+
+def test_nothing_is_unpickled():
+    """The package writes and reads text: no pickle, no shelve, no pickled arrays, no eval."""
+    for name, path in FILES.items():
+        text = path.read_text(encoding="utf-8")
+        for target, _ in imports(path):
+            assert target.split(".")[0] not in {"pickle", "shelve", "marshal", "dill"}, name
+        assert not re.search(r"allow_pickle|\beval\(|\bexec\(", text), name
+
+
+def read(name):
+    """A file of the top folder."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_packages_declared_are_those_on_disk():
+    """`packages` and `package-dir` in pyproject name every folder of packaged code."""
+    tomllib = pytest.importorskip("tomllib", reason="in the standard library from 3.11")
+    declared = tomllib.loads(read("pyproject.toml"))["tool"]["setuptools"]
+    folders = {f"bideuchre_env.{name}".rpartition(".")[0] for name in FILES}
+    assert declared["packages"] == sorted(folders)
+    assert declared["package-dir"] == {"bideuchre_env.agents": "agents"}
+    for folder in folders - {"bideuchre_env"}:
+        assert f"{folder.partition('.')[2]}.__init__" in FILES, f"{folder} lacks an __init__.py"
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_link_to_the_agents():
+    """`bideuchre_env/agents` is a link in the repository, so that a checkout runs as it is."""
+    listed = git("ls-files", "-s", "bideuchre_env/agents")
+    assert listed.split()[0] == "120000"
+
+
+def git(*args):
+    """What git says, or a skip outside a checkout."""
+    done = subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return done.stdout
+
+
+def test_the_top_folder_is_as_agreed():
+    """Six files and folders, and dot-files; nothing else, not even uncommitted."""
+    names = git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+    top = {name.split("/")[0] for name in names}
+    assert {name for name in top if not name.startswith(".")} <= TOP_LEVEL
+    assert {"pyproject.toml", "README.md", "LICENSE", "bideuchre_env", "agents", "tests"} <= top
+
+
+def test_files_are_short():
+    """Under four hundred lines each, in every folder."""
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.py"):
+            lines = len(path.read_text(encoding="utf-8").splitlines())
+            assert lines < 400, f"{path.relative_to(ROOT)}: {lines} lines"
+
+
+def public(body, prefix=""):
+    """Every public function, class and method among these statements, with its full name."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name.startswith("_"):
+                continue
+            yield prefix + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from public(node.body, f"{prefix}{node.name}.")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_everything_public_says_what_it_does(name):
+    """A docstring for every public module, class, function and method."""
+    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), f"{name} has no docstring"
+    for full, node in public(tree.body):
+        overload = any(getattr(d, "attr", "") == "setter" for d in node.decorator_list)
+        assert ast.get_docstring(node) or overload, f"{name}.{full} has no docstring"
+
+
+def test_every_public_name_is_there():
+    """`__all__` holds, lazily loaded names included, and an unknown one is an AttributeError."""
+    for name in bideuchre_env.__all__:
+        assert getattr(bideuchre_env, name) is not None
+        assert name in dir(bideuchre_env)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = bideuchre_env.nonsense
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_importing_is_light(name):
+    """Importing the package, its rules or its command line does not load numba."""
+    module = {"__init__": "bideuchre_env"}.get(name, f"bideuchre_env.{name}")
+    ask = f"import sys, {module}; print(sorted({{'numba', 'matplotlib'}} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_version_is_stated_once_alike():
+    """In pyproject and in the package."""
+    assert f'\nversion = "{bideuchre_env.__version__}"\n' in read("pyproject.toml")
+
+
+def test_variants_are_attributes_and_modules_can_be_imported():
+    """`bideuchre_env.cincinnati_v0` and its kin, each a name of the package."""
+    for name, variant in bideuchre_env.variants.items():
+        assert getattr(bideuchre_env, name) is variant
+        assert name in bideuchre_env.__all__
+    for name, module in MODULES.items():
+        assert getattr(bideuchre_env, name) is importlib.import_module(f"bideuchre_env.{module}")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_there_after_importing_the_package_alone(name):
+    """As an attribute that `dir` tells of, and imported only when it is asked for."""
+    full = f"bideuchre_env.{MODULES[name]}"
+    ask = (
+        f"import sys, bideuchre_env; print({name!r} in dir(bideuchre_env), {full!r} in sys.modules)"
+    )
+    ask += f"\nprint(bideuchre_env.{name}.__name__)"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False", full]

@@ -1,0 +1,136 @@
+"""The ladder script: its rungs, what it keeps, and the table in a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from support.script_modules import ROOT, loaded
+
+from bideuchre_env.errors import OptionError
+
+
+@pytest.fixture(scope="module")
+def ladder():
+    with loaded("experiments", "ladder") as (module,):
+        yield module
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    agents = ("random", "cautious", "rule")
+    return ["--agents", *agents, "--boards", "60", "--seed", "3", "--out", str(tmp_path / "rungs")]
+
+
+def test_each_rung_is_a_match_and_is_kept(ladder, arguments, tmp_path, capsys):
+    """Two variants of two rungs each; a second run plays nothing and prints the same."""
+    assert ladder.main(ladder.parse_args(arguments)) == 0
+    printed = capsys.readouterr().out
+    kept = sorted((tmp_path / "rungs").glob("*.json"))
+    assert len(kept) == 4
+    for path in kept:
+        result = json.loads(path.read_text())
+        stronger, weaker = result["agents"]
+        mean = result["points_per_hand"]["mean"]
+        assert f"| `{result['variant']}` | {stronger} over {weaker} | {mean:+.2f} |" in printed
+        assert result["boards"] == 60
+        assert mean > 0
+    result = json.loads(kept[0].read_text())
+    result["points_per_hand"]["mean"] = 99.0
+    kept[0].write_text(json.dumps(result))
+    assert ladder.main(ladder.parse_args(arguments)) == 0
+    assert "+99.00" in capsys.readouterr().out
+
+
+def test_the_table_goes_between_its_marks(ladder, arguments, tmp_path, capsys):
+    """What stands around the marks stays; a file without them is refused."""
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- ladder -->\nold\n<!-- end -->\nafter\n")
+    options = [*arguments, "--variants", "six_card_v0", "--write", str(page)]
+    assert ladder.main(ladder.parse_args(options)) == 0
+    table = capsys.readouterr().out.strip()
+    assert page.read_text() == f"before\n<!-- ladder -->\n{table}\n<!-- end -->\nafter\n"
+    page.write_text("nothing\n")
+    with pytest.raises(OptionError, match="no lines"):
+        ladder.main(ladder.parse_args(options))
+    with pytest.raises(OptionError, match="no agent 'nobody'"):
+        ladder.main(ladder.parse_args([*arguments, "--agents", "random", "nobody"]))
+
+
+def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
+    """Whether an agent searches goes by its name alone; no file's name has a colon in it."""
+    agents = ("rule", "expert:margin=0", "expert:margin=100", "pimc:worlds=2,played_out=4")
+    options = [*arguments, "--variants", "six_card_v0", "--search-boards", "5", "--agents", *agents]
+    assert ladder.main(ladder.parse_args(options)) == 0
+    printed = capsys.readouterr().out
+    assert "| expert:margin=100 over expert:margin=0 |" in printed
+    rungs = {path.name: json.loads(path.read_text()) for path in (tmp_path / "rungs").iterdir()}
+    assert sorted(rungs) == [
+        "six_card_v0-expert_margin=0-rule-60-seed3.json",
+        "six_card_v0-expert_margin=100-expert_margin=0-60-seed3.json",
+        "six_card_v0-pimc_worlds=2,played_out=4-expert_margin=100-5-seed3.json",
+    ]
+    for name, pair, boards in zip(sorted(rungs), pairwise(agents), (60, 60, 5), strict=True):
+        assert rungs[name]["agents"] == list(reversed(pair))
+        assert rungs[name]["boards"] == boards
+    assert ladder.main(ladder.parse_args(options)) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
+    """A file that some other agents' match is in, by whatever name, is no result of these."""
+    rungs = tmp_path / "rungs"
+    rungs.mkdir()
+    name = "six_card_v0-cautious-random-60-seed3.json"
+    (rungs / name).write_text(json.dumps({"agents": ["expert", "random"]}))
+    with pytest.raises(OptionError, match=f"{name} is of expert and random: another --out"):
+        ladder.main(ladder.parse_args([*arguments, "--variants", "six_card_v0"]))
+
+
+def test_a_wrong_option_is_refused_before_anything_is_played(ladder, arguments, tmp_path):
+    options = [*arguments, "--agents", "random", "rule", "pimc:depth=3"]
+    with pytest.raises(OptionError, match="depth=3: no option of 'pimc'"):
+        ladder.main(ladder.parse_args(options))
+    assert not (tmp_path / "rungs").exists()
+
+
+# --- what is published ----------------------------------------------------------------------------
+
+VARIANTS = ("cincinnati_v0", "barrie_v0")
+AGENTS = ("random", "cautious", "rule", "expert", "pimc", "inference")
+SIGNED = r"[+-]\d+\.\d\d"
+
+
+def published():
+    """(variant, stronger, weaker): mean, low and high of the experiments' README."""
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    lines = page.partition("<!-- ladder -->")[2].partition("<!-- end -->")[0]
+    row = rf"\| `(\w+)` \| (\w+) over (\w+) \| ({SIGNED}) \| ({SIGNED}) to ({SIGNED}) \|"
+    return {tuple(m[:3]): tuple(map(float, m[3:])) for m in re.findall(row, lines)}
+
+
+def test_every_published_step_is_surely_above_nothing():
+    """All agents in order, no interval that reaches 0; half of it small enough to go by."""
+    rungs = published()
+    expected = [(v, b, a) for v in VARIANTS for a, b in pairwise(AGENTS)]
+    assert list(rungs) == expected
+    for (_, stronger, _), (mean, low, high) in rungs.items():
+        assert 0.0 < low < mean < high
+        searches = stronger in ("pimc", "inference")
+        assert (high - low) / 2 <= (0.15 if searches else 0.05) + 0.005  # two decimals are given
+
+
+def test_the_front_page_has_the_same_ladder():
+    """Means and half intervals, as far as their decimals go."""
+    page, rungs = (ROOT / "README.md").read_text(encoding="utf-8"), published()
+    rows = re.findall(r"\| `(\w+)` over `(\w+)` \|(.*)\|", page)
+    assert len(rows) == len(AGENTS) - 1
+    for stronger, weaker, cells in rows:
+        shown = re.findall(rf"({SIGNED}) ± (\d\.\d\d)", cells)
+        assert len(shown) == len(VARIANTS)
+        for variant, (mean, half) in zip(VARIANTS, shown, strict=True):
+            exact, low, high = rungs[variant, stronger, weaker]
+            assert float(mean) == exact
+            assert abs(float(half) - (high - low) / 2) <= 0.0101

@@ -1,0 +1,135 @@
+"""Agents at the table: games dealt, looked at and played by rows; searchers; decisions to make."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env import agents, selfplay
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
+from bideuchre_env.core.state import AUCTION, DEAL, OVER, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.rules import CHOICES, Rules
+
+SEARCH = ("pimc", "inference")
+
+
+def start(rules, n, seed=5):
+    """n games dealt and ready; the dealers go round."""
+    states, tables = new_states(n), compile_tables(rules)
+    seed_rows(states, *split_seed(seed))
+    start_rows(states, tables, np.arange(n) % 4)
+    deal_rows(states, tables)
+    return states
+
+
+def look(rules, states, index):
+    """Observations and masks of the seats to act."""
+    tables, layout = compile_tables(rules), layout_of(rules)
+    rows = np.zeros((len(index), layout.size), np.int8)
+    masks = np.zeros((len(index), int(tables["n_actions"][0])), np.int8)
+    encode_rows(states, tables, layout.offsets, index, rows, masks)
+    return rows, masks
+
+
+def play_on(rules, states, sides, hands=1, watch=None):
+    """Let agents for the even and the odd side play; `watch(rows, masks, actions)` each round."""
+    tables = compile_tables(rules)
+    for _ in range(hands):
+        while True:
+            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+            if not len(live):
+                break
+            side = np.asarray(states["turn"])[live] & 1
+            for k, agent in enumerate(sides):
+                index = live[side == k]
+                if len(index):
+                    rows, masks = look(rules, states, index)
+                    actions = agent.act_rows(rows, masks)
+                    assert masks[np.arange(len(index)), actions].all(), agent.name
+                    if watch is not None:
+                        watch(rows, masks, actions)
+                    apply_rows(states, tables, index, actions)
+        deal_rows(states, tables)
+
+
+def play_games(rules, sides, games, seed=7):
+    """Whole games, each to its end: `play_on` sees to it that every action is legal."""
+    states = start(rules, games, seed=seed)
+    play_on(rules, states, sides, hands=rules.max_hands)
+    assert (np.asarray(states["phase"]) == OVER).all()
+
+
+def random_rules(rng):
+    """A custom game at random."""
+    ranks, copies = rng.choice(["9", "10", "J"]), int(rng.integers(1, 3))
+    tricks = {"9": 6, "10": 5, "J": 4}[ranks] * copies
+    low = int(rng.integers(1, tricks + 1))
+    lone = tuple(
+        Bid(f"lone {i}", value=int(rng.integers(1, 60)), exchange=int(rng.integers(0, 4)))
+        for i in range(rng.integers(0, 5))
+    )
+    chosen = {name: str(rng.choice(words)) for name, words in CHOICES.items() if name != "ranks"}
+    if len(lone) < 2 or any(bid.exchange for bid in lone):
+        chosen["moon_ladder"] = "jump"
+    if not lone:
+        chosen["dealer_may_equal"] = "never"
+    if chosen["win_rule"] != "any":
+        chosen["both_over"] = "declarer"
+    rounds = chosen["win_rule"] == "rounds"
+    partnered = None if lone and rng.random() < 0.2 else (low, int(rng.integers(low, tricks + 1)))
+    return Rules(
+        ranks=str(ranks), copies=copies, partnered=partnered, lone=lone, max_hands=12,
+        target=None if rounds else int(rng.integers(1, 200)), rounds=2 if rounds else None,
+        **chosen,
+    )  # fmt: skip
+
+
+def per_hand(rules, one, other, boards, seed=1):
+    """Points a hand of `one` minus `other` on duplicate boards, and half its 95 % interval."""
+    points = selfplay.play(rules, one, other, hands=boards, seed=seed).points_per_hand
+    return points.mean, (points.high - points.low) / 2
+
+
+def searcher(name, rules, **options):
+    """A player that searches, in few deals unless told otherwise."""
+    return agents.make(name, rules, **{"seed": 1, "worlds": 2, "played_out": 20} | options)
+
+
+def decisions(rules, n, seed, hands=1, every=1):
+    """(row, mask, state rows) of the decisions of n games between the rule and a random player."""
+    found = []
+    states = start(rules, n, seed=seed)
+    tables = compile_tables(rules)
+    players = [agents.make(name, rules, seed=seed) for name in ("rule", "cautious")]
+    for _ in range(hands):
+        turn = 0
+        while True:
+            live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
+            if not len(live):
+                break
+            rows, masks = look(rules, states, live)
+            if turn % every == 0:
+                found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
+            apply_rows(states, tables, live, players[turn % 7 == 3].act_rows(rows, masks))
+            turn += 1
+        deal_rows(states, tables)
+    return found
+
+
+def lone_decisions(rules, bid, n, seed):
+    """Decisions, with a choice, of n hands in which the first to call makes this bid."""
+    states, tables, found = start(rules, n, seed=seed), compile_tables(rules), []
+    rule, level = agents.make("rule", rules), [b.name for b in rules.ladder].index(bid)
+    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
+        rows, masks = look(rules, states, live)
+        found += [(rows[j], masks[j], states[g].copy()) for j, g in enumerate(live)]
+        choices = rule.act_rows(rows, masks)
+        auction = np.asarray(states["phase"])[live] == AUCTION
+        first = np.asarray(states["calls_made"])[live] == 0
+        call = 1 + level * int(tables["strains_per_bid"][0])
+        choices[auction] = np.where(first, call, 0)[auction]
+        apply_rows(states, tables, live, choices)
+    return [d for d in found if d[1].sum() > 1 and d[2]["calls_made"] > 0]

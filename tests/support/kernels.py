@@ -1,0 +1,17 @@
+"""Kernels that only kernels call, for tests to call from Python."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from bideuchre_env.runtime.jit import JIT, entry_kernel
+
+
+def callable_from_python(kernel):
+    """The same kernel, compiled with what Python needs to call it; kept under a name of its own."""
+    if not JIT:
+        return kernel
+    inner = kernel.py_func
+    copy = FunctionType(inner.__code__, inner.__globals__, inner.__name__, inner.__defaults__)
+    copy.__module__, copy.__qualname__ = inner.__module__, f"{inner.__qualname__}_from_python"
+    return entry_kernel(copy)

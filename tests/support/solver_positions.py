@@ -1,0 +1,118 @@
+"""Positions for the solver's tests: random endings and whole deals of every deck, as state rows."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+from oracles import reference
+from oracles.plain_solver import after, may_play
+from support.playthroughs import Chooser, start
+
+from bideuchre_env import Rules, make
+from bideuchre_env.core.state import PLAY, new_states
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS, hand_bits
+
+SIZES = {("9", 1): 6, ("9", 2): 12, ("10", 1): 5, ("10", 2): 10, ("J", 1): 4, ("J", 2): 8}
+RULES = {
+    deck: Rules(ranks=deck[0], copies=deck[1], partnered=(1, tricks), target=52)
+    for deck, tricks in SIZES.items()
+}
+
+
+@dataclass
+class Ending:
+    """Cards in hand, cards on the table as (seat, card), whose turn it is, and the strain."""
+
+    rules: Rules
+    hands: list[list[str]]
+    table: list[tuple[int, str]]
+    seat: int
+    strain: str
+    absent: int | None
+
+    @property
+    def left(self) -> int:
+        """Tricks not complete."""
+        return len(self.hands[self.seat])
+
+    @property
+    def row(self) -> np.ndarray:
+        """The state row, shape (1,), as far as the solver reads it."""
+        return self.rows([self])
+
+    @staticmethod
+    def rows(endings: list[Ending]) -> np.ndarray:
+        """A state row for each."""
+        states = new_states(len(endings))
+        states["phase"], states["led"] = PLAY, -1
+        states["leaders"], states["plays"] = -1, -1
+        for row, ending in zip(states, endings, strict=True):
+            trick = ending.rules.tricks - ending.left
+            kinds = [[CARD_NAMES.index(card) for card in hand] for hand in ending.hands]
+            row["hands"] = [hand_bits(hand) for hand in kinds]
+            row["strain"], row["turn"] = STRAINS.index(ending.strain), ending.seat
+            row["sitting_out"] = -1 if ending.absent is None else ending.absent
+            row["trick"] = trick
+            row["leaders"][trick] = ending.table[0][0] if ending.table else ending.seat
+            for seat, card in ending.table:
+                row["plays"][seat * 12 + trick] = CARD_NAMES.index(card)
+            if ending.table:
+                led = reference.suit_of(ending.table[0][1], ending.strain)
+                row["led"] = SUITS.index(led)
+        return states
+
+
+def random_ending(rng: random.Random, rules: Rules, cards: int, lone: bool = False) -> Ending:
+    """An ending of so many cards in each hand, at any point of a trick; the rest has gone."""
+    deck = reference.deck(rules.ranks, rules.copies)
+    rng.shuffle(deck)
+    hands = [deck[i * cards : (i + 1) * cards] for i in range(4)]
+    strain = rng.choice(STRAINS)
+    absent = rng.randrange(4) if lone else None
+    if absent is not None:
+        hands[absent] = []
+    seat = rng.choice([s for s in range(4) if s != absent])
+    ending = Ending(rules, hands, [], seat, strain, absent)
+    for _ in range(rng.choice([0, 0, 1, 2, 2 if lone else 3])):
+        card = rng.choice(may_play(hands[ending.seat], ending.table, strain))
+        hands[ending.seat].remove(card)
+        ending.table.append((ending.seat, card))
+        ending.seat = after(ending.seat, absent)
+    return ending
+
+
+def random_endings(n: int, seed: int, most: int = 4) -> list[Ending]:
+    """Endings of every deck, strain and size, with partner and alone."""
+    rng = random.Random(seed)
+    found = []
+    for i in range(n):
+        rules = RULES[sorted(RULES)[i % len(RULES)]]
+        cards = min(rng.choice([1, 2, 2, 3, 3, most]), rules.tricks)
+        found.append(random_ending(rng, rules, cards, lone=rng.random() < 0.4))
+    return found
+
+
+def whole_deal(rng: random.Random, rules: Rules, strain: str, lone: bool = False) -> Ending:
+    """A whole deal at its opening lead, seat 0 to lead."""
+    deck = reference.deck(rules.ranks, rules.copies)
+    rng.shuffle(deck)
+    hands = [deck[i * rules.tricks : (i + 1) * rules.tricks] for i in range(4)]
+    if lone:
+        hands[2] = []
+    return Ending(rules, hands, [], 0, strain, 2 if lone else None)
+
+
+def in_play(name="cincinnati_v0", seed=1, **options):
+    """An environment at the opening lead of its first hand that is played."""
+    env = start(make(name, **options).rules, seed) if isinstance(name, str) else start(name, seed)
+    choose = Chooser(seed)
+    while env._states[0]["phase"] != 4:
+        env.step(choose(env))
+    return env
+
+
+def deal_of(env):
+    """The hand's deal, by names."""
+    return env.record.hands[-1]["deal"]

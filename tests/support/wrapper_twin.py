@@ -1,0 +1,269 @@
+"""An `env()` and its twin in PettingZoo's own wrappers, and all that can be done to the two.
+
+The twin is PettingZoo's `OrderEnforcingWrapper` around a bounds check around its
+`TerminateIllegalWrapper`, around a raw environment that keeps its books by PettingZoo's helpers.
+"""
+
+import contextlib
+import copy
+import io
+import pickle
+import warnings
+from zlib import crc32
+
+import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
+from pettingzoo.utils.wrappers import (
+    BaseWrapper,
+    OrderEnforcingWrapper,
+    TerminateIllegalWrapper,
+)
+from support.playthroughs import row_bytes, same
+
+import bideuchre_env
+from bideuchre_env.envs.aec.env import BidEuchreEnv
+from bideuchre_env.envs.face import whole_action
+from bideuchre_env.errors import IllegalActionError
+
+BOOKS = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
+
+
+class Plain(BidEuchreEnv):
+    """The raw environment with its books kept by PettingZoo's own helpers, at every step."""
+
+    last = AECEnv.last
+    agent_iter = AECEnv.agent_iter
+    _clear_rewards = AECEnv._clear_rewards
+
+    def step(self, action):
+        agent, paid = self.agent_selection, dict(self.rewards)
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        owed = self._cumulative_rewards | {agent: 0}
+        self._clear_rewards()
+        try:
+            super().step(action)
+        except IllegalActionError:
+            self.rewards = paid
+            raise
+        self._cumulative_rewards = owed
+        self._accumulate_rewards()
+        self.infos = {agent: {} for agent in self.agents}
+        if self._actor is not None:
+            self.infos[self._actor] = {"action_mask": self._mask.copy()}
+
+    def _was_dead_step(self, action):
+        AECEnv._was_dead_step(self, action)
+        self._actor = None
+
+
+Plain.__name__ = "BidEuchreEnv"  # it is in the message of a missing attribute
+
+
+class Bounds(BaseWrapper):
+    """PettingZoo's bounds check in this game's words."""
+
+    def step(self, action):
+        agent = self.agent_selection
+        done = self.terminations[agent] or self.truncations[agent]
+        if not (done and action is None):
+            whole_action(action, self.unwrapped.rules, f"{self.unwrapped.agent_selection}: ")
+        super().step(action)
+
+    def __str__(self):
+        return str(self.env)
+
+
+def in_wrappers(raw):
+    """An environment in PettingZoo's own wrappers."""
+    return OrderEnforcingWrapper(Bounds(TerminateIllegalWrapper(raw, illegal_reward=-1)))
+
+
+def told(call, env):
+    """What a call gives or raises, prints, warns of and logs."""
+    EnvLogger.flush()
+    out = io.StringIO()
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
+        warnings.simplefilter("always")
+        try:
+            result = call(env)
+        except Exception as error:
+            result = (type(error), str(error))
+    return [result, out.getvalue(), [str(w.message) for w in caught], list(EnvLogger.mqueue)]
+
+
+def books(env):
+    """What PettingZoo's books say, by the raw environment, and the state of the game."""
+    raw = env.unwrapped
+    kept = {name: copy.deepcopy(raw.__dict__.get(name, "none")) for name in BOOKS}
+    return kept | {
+        "cumulative": dict(getattr(raw, "_cumulative_rewards", {})),
+        "row": row_bytes(raw),
+    }
+
+
+def alike(left, right):
+    """Equal, whatever is within."""
+    if isinstance(left, (list, tuple)):
+        return len(left) == len(right) and all(map(alike, left, right))
+    return same(left, right)
+
+
+class Pair:
+    """An `env()` and its twin, to which everything is done alike."""
+
+    def __init__(self, name, kind="env", **options):
+        variant = bideuchre_env.variants[name]
+        raw = variant.raw_env(**options)
+        rules = raw.rules
+        rest = {k: v for k, v in options.items() if k in ("episode", "reward", "render_mode")}
+        self.ours = variant.env(**options) if kind == "env" else in_wrappers(raw)
+        self.theirs = in_wrappers(Plain(rules, name, **rest))
+
+    def do(self, call):
+        """Call both; what it came to is the same, and so is everything there is to see."""
+        ours, theirs = told(call, self.ours), told(call, self.theirs)
+        assert alike(ours, theirs), (call, ours, theirs)
+        assert same(books(self.ours), books(self.theirs)), call
+        return ours
+
+    def keep(self, by_pickle):
+        """Go on with copies."""
+        keep = (lambda env: pickle.loads(pickle.dumps(env))) if by_pickle else copy.deepcopy
+        self.ours, self.theirs = keep(self.ours), copy.deepcopy(self.theirs)
+
+
+def chosen(env, legal, at=0):
+    """The number of an action that is legal now, or of one that is not."""
+    numbers = np.flatnonzero(env.unwrapped._mask == legal)
+    return int(numbers[at % len(numbers)])
+
+
+def proper(env):
+    """What the agent to act ought to do: a legal action, or None when it is done."""
+    raw, agent = env.unwrapped, env.agent_selection
+    done = raw.terminations.get(agent, True) or raw.truncations.get(agent, True)
+    return None if done else chosen(env, True, crc32(row_bytes(raw)))
+
+
+def turns(max_iter, leave_out=-1):
+    """Walk by `agent_iter`, not stepping once."""
+
+    def walk(env):
+        seen = []
+        for agent in env.agent_iter(max_iter):
+            seen.append(agent)
+            if len(seen) != leave_out:
+                env.step(proper(env))
+        return seen
+
+    return walk
+
+
+def reset_within(env):
+    """A reset in the middle of a walk counts as a step; the walk goes on with the new game."""
+    seen = []
+    for agent in env.agent_iter(9):
+        seen.append(agent)
+        if len(seen) == 4:
+            env.reset(seed=8)
+        else:
+            env.step(proper(env))
+    return seen
+
+
+def resets_badly(env):
+    env.reset(options={"dealer": 7})
+
+
+ACTIONS = (None, -1, 10**30, -(10**30), 1.0, 1.5, float("nan"), float("inf"), np.float64(1), "pass")
+ACTIONS += (True, np.True_, [0], (), np.zeros(2), np.float32("nan"), np.array([[1]]), b"1", {})
+KINDS = (int, np.int64, np.int8, np.uint64, np.array)
+
+CALLS = {f"step {action!r}": lambda env, a=action: env.step(a) for action in ACTIONS}
+CALLS |= {
+    f"step {legal} {kind.__name__}": lambda env, k=kind, i=legal: env.step(k(chosen(env, i)))
+    for kind in KINDS
+    for legal in (True, False)
+}
+CALLS |= {
+    f"read {name}": lambda env, n=name: getattr(env, n)
+    for name in (*BOOKS, "num_agents", "max_num_agents", "possible_agents", "_cumulative_rewards")
+}
+CALLS |= {
+    f"read {name}": lambda env, n=name: getattr(env, n)
+    for name in ("rules", "metadata", "render_mode", "_states", "_mask", "nonsense", "action_names")
+}
+CALLS |= {
+    f"{word} {agent}": lambda env, w=word, a=agent: getattr(env, w)(a)
+    for word in ("observe", "observation_space", "action_space")
+    for agent in ("player_0", "player_1", "player_2", "player_3", "nobody", None, np.zeros(2))
+}
+CALLS |= {
+    "step past the end": lambda env: env.step(len(env.unwrapped.action_names)),
+    "step properly": lambda env: env.step(proper(env)),
+    "last": lambda env: env.last(),
+    "last without a look": lambda env: env.last(observe=False),
+    "state": lambda env: env.state(),
+    "render": lambda env: env.render(),
+    "close": lambda env: env.close(),
+    "str": str,
+    "reset": lambda env: env.reset(seed=3),
+    "reset on": lambda env: (env.unwrapped._has_stream or env.reset(seed=3)) and env.reset(),
+    "agent_iter": lambda env: list(env.agent_iter(0)),
+    "walk 5": turns(5),
+    "walk without end": turns(float("inf")),
+    "walk and forget": turns(40, leave_out=2),
+    "walk and reset": reset_within,
+    "record": lambda env: env.record.to_dict(),
+    "clone": lambda env: books(env.clone()),
+}
+
+
+def fresh(pair):
+    """Nothing has been dealt."""
+
+
+def playing(pair):
+    pair.do(lambda env: env.reset(seed=3))
+    for _ in range(7):
+        pair.do(CALLS["step properly"])
+
+
+def paid(pair):
+    """A hand has just been paid for, and the next one is dealt if there is one."""
+    pair.do(lambda env: env.reset(seed=3))
+    while not any(pair.ours.rewards.values()):
+        pair.do(CALLS["step properly"])
+
+
+def over(pair):
+    """The episode has been played out; everybody is still there."""
+    pair.do(lambda env: env.reset(seed=3))
+    while pair.ours.unwrapped._actor is not None:
+        pair.do(CALLS["step properly"])
+
+
+def forfeited(pair):
+    playing(pair)
+    pair.do(CALLS["step False int"])
+    assert min(pair.ours.rewards.values()) == -1
+
+
+def leaving(pair):
+    """Two have taken their leave of a game that was forfeited."""
+    forfeited(pair)
+    pair.do(CALLS["step None"])
+    pair.do(CALLS["step None"])
+
+
+def empty(pair):
+    over(pair)
+    for _ in range(4):
+        pair.do(CALLS["step None"])
+    assert not pair.ours.agents
+
+
+SITUATIONS = (fresh, playing, paid, over, forfeited, leaving, empty)
