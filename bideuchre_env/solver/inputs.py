@@ -73,7 +73,7 @@ def position_of(
         _only(rules is None, "rules", "a record names its own rules")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
     _only(ply is None and hand is None, "ply and hand", "they are for game records")
-    env = getattr(position, "unwrapped", None)
+    env: Any = getattr(position, "unwrapped", None)
     if hasattr(env, "rules") and hasattr(env, "get_state"):
         _only(rules is None, "rules", "an environment has its own rules")
         return check_rows(env.get_state(), env.rules), env.rules
