@@ -15,7 +15,6 @@ from bideuchre_env.core.rows import start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
-from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.errors import DealError, PositionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
@@ -74,11 +73,10 @@ def position_of(
         _only(rules is None, "rules", "a record names its own rules")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
     _only(ply is None and hand is None, "ply and hand", "they are for game records")
-    env = getattr(position, "unwrapped", None)
-    if isinstance(env, BidEuchreEnv):
+    env: Any = getattr(position, "unwrapped", None)
+    if hasattr(env, "rules") and hasattr(env, "get_state"):
         _only(rules is None, "rules", "an environment has its own rules")
-        env._require_game()
-        return check_rows(env._states, env.rules), env.rules
+        return check_rows(env.get_state(), env.rules), env.rules
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
             f"{shown(position)}: an environment, a state row with its rules, or a GameRecord with "

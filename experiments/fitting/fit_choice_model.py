@@ -182,7 +182,7 @@ class Positions:
             weigh_positions(
                 self.scripts, self.bases, self.truths, self.words, world, tries, a.tables,
                 a.layout.offsets, a.book, a.views, a.bidding, a.calls, a.layouts, a.seen, a.may,
-                a.trust, a.kept, a.plan, a.scratch, a.rooms, a.high, logs, first,
+                a.trust, a.kept, a.plan, a.scratch, a.high, logs, first,
                 min(first + AT_ONCE, len(logs)),
             )  # fmt: skip
         return logs
@@ -256,7 +256,6 @@ def weigh_positions(
     kept: Array,
     plans: Array,
     scratch: Array,
-    rooms: Array,
     high: Word,
     logs: Array,
     first: int,
@@ -264,7 +263,7 @@ def weigh_positions(
 ) -> None:
     """Fill rows `first` to `last` - 1 of `logs`: how likely the true world and the others are.
 
-    Unlike the searchers, to the end, however unlikely; `worlds` to `rooms` are working room.
+    Unlike the searchers, to the end, however unlikely; `worlds` to `scratch` are working room.
     """
     for i in range(first, last):
         plans[0].word = words[i]
@@ -274,7 +273,7 @@ def weigh_positions(
             if j == 1:
                 worlds[0] = bases[i]
             if j > 0:
-                draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
+                draw_world(worlds, tables, scratch, plans[0], j, high)
             logs[i, j] = log_likelihood(
                 worlds[0], scripts[i], tries[0], tables[0], offsets[0], book, views[1], bidding[0],
                 calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], kept[0],

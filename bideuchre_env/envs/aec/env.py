@@ -180,6 +180,11 @@ class BidEuchreEnv(Bookkeeping, Face):
         global_row(self._states, self._tables, self._offsets, out)
         return out
 
+    def get_state(self) -> Array:
+        """The row itself, a copy: a structured array (1,) of `STATE`, its stream included."""
+        self._require_game()
+        return np.array(self._states)
+
     def step(self, action: Any) -> None:
         """Carry out the action of `agent_selection`.
 
