@@ -157,7 +157,7 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """What figures depend on: the processor, cores, memory, system, Python, package versions."""
+    """The machine and versions behind the figures: the processor, cores, memory, system, Python, package versions."""
     return {
         "processor": _processor(),
         "cores": core_count(),

@@ -48,10 +48,10 @@ def check_rows(rows: Any, rules: Rules) -> Array:
     if not isinstance(rules, Rules):
         raise PositionError(f"rules={shown(rules)}: state rows need the Rules they are played by")
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
-        raise PositionError(f"{shown(rows)}: rows of the STATE dtype are wanted")
+        raise PositionError(f"{shown(rows)}: rows of the STATE dtype are expected")
     given = np.atleast_1d(np.asarray(rows))
     if given.ndim != 1 or given.dtype.fields != STATE.fields:
-        raise PositionError(f"rows of shape {given.shape}: STATE rows of shape (n,) are wanted")
+        raise PositionError(f"rows of shape {given.shape}: STATE rows of shape (n,) are expected")
     states = new_states(len(given))
     states[:] = given
     found = int(first_fault(states, compile_tables(rules), new_states(1)))
@@ -80,11 +80,11 @@ def position_of(
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
             f"{shown(position)}: an environment, a state row with its rules, or a GameRecord with "
-            "a ply is wanted"
+            "a ply is expected"
         )
     states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
     if len(states) != 1:
-        raise PositionError(f"{len(states)} state rows: one is wanted (solve_batch takes many)")
+        raise PositionError(f"{len(states)} state rows: one is expected (solve_batch takes many)")
     return states, rules  # type: ignore[return-value]
 
 

@@ -1,4 +1,4 @@
-"""What a seat sees: the blocks of an observation, each declared once in `every_block`.
+"""The blocks of an observation, each declared once in `every_block`.
 
 Offsets, bounds, the printed table and the decoder follow from the declarations; the kernels that
 write the blocks are in `encode.py`.
@@ -202,7 +202,7 @@ class Layout:
         if not within or (values > self.high).any():
             raise OptionError(
                 f"an observation of {values.dtype} from {values.min()} to {values.max()}: whole "
-                "numbers within layout.low and layout.high are wanted"
+                "numbers within layout.low and layout.high are expected"
             )
         return values
 
