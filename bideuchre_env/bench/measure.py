@@ -157,7 +157,7 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """The machine and versions behind the figures: the processor, cores, memory, system, Python, package versions."""
+    """The processor, cores, memory, system, Python and package versions behind the figures."""
     return {
         "processor": _processor(),
         "cores": core_count(),

@@ -28,7 +28,7 @@ def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOptions:
-    """The options of an episode and its rewards, on every face. Raises `OptionError` for any other value."""
+    """The options of an episode, on every face. Raises `OptionError` for any other value."""
 
     episode: str = "game"
     """The length of an episode: "game", a whole game, or "hand", one hand."""
