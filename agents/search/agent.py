@@ -41,8 +41,7 @@ from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, new_rows
-from bideuchre_env.solver.position import new_board
-from bideuchre_env.solver.transpositions import new_memory
+from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_WORLDS = 10_000
 MOST_CONSIDERED = 1000
@@ -119,7 +118,7 @@ class PimcAgent(RowAgent):
         self.seen = np.zeros((1, self.layout.size), np.int8)
         self.may = np.zeros((1, self.n_actions), np.int8)
         self.scratch = new_redeal()
-        self.solver = (new_board(), *new_memory(MEMORY))
+        self.solver = new_searcher(MEMORY)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
@@ -154,7 +153,7 @@ class PimcAgent(RowAgent):
                 add_worlds(
                     world, tries, self.tables, self.layout.offsets, self.book, self.views,
                     self.bidding, self.calls, self.layouts, self.seen, self.may, self.plan,
-                    *self.solver, self.scratch, self.high, numbers, shares, first,
+                    self.solver, self.scratch, self.high, numbers, shares, first,
                     min(first + step, len(numbers)),
                 )  # fmt: skip
                 if not in_play and first + step >= STAGE and drop_row(self.plan) == 1:
@@ -260,9 +259,7 @@ def add_worlds(
     seen: Array,
     may: Array,
     plans: Array,
-    boards: Array,
-    heads: Array,
-    entries: Array,
+    searcher: Searcher,
     scratch: Array,
     high: Word,
     numbers: Array,
@@ -276,7 +273,7 @@ def add_worlds(
         draw_world(worlds, tables, scratch, plans[0], j, high)
         value_world(
             worlds, tries, tables[0], offsets[0], book, views, bidding[0], calls[0], layouts[0],
-            row_of(seen, 0), row_of(may, 0), plans[0], boards[0], heads, entries,
+            row_of(seen, 0), row_of(may, 0), plans[0], searcher,
         )  # fmt: skip
         add_value(plans[0], shares[j])
 

@@ -31,7 +31,7 @@ from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, Word, kernel, new_rows
 from bideuchre_env.solver.position import set_up
-from bideuchre_env.solver.transpositions import forget
+from bideuchre_env.solver.transpositions import Searcher, forget
 from bideuchre_env.solver.values import solve_moves, solve_position
 
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
@@ -230,9 +230,7 @@ def play_out(
     seen: Array,
     may: Array,
     plan: Row,
-    board: Row,
-    heads: Array,
-    entries: Array,
+    searcher: Searcher,
 ) -> int:
     """The tricks side 0 takes of the hand; rewrites `s` and `v` to `may`.
 
@@ -240,11 +238,11 @@ def play_out(
     """
     while s.phase < DEAL:
         if s.phase == PLAY and t.tricks - s.trick <= plan.solved:
-            set_up(board, t, s)
+            set_up(searcher.position[0], t, s)
             if plan.ready == 0:
-                forget(board, heads, entries)
+                forget(searcher)
                 plan.ready = 1
-            return s.tricks_won[0] + solve_position(board, heads, entries)
+            return s.tricks_won[0] + solve_position(searcher)
         encode(s, t, o, s.turn, seen)
         legal(s, t, may)
         apply(s, t, expert_decision(seen, may, t, o, book, v, bidding, b, x))
@@ -265,15 +263,13 @@ def value_world(
     seen: Array,
     may: Array,
     plan: Row,
-    board: Row,
-    heads: Array,
-    entries: Array,
+    searcher: Searcher,
 ) -> None:
     """Write what each candidate comes to in the world of row 0 to `plan.values`."""
     s, v = worlds[0], views[0]
     in_play = s.phase == PLAY
     if in_play and t.tricks - s.trick <= plan.solved:
-        solve_moves(s, t, board, heads, entries, plan.ready == 0, plan.moves)
+        solve_moves(searcher, s, t, plan.ready == 0, plan.moves)
         plan.ready = 1
         for i in range(plan.n):
             took = plan.moves[plan.actions[i] - t.card_offset]
@@ -284,9 +280,7 @@ def value_world(
         if not in_play:
             plan.ready = 0  # the contract may be another
         apply(tries[0], t, plan.actions[i])
-        won = play_out(
-            tries[0], t, o, book, views[1], bidding, b, x, seen, may, plan, board, heads, entries
-        )
+        won = play_out(tries[0], t, o, book, views[1], bidding, b, x, seen, may, plan, searcher)
         if in_play:
             plan.values[i] = plan.by_tricks[won]
         else:
