@@ -1,9 +1,9 @@
-"""How likely worlds are by what the other seats have done in the hand: by replaying it.
+"""How likely a world makes what the other seats have done: by replaying the hand in it.
 
-A world says what every seat held at each of its decisions, and the expert, put there, says what
-it would have done. In the auction it gives every call a value, and the better one looks the
-likelier it is; elsewhere a difference makes a world less likely. Nobody plays just as the expert
-does: nothing makes a world impossible.
+A world gives every seat a hand at each of its decisions, and the expert chooses for it there. In
+the auction the expert gives every call a value, and a better call is a likelier one; elsewhere
+another choice than the expert's makes the world less likely. The choice model (`workspace.py`)
+says by how much. Nobody plays just as the expert does, so nothing makes a world impossible.
 """
 
 from __future__ import annotations
