@@ -79,7 +79,7 @@ def test_its_threads_end_with_it(monkeypatch, ended_by):
 
     def watched(rules, policy, hands, words, observe, team):
         counted = play(rules, policy, hands, words, observe, team)
-        teams.append((team, list(team._helpers)))
+        teams.append((team, team._pool))
         if ended_by is not None and hands > 1:
             raise ended_by
         return counted
@@ -87,10 +87,11 @@ def test_its_threads_end_with_it(monkeypatch, ended_by):
     monkeypatch.setattr(module, "_play", watched)
     with nullcontext() if ended_by is None else pytest.raises(ended_by):
         rollout("cincinnati_v0", hands=600, seed=1, threads=3)
-    (team, _), (same, helpers) = teams
+    (team, _), (same, pool) = teams
     assert team is same
-    assert len(helpers) == 2  # there were some
-    assert team._helpers == []
+    assert len(pool._threads) >= 1  # there were some
+    assert pool._shutdown
+    assert team._pool is None
 
 
 def test_custom_games_and_options():
