@@ -186,7 +186,7 @@ def try_candidates(space: SearchWorkspace) -> None:
     in_play = world.phase == PLAY
     if in_play and t.tricks - world.trick <= plan.solved:
         fresh = plan.solver_ready == 0
-        solve_moves(world, t, space.boards[0], space.heads, space.entries, fresh, plan.moves)
+        solve_moves(space.solver, world, t, fresh, plan.moves)
         plan.solver_ready = 1
         for i in range(plan.n):
             took = plan.moves[plan.actions[i] - t.card_offset]
@@ -213,12 +213,11 @@ def play_out(space: SearchWorkspace) -> int:
     s, t, plan = space.simulated[0], space.tables[0], space.plans[0]
     while s.phase < DEAL:
         if s.phase == PLAY and t.tricks - s.trick <= plan.solved:
-            board, heads, entries = space.boards[0], space.heads, space.entries
-            set_up(board, t, s)
+            set_up(space.solver.position[0], t, s)
             if plan.solver_ready == 0:
-                forget(board, heads, entries)
+                forget(space.solver)
                 plan.solver_ready = 1
-            return s.tricks_won[0] + solve_position(board, heads, entries)
+            return s.tricks_won[0] + solve_position(space.solver)
         look(space)
         apply(s, t, expert_action(space))
     return s.tricks_won[0]
