@@ -143,7 +143,6 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     add_candidate(plan, plan.expert_action)
     if legal_calls & 1:
         add_candidate(plan, 0)
-    per_bid = t.strains_per_bid
     first, second, most, next_most = 0, -1, -1.0, -1.0
     for strain in range(N_STRAINS):
         mean = expected_tricks(view, t, weights, strain, bidding)
@@ -155,7 +154,6 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     for level in range(t.n_levels):
         if legal_calls >> (1 + level) & 1 == 0:
             continue
-        action = 1 + level * per_bid
         if t.alone[level]:
             best, chance = 0, -1.0
             for strain in range(N_STRAINS):
@@ -163,13 +161,13 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
                 if made > chance:
                     best, chance = strain, made
             if chance > LIKELY:
-                add_candidate(plan, action + (best if per_bid > 1 else 0))
+                add_candidate(plan, call_action(t, level, best))
             continue
         need = float(t.need[level])
         if need <= most + REACH:
-            add_candidate(plan, action + (first if per_bid > 1 else 0))
-        if per_bid > 1 and need <= next_most + REACH:
-            add_candidate(plan, action + second)
+            add_candidate(plan, call_action(t, level, first))
+        if t.strains_per_bid > 1 and need <= next_most + REACH:
+            add_candidate(plan, call_action(t, level, second))
 
 
 @entry_kernel

@@ -13,7 +13,7 @@ from math import exp, log
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import weigh_hand
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_action, weigh_calls
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS
 from bideuchre_env.agents.rule.view import read_view
@@ -53,12 +53,6 @@ def call_chance(t: Row, did: int, calls: Row, model: Row) -> float:
 
     A call not worth weighing is left its part of the error rate.
     """
-    per_bid = t.strains_per_bid
-    level_did, strain_did = -1, calls.ranked[0]
-    if did > 0:
-        level_did = (did - 1) // per_bid
-        if per_bid > 1:
-            strain_did = (did - 1) % per_bid
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
@@ -70,7 +64,7 @@ def call_chance(t: Row, did: int, calls: Row, model: Row) -> float:
             if value > NOT_WEIGHED:
                 part = exp((value - most) / heat)
                 total += part
-                if level == level_did and (per_bid == 1 or calls.ranked[place] == strain_did):
+                if call_action(t, level, calls.ranked[place]) == did:
                     own = part
     return float(own / total * (1.0 - model.error_rate) + model.error_rate / t.n_actions)
 
