@@ -40,10 +40,8 @@ from bideuchre_env.agents.expert.sampled_deals import (
     number_cards,
     seed_layouts,
 )
-from bideuchre_env.agents.rule.agent import rule_decision
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW, count_held, read_view
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
+from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.core.observation.encode import encode
@@ -52,8 +50,8 @@ from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, PLAY, new_states
 from bideuchre_env.core.step import apply, legal
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
@@ -162,8 +160,9 @@ class Game:
 
     def __init__(self, name: str, known: Array, seed: int) -> None:
         rules = RULES[name]
-        self.tables, self.layout = compile_tables(rules), layout_of(rules)
-        self.weights = load_weights(rules.kinds, rules.copies)
+        self.work = rule_workspace(rules)
+        self.observations = np.zeros((1, layout_of(rules).size), np.int8)
+        self.masks = np.zeros((1, actions.of(rules).n), np.int8)
         self.states, self.layouts = new_states(1), new_rows(LAYOUT, 1)
         self.layouts["leanings"] = known
         seed_rows(self.states, *split_seed(seed))
@@ -172,21 +171,14 @@ class Game:
     def count(self, first: int, last: int, found: Array) -> None:
         """Play hands `first` to `last` - 1 and add what they show to `found`, (2, *SHAPE)."""
         self.decisions += note_hands(
-            self.states, self.tables, self.layout.offsets, self.weights, new_rows(VIEW, 1),
-            new_rows(SCRATCH, 1), np.zeros((1, self.layout.size), np.int8),
-            np.zeros((1, int(self.tables["n_actions"][0])), np.int8), self.layouts, first, last,
-            found,
-        )  # fmt: skip
+            self.work, self.states, self.observations, self.masks, self.layouts, first, last, found
+        )
 
 
 @entry_kernel
 def note_hands(
+    work: RuleWorkspace,
     states: Array,
-    tables: Array,
-    offsets: Array,
-    weights: Array,
-    views: Array,
-    scratch: Array,
     observations: Array,
     masks: Array,
     layouts: Array,
@@ -198,8 +190,8 @@ def note_hands(
 
     `found` (2, contracts, cards in hand, holders, ranks): in truth, and by layouts.
     """
-    s, t, o, w, v, x = states[0], tables[0], offsets[0], weights[0], views[0], scratch[0]
-    observation, mask, z = row_of(observations, 0), row_of(masks, 0), layouts[0]
+    s, t, o, v, z = states[0], work.tables[0], work.offsets[0], work.views[0], layouts[0]
+    observation, mask = row_of(observations, 0), row_of(masks, 0)
     decisions = 0
     for i in range(first, last):
         start_game(s, i & 3)
@@ -207,11 +199,9 @@ def note_hands(
         while int(s.phase) < DEAL:
             encode(s, t, o, int(s.turn), observation)
             legal(s, t, mask)
-            chosen = rule_decision(observation, mask, t, o, w, v, x)
-            if int(s.phase) == PLAY:
-                read_view(observation, t, o, v)
-                if 1 < count_held(v, -1) < MOST_HELD:
-                    note_card(s, v, z, found)
+            chosen = rule_decision(observation, mask, work)
+            if int(s.phase) == PLAY and 1 < count_held(v, -1) < MOST_HELD:
+                note_card(s, v, z, found)
             apply(s, t, chosen)
             decisions += 1
     return decisions
