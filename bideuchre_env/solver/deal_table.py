@@ -62,8 +62,7 @@ def table(
     hand leads, `dealer` says who that is. No cards are exchanged, see `best_exchange`.
     """
     hands = hands_of_deal(deal, rules)
-    found = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
-    return DealTable(found[0], found[1])
+    return DealTable(*tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0])
 
 
 def tables_of(

@@ -18,7 +18,7 @@ from bideuchre_env.runtime.threads import check_threads
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 DEFAULT_MEMORY = 64
-"""Megabytes of transposition table a thread may use, unless told otherwise."""
+"""Megabytes of transposition table that a thread uses by default."""
 MOST_MEMORY = 1 << 16
 MOST_THREADS = 256
 LOOK_UP_SECONDS = 0.2

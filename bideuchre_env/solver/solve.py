@@ -58,9 +58,9 @@ def solve_moves(
     The current trick is included. Arguments and errors are those of `solve`.
     """
     states, game = position_of(position, rules, ply, hand)
-    found = _solved(states, game, memory, 1, True)[0]
+    by_kind = _solved(states, game, memory, 1, True)[0]
     offset = actions.of(game).card_offset
-    return {offset + int(kind): int(found[kind]) for kind in np.flatnonzero(found >= 0)}
+    return {offset + int(kind): int(by_kind[kind]) for kind in np.flatnonzero(by_kind >= 0)}
 
 
 def can_make(
@@ -86,16 +86,16 @@ def can_make(
     if not is_whole(tricks) or not 0 <= tricks <= game.tricks:
         raise OptionError(f"tricks={shown(tricks)}: a whole number from 0 to {game.tricks}")
     side = declarer & 1
-    wanted = tricks - int(row["tricks_won"][side])
+    more = tricks - int(row["tricks_won"][side])
     left = game.tricks - int(row["trick"])
-    if wanted <= 0 or wanted > left:
-        return wanted <= 0
+    if more <= 0 or more > left:
+        return more <= 0
     defends = (int(row["turn"]) & 1) != side
     if defends:  # the declarer's side is held short if the other side takes the rest and one more
-        wanted = left - wanted + 1
+        more = left - more + 1
 
     def work(searcher: Searcher, row: int, _: int) -> bool:
-        return bool(values.reaches_row(searcher, states, compile_tables(game), row, wanted))
+        return bool(values.reaches_row(searcher, states, compile_tables(game), row, more))
 
     return run(work, [(0, 1)], memory)[0] != defends
 
