@@ -1,16 +1,19 @@
-"""What an agent is: it chooses a legal action from an observation, singly or by rows."""
+"""Agents choose a legal action from an observation, one at a time or by rows."""
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.runtime.jit import Array, direct, entry_kernel
+
+_machine_code: dict[Any, Any] = {}
 
 
 @runtime_checkable
@@ -26,6 +29,20 @@ class Agent(Protocol):
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         ...
+
+
+def checked_agent(given: Any, rules: Rules) -> Agent:
+    """An agent for these rules as it is; `OptionError` for anything that is none."""
+    if isinstance(given, type) or not callable(getattr(given, "act_rows", None)):
+        raise OptionError(f"agent {shown(given)}: a name, or an object with act_rows and a name")
+    if not is_plain_name(getattr(given, "name", None)):
+        raise OptionError(
+            f"agent {shown(given)}: its name is no string of 1 to {MAX_NAME} printable characters"
+        )
+    if getattr(given, "rules", rules) != rules:
+        raise OptionError(f"agent {given.name!r} was made for other rules than this game's")
+    agent: Agent = given
+    return agent
 
 
 class RowAgent:
@@ -66,6 +83,18 @@ class RowAgent:
                 "nothing to choose (the seat is not to act, or the game is over)"
             )
         return self.choose(observations, action_masks)
+
+    def fill(self, rows: Any, observations: Array, action_masks: Array, workspace: Any) -> Array:
+        """What an entry kernel `rows(observations, masks, workspace, choices)` chooses.
+
+        It is called by its machine code: numba would look at every array of a workspace each time.
+        """
+        choices = np.empty(len(observations), np.int64)
+        given = observations, action_masks, workspace, choices
+        if rows not in _machine_code:
+            _machine_code[rows] = direct(rows, *given)
+        _machine_code[rows](*given)
+        return choices
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from bideuchre_env.errors import TableError
-from bideuchre_env.runtime.jit import Array
+from bideuchre_env.runtime.jit import Array, new_rows
 
 PROVENANCE = "provenance"
 
@@ -46,6 +47,15 @@ def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -
     if not fits or array.dtype != dtype:
         raise damaged(name, f"{part} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}")
     return array
+
+
+def read_record(name: str, prefix: str, dtype: np.dtype[Any], parts: Iterable[str]) -> Array:
+    """A new array of one `dtype`, these of its parts read from the arrays `PREFIX_PART`."""
+    record = new_rows(dtype, 1)
+    for part in parts:
+        form = record[part][0]
+        record[part][0] = read_array(name, f"{prefix}_{part}", np.shape(form), form.dtype)
+    return record
 
 
 def read_provenance(name: str) -> dict[str, Any]:

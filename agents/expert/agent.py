@@ -25,7 +25,7 @@ from bideuchre_env.agents.expert.sampled_deals import LAYOUT
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
-from bideuchre_env.agents.rule.exchange_play import give_up, pass_over
+from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.leading import lead
 from bideuchre_env.agents.rule.view import VIEW, read_view

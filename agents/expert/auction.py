@@ -28,13 +28,13 @@ from bideuchre_env.agents.expert.hand_table import (
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.bidding import (
     LONE_MADE,
-    N_SIGNS,
+    N_AUCTION_FEATURES,
     N_STRAINS,
-    leads,
-    read_signs,
-    spread_standing,
+    describe_auction,
+    standing_tricks,
+    we_lead,
 )
-from bideuchre_env.agents.rule.hand_features import describe
+from bideuchre_env.agents.rule.hand_features import describe_hand
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
@@ -87,17 +87,17 @@ def look_up(
         return False
     symmetry = canonical_symmetry(hand, key)
     last = tricks.shape[1] - 1
-    lead = 0 if leads(v, t, 0, 0, False) else last
-    lone_lead = 0 if leads(v, t, 0, 0, True) else last
+    lead = 0 if we_lead(v, t, 0, False) else last
+    lone_lead = 0 if we_lead(v, t, 0, True) else last
     for strain in range(N_STRAINS):
         there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
         b.table_mean[strain] = 0.0
         for won in range(t.tricks + 1):
             b.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
-        describe(v, t, strain, 1 if lead == 0 else 0, 0, scratch.counts)
+        describe_hand(v, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
         for i in range(N_COUNTS):
-            b.counts[strain, i] = scratch.counts[i]
-        shift = trick_shift(v, t, strain, n, scratch.counts, b)
+            b.counts[strain, i] = scratch.features[i]
+        shift = trick_shift(v, t, strain, n, scratch.features, b)
         shift_chances(tricks[row, lead, there], shift, t.tricks, b.chances[strain])
         b.mean[strain] = 0.0
         for won in range(t.tricks + 1):
@@ -117,8 +117,8 @@ def trick_shift(v: Row, t: Row, strain: int, n: Row, signs: Array, b: Row) -> fl
     shift = b.table_mean[strain] * n.shifts[kind, 0]
     for i in range(N_COUNTS):
         shift += b.counts[strain, i] * n.shifts[kind, 1 + i]
-    read_signs(v, t, strain, signs)
-    for i in range(N_SIGNS):
+    describe_auction(v, t, strain, signs)
+    for i in range(N_AUCTION_FEATURES):
         shift += signs[i] * n.shifts[kind, 1 + N_COUNTS + i]
     return float(shift)
 
@@ -195,7 +195,7 @@ def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) ->
     if t.alone[level]:
         lone_contract(v, t, level, us, LONE_MADE, wins, b)
     else:
-        spread_standing(v, t, w, scratch, b.spread)
+        standing_tricks(v, t, w, scratch, b.spread)
         contract(v, t, level, us, b.spread, wins, b)
     b.standing = b.points
     b.standing_win = b.win

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.call_features import CALL, N_COUNTS, N_INPUTS
-from bideuchre_env.agents.rule.bidding import N_SIGNS
+from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 FIRST, SECOND = 64, 32  # sums in the two layers
@@ -17,7 +17,7 @@ SCALE = 8.0  # points for each 1 the network says
 NETWORK = np.dtype(
     [
         # [trumps / no trump]: tricks beyond the table's, for its mean, the hand's counts, the signs
-        ("shifts", np.float64, (2, 1 + N_COUNTS + N_SIGNS)),
+        ("shifts", np.float64, (2, 1 + N_COUNTS + N_AUCTION_FEATURES)),
         ("first", np.float32, (N_INPUTS, FIRST)),
         ("first_base", np.float32, (FIRST,)),
         ("second", np.float32, (FIRST, SECOND)),

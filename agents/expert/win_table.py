@@ -15,12 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from bideuchre_env.agents.rule.agent import rule_decision
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.agents.rule.win_curve import worth
-from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import (
@@ -31,11 +27,11 @@ from bideuchre_env.core.phases.scoring import (
     result_at_target,
 )
 from bideuchre_env.core.state import DEAL, new_states
-from bideuchre_env.core.step import apply, legal
 from bideuchre_env.core.tables import ROUNDS, compile_tables
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 HANDS = 3000  # played to learn what a hand comes to
 SEED = 20
@@ -82,14 +78,11 @@ def win_table(rules: Rules) -> Array:
 
 def sampled_outcomes(rules: Rules) -> Array:
     """What hands come to, float64 (n, 4): declarer's points, defenders', made, share of hands."""
-    tables, layout = compile_tables(rules), layout_of(rules)
-    found = np.zeros((HANDS, 3), np.int64)
-    play_outcomes(
-        new_states(1), tables, layout.offsets, load_weights(rules.kinds, rules.copies),
-        new_rows(VIEW, 1), new_rows(SCRATCH, 1), np.zeros((1, layout.size), np.int8),
-        np.zeros((1, int(tables["n_actions"][0])), np.int8), np.uint64(SEED), found,
-    )  # fmt: skip
-    rows, counts = np.unique(found[found[:, 2] >= 0], axis=0, return_counts=True)
+    work, outcomes = rule_workspace(rules), np.zeros((HANDS, 3), np.int64)
+    observations = np.zeros((1, layout_of(rules).size), np.int8)
+    masks = np.zeros((1, actions.of(rules).n), np.int8)
+    play_outcomes(work, new_states(1), observations, masks, np.uint64(SEED), outcomes)
+    rows, counts = np.unique(outcomes[outcomes[:, 2] >= 0], axis=0, return_counts=True)
     if not len(rows):  # nobody ever bids
         return np.array([[0.0, 0.0, 1.0, 1.0]])
     return np.concatenate([rows.astype(float), (counts / counts.sum())[:, None]], axis=1)
@@ -97,37 +90,31 @@ def sampled_outcomes(rules: Rules) -> Array:
 
 @entry_kernel
 def play_outcomes(
+    work: RuleWorkspace,
     states: Array,
-    tables: Array,
-    offsets: Array,
-    weights: Array,
-    views: Array,
-    scratch: Array,
     observations: Array,
     masks: Array,
     seed: Word,
-    found: Array,
+    outcomes: Array,
 ) -> None:
     """Let the rule player play hands at the start of a game, and note what each came to.
 
-    `found` (n, 3): points of the declarer's side, of the defenders, 1 if made; -1 if passed out.
+    `outcomes` (n, 3): points of the declarer's side, of the defenders, 1 if made; -1 if passed out.
     """
-    s, t, o, w, v, x = states[0], tables[0], offsets[0], weights[0], views[0], scratch[0]
+    s, t = states[0], work.tables[0]
     observation, mask = row_of(observations, 0), row_of(masks, 0)
     seed_stream(s, seed, seed)
-    for i in range(len(found)):
+    for i in range(len(outcomes)):
         start_game(s, i & 3)
         deal_hand(s, t)
         while s.phase < DEAL:
-            encode(s, t, o, s.turn, observation)
-            legal(s, t, mask)
-            apply(s, t, rule_decision(observation, mask, t, o, w, v, x))
+            act_by_rule(s, observation, mask, work)
         side = s.declarer & 1
-        found[i, 2] = -1
+        outcomes[i, 2] = -1
         if s.level >= 0:
-            found[i, 0] = s.points[side]
-            found[i, 1] = s.points[1 - side]
-            found[i, 2] = 1 if made(s, t) else 0
+            outcomes[i, 0] = s.points[side]
+            outcomes[i, 1] = s.points[1 - side]
+            outcomes[i, 2] = 1 if made(s, t) else 0
 
 
 @kernel

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
-from bideuchre_env.agents.rule.exchange_play import give_up, pass_over
+from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.leading import lead
 from bideuchre_env.agents.rule.view import VIEW, read_view
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.weights import WEIGHTS, load_weights
 from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING
+from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+
+
+class RuleWorkspace(NamedTuple):
+    """What the rule player decides by in one game, and room to do it in; arrays of one row."""
+
+    tables: Array
+    offsets: Array  # of the observation's blocks
+    weights: Array  # `weights.WEIGHTS`
+    views: Array  # `view.VIEW`, rewritten by each decision
+    scratch: Array  # `bidding.SCRATCH`, the same
+
+
+def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
+    """A workspace for these rules, with the package's own weights if none are given."""
+    if weights is None:
+        weights = load_weights(rules.kinds, rules.copies)
+    elif weights.dtype != WEIGHTS or weights.shape != (1,):
+        raise OptionError("weights: one record of `weights.WEIGHTS`, or None")
+    offsets = layout_of(rules).offsets
+    return RuleWorkspace(
+        compile_tables(rules), offsets, weights, new_rows(VIEW, 1), new_rows(SCRATCH, 1)
+    )
 
 
 class RuleAgent(RowAgent):
@@ -28,53 +55,43 @@ class RuleAgent(RowAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        self.weights = load_weights(rules.kinds, rules.copies) if weights is None else weights
+        self.workspace = rule_workspace(rules, weights)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
-        choices = np.empty(len(observations), np.int64)
-        offsets = self.layout.offsets
-        view, scratch = new_rows(VIEW, 1), new_rows(SCRATCH, 1)
-        rule_rows(
-            observations, action_masks, self.tables, offsets, self.weights, view, scratch, choices
-        )
-        return choices
+        tables, offsets, weights = self.workspace[:3]
+        own = RuleWorkspace(tables, offsets, weights, new_rows(VIEW, 1), new_rows(SCRATCH, 1))
+        return self.fill(rule_rows, observations, action_masks, own)
 
 
 @entry_kernel
-def rule_rows(
-    observations: Array,
-    masks: Array,
-    tables: Array,
-    offsets: Array,
-    weights: Array,
-    views: Array,
-    scratch: Array,
-    choices: Array,
-) -> None:
-    """Fill `choices` with the rule player's action for every row; rewrites views and scratch."""
+def rule_rows(observations: Array, masks: Array, work: RuleWorkspace, choices: Array) -> None:
+    """Fill `choices` with the rule player's action for every row."""
     for i in range(len(observations)):
-        choices[i] = rule_decision(
-            row_of(observations, i),
-            row_of(masks, i),
-            tables[0],
-            offsets[0],
-            weights[0],
-            views[0],
-            scratch[0],
-        )
+        choices[i] = rule_decision(row_of(observations, i), row_of(masks, i), work)
 
 
 @kernel
-def rule_decision(row: Array, mask: Array, t: Row, o: Row, w: Row, v: Row, scratch: Row) -> int:
+def rule_decision(observation: Array, mask: Array, work: RuleWorkspace) -> int:
     """The rule player's action for one observation, legal whatever stands in it."""
-    choice = rule_choice(row, mask, t, o, w, v, scratch)
-    # an observation that no game can give may mislead, but never past the mask
-    if choice < 0 or choice >= t.n_actions or mask[choice] == 0:
-        choice = 0
-        while mask[choice] == 0:
-            choice += 1
-    return choice
+    t, weights, view, scratch = work.tables[0], work.weights[0], work.views[0], work.scratch[0]
+    read_view(observation, t, work.offsets[0], view)
+    if view.phase == AUCTION:
+        choice = choose_call(view, t, weights, call_bits(mask, t), scratch)
+    elif view.phase == NAMING:
+        choice = t.trump_offset + choose_strain(view, t, weights, scratch)
+    else:
+        choice = t.card_offset + rule_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
+    return legal_choice(choice, mask, t)
+
+
+@kernel
+def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) -> None:
+    """Let the rule player act for the seat to act; rewrites its observation and mask."""
+    t = work.tables[0]
+    encode(s, t, work.offsets[0], s.turn, observation)
+    legal(s, t, mask)
+    apply(s, t, rule_decision(observation, mask, work))
 
 
 @kernel
@@ -83,26 +100,27 @@ def call_bits(mask: Array, t: Row) -> int:
     bits = 1 if mask[0] else 0
     for level in range(t.n_levels):
         if mask[1 + level * t.strains_per_bid]:
-            bits |= 1 << 1 + level
+            bits |= 1 << (1 + level)
     return bits
 
 
 @kernel
-def rule_choice(row: Array, mask: Array, t: Row, o: Row, w: Row, v: Row, scratch: Row) -> int:
-    """The rule player's action for one observation; rewrites `v` and `scratch`."""
-    read_view(row, t, o, v)
-    phase = v.phase
-    if phase == AUCTION:
-        return choose_call(v, t, w, call_bits(mask, t), scratch)
-    if phase == NAMING:
-        return t.trump_offset + choose_strain(v, t, w, scratch)
-    legal = gather_bits(mask, t.card_offset, t.kinds, 0)
+def rule_card(view: Row, t: Row, legal: int) -> int:
+    """The card to give up, to pass or to play, of the legal ones as bits."""
     if legal & (legal - 1) == 0:
-        return t.card_offset + lowest_bit(legal)
-    if phase == GIVING:
-        return t.card_offset + give_up(v, t, legal)
-    if phase == PASSING:
-        return t.card_offset + pass_over(v, t, legal)
-    if v.led < 0:
-        return t.card_offset + lead(v, t, legal)
-    return t.card_offset + follow(v, t, legal)
+        return lowest_bit(legal)
+    if view.phase == GIVING:
+        return give_up(view, t, legal)
+    if view.phase == PASSING:
+        return pass_over(view, t, legal)
+    return lead(view, t, legal) if view.led < 0 else follow(view, t, legal)
+
+
+@kernel
+def legal_choice(choice: int, mask: Array, t: Row) -> int:
+    """The choice, or the first legal action where an observation that no game gives misled it."""
+    if choice < 0 or choice >= t.n_actions or mask[choice] == 0:
+        choice = 0
+        while mask[choice] == 0:
+            choice += 1
+    return choice

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.rules.cards import MAX_KINDS, NO_TRUMP
+from bideuchre_env.rules import cards
+from bideuchre_env.rules.cards import JACK, MAX_KINDS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import kernel
+from bideuchre_env.runtime.jit import inline_kernel, kernel
 
 _WIDEST = compile_tables(Rules(ranks="9", target=1))[0]
 
@@ -43,6 +44,20 @@ BEATS = np.array(
     np.int64,
 )
 """[strain, kind]: the kinds of its own suit that rank above it, as bits."""
+
+same_colour = inline_kernel(cards.same_colour)
+
+
+@inline_kernel
+def right_bower(trumps: int) -> int:
+    """The kind of the highest trump."""
+    return JACK * 4 + trumps
+
+
+@inline_kernel
+def left_bower(trumps: int) -> int:
+    """The kind of the second highest trump: the other jack of the colour."""
+    return JACK * 4 + same_colour(trumps)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Which card is worth least: throwing off, and giving cards up in the exchange."""
+"""Which card is worth least or most: throwing off, giving up and passing in the exchange."""
 
 from __future__ import annotations
 
@@ -7,51 +7,98 @@ from bideuchre_env.agents.rule.view import count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 
+LOW_TRUMP = 13  # strength of the king of trumps
+
 
 @kernel
-def keep_value(v: Row, t: Row, kind: int) -> int:
+def keep_value(view: Row, t: Row, kind: int) -> int:
     """How much a card in hand is worth keeping; only the order of the values matters."""
-    strain = v.strain
+    strain = view.strain
     strength = STRENGTH[strain, kind]
-    if v.trumps >> kind & 1:
+    if view.trumps >> kind & 1:
         return 600 + 10 * strength
     suit = t.suit_bits[strain, SUIT_OF[strain, kind]]
-    above = count(v, BEATS[strain, kind])
-    length = count_held(v, suit)
+    above = count(view, BEATS[strain, kind])
+    length = count_held(view, suit)
     if above == 0:
         return 400 + strength  # a boss card
     if above < length:
         return 250 + strength  # an honour with as many guards as it needs
     value = 100 + 5 * strength
-    if guards_honour(v, suit, kind, length):
+    if guards_honour(view, suit, kind, length):
         value += 90
-    if length == 1 and count_held(v, v.trumps) > 0:
+    if length == 1 and count_held(view, view.trumps) > 0:
         value -= 12  # going void makes a ruff
     return value
 
 
 @kernel
-def guards_honour(v: Row, suit: int, kind: int, length: int) -> bool:
+def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
     """Whether throwing this card would leave a higher one of its suit without a guard it needs."""
-    strain = v.strain
-    higher = v.held & BEATS[strain, kind]
+    strain = view.strain
+    higher = view.held & BEATS[strain, kind]
     while higher:
         other = lowest_bit(higher)
         higher &= higher - 1
-        above = count(v, BEATS[strain, other])
+        above = count(view, BEATS[strain, other])
         if above > 0 and above == length - 1:
             return True
     return False
 
 
 @kernel
-def least_kept(v: Row, t: Row, kinds: int) -> int:
+def least_kept(view: Row, t: Row, kinds: int) -> int:
     """The card of a set that is least worth keeping."""
     best, least = -1, 1 << 30
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
-        value = keep_value(v, t, kind)
+        value = keep_value(view, t, kind)
         if value <= least:
             best, least = kind, value
+    return best
+
+
+@kernel
+def give_up(view: Row, t: Row, legal: int) -> int:
+    """The card a lone declarer gives up: a losing side card, then a low trump, never an ace."""
+    strain = view.strain
+    best, least = -1, 1 << 30
+    while legal:
+        kind = lowest_bit(legal)
+        legal &= legal - 1
+        value = keep_value(view, t, kind)
+        if view.trumps >> kind & 1 and STRENGTH[strain, kind] <= LOW_TRUMP:
+            value = 380 + STRENGTH[strain, kind]
+        if value <= least:
+            best, least = kind, value
+    return best
+
+
+@kernel
+def pass_value(view: Row, t: Row, kind: int) -> int:
+    """How much a lone declarer wants this card from partner.
+
+    Bowers, then side aces, then trumps from the ace down, then side cards by rank.
+    """
+    strain = view.strain
+    strength = STRENGTH[strain, kind]
+    if view.trumps >> kind & 1:
+        return 320 + strength if strength >= 15 else 150 + 10 * strength
+    length = count_held(view, t.suit_bits[strain, SUIT_OF[strain, kind]])
+    if BEATS[strain, kind] == 0:
+        return 400 - 10 * length if view.trumps == 0 else 315 - length
+    return 20 * strength - length
+
+
+@kernel
+def pass_over(view: Row, t: Row, legal: int) -> int:
+    """The card the partner of a lone declarer passes."""
+    best, most = -1, -1
+    while legal:
+        kind = lowest_bit(legal)
+        legal &= legal - 1
+        value = pass_value(view, t, kind)
+        if value > most:
+            best, most = kind, value
     return best

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bideuchre_env.agents.rule.card_odds import beats_chance, holds_chance
 from bideuchre_env.agents.rule.card_order import lowest
 from bideuchre_env.agents.rule.discarding import least_kept
-from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
+from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 
 SAFE = 0.9  # partner's card is as good as home
@@ -16,10 +16,10 @@ THIRD = 0.1  # the same for third hand, with only one opponent to come
 
 
 @kernel
-def winning_cards(v: Row, t: Row, legal: int) -> int:
+def winning_cards(view: Row, t: Row, legal: int) -> int:
     """The legal cards that beat the best card on the table, as bits."""
-    strain, led = v.strain, v.led
-    beat = t.power[strain, led, v.winning_kind]
+    strain, led = view.strain, view.led
+    beat = t.power[strain, led, view.winning_kind]
     winners = 0
     while legal:
         kind = lowest_bit(legal)
@@ -30,61 +30,59 @@ def winning_cards(v: Row, t: Row, legal: int) -> int:
 
 
 @kernel
-def best_holding(v: Row, t: Row, winners: int) -> int:
+def best_holding(view: Row, t: Row, winners: int) -> int:
     """The cheapest of the cards that are (nearly) the likeliest to hold the trick."""
-    strain, led, after = v.strain, v.led, v.after
+    strain, led, after = view.strain, view.led, view.after
     best, best_chance = -1, -1.0
     while winners:
         kind = lowest(winners, strain)  # from the cheapest up
         winners &= ~(1 << kind)
-        chance = holds_chance(v, t, kind, led, after)
+        chance = holds_chance(view, t, kind, led, after)
         if chance > best_chance + 0.04:
             best, best_chance = kind, chance
     return best
 
 
 @kernel
-def follow(v: Row, t: Row, legal: int) -> int:
+def follow(view: Row, t: Row, legal: int) -> int:
     """The card to play to a trick that somebody else led."""
-    if popcount(legal) == 1:
-        return lowest_bit(legal)
-    winners = winning_cards(v, t, legal)
+    winners = winning_cards(view, t, legal)
     if winners == 0:
-        return least_kept(v, t, legal)
-    if v.winning == 2:
-        return over_partner(v, t, legal, winners)
-    if v.after & 0b1010 == 0:
-        return lowest(winners, v.strain)  # nobody can beat it: as cheaply as possible
-    return over_opponent(v, t, legal, winners)
+        return least_kept(view, t, legal)
+    if view.winning == 2:
+        return over_partner(view, t, legal, winners)
+    if view.after & 0b1010 == 0:
+        return lowest(winners, view.strain)  # nobody can beat it: as cheaply as possible
+    return over_opponent(view, t, legal, winners)
 
 
 @kernel
-def over_partner(v: Row, t: Row, legal: int, winners: int) -> int:
+def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
     """Partner is winning: throw off unless our card makes the trick much safer."""
-    led, after = v.led, v.after
+    led, after = view.led, view.after
     if after & 0b1010 == 0:
-        return least_kept(v, t, legal)
-    partners = holds_chance(v, t, v.winning_kind, led, after)
+        return least_kept(view, t, legal)
+    partners = holds_chance(view, t, view.winning_kind, led, after)
     if partners >= SAFE:
-        return least_kept(v, t, legal)
-    card = best_holding(v, t, winners)
-    trumps = winners & v.trumps
-    if led != v.strain and trumps != 0:
-        card = lowest(trumps, v.strain)  # a high trump wins a trick of its own later
-    ours = holds_chance(v, t, card, led, after)
-    return card if ours - partners > HELP else least_kept(v, t, legal)
+        return least_kept(view, t, legal)
+    card = best_holding(view, t, winners)
+    trumps = winners & view.trumps
+    if led != view.strain and trumps != 0:
+        card = lowest(trumps, view.strain)  # a high trump wins a trick of its own later
+    ours = holds_chance(view, t, card, led, after)
+    return card if ours - partners > HELP else least_kept(view, t, legal)
 
 
 @kernel
-def over_opponent(v: Row, t: Row, legal: int, winners: int) -> int:
+def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
     """An opponent is winning and another is yet to play."""
-    strain, led, after = v.strain, v.led, v.after
-    card = best_holding(v, t, winners)
-    chance = holds_chance(v, t, card, led, after)
+    strain, led, after = view.strain, view.led, view.after
+    card = best_holding(view, t, winners)
+    chance = holds_chance(view, t, card, led, after)
     if after >> 2 & 1:
-        partner = beats_chance(v, t, 2, v.winning_kind, led)
-        ruffs = v.trumps >> card & 1 == 1 and led != strain
+        partner = beats_chance(view, t, 2, view.winning_kind, led)
+        ruffs = view.trumps >> card & 1 == 1 and led != strain
         if ruffs and partner > LEAVE:
-            return least_kept(v, t, legal)
-        return card if chance >= SECOND or ruffs else least_kept(v, t, legal)
-    return card if chance >= THIRD else least_kept(v, t, legal)
+            return least_kept(view, t, legal)
+        return card if chance >= SECOND or ruffs else least_kept(view, t, legal)
+    return card if chance >= THIRD else least_kept(view, t, legal)

@@ -1,108 +1,170 @@
-"""How many tricks a hand is worth in each strain, whoever names it.
+"""What players count in a hand, for each strain: bowers, trump length, side aces, guarded kings.
 
-A hand is turned into a few counts that players speak of (bowers, trump length, side aces,
-guarded kings, voids), and those are weighed with numbers fitted to played-out deals
-(`hand_weights.py`), by deck, by whether there are trumps, and by whose contract it is.
+The counts are weighed by numbers fitted to deals played out (`weights.py`), by deck, by whether
+there are trumps, and by whose contract it is.
 """
 
 from __future__ import annotations
 
-from bideuchre_env.agents.rule.view import count_held
-from bideuchre_env.rules.cards import JACK, NO_TRUMP
-from bideuchre_env.runtime.intrinsics import popcount
-from bideuchre_env.runtime.jit import Array, Row, kernel
+from typing import NamedTuple
 
-N_FEATURES = 16
-ON_LEAD = 14  # 1 if this hand leads to the first trick
-LEVEL = 15  # tricks of the contract, for those who did not bid it; alone, `missing_bowers`
+from bideuchre_env.agents.rule.card_order import left_bower, right_bower
+from bideuchre_env.agents.rule.view import count_held
+from bideuchre_env.rules.cards import NO_TRUMP
+from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+
+
+class TrumpFeatures(NamedTuple):
+    """Where each count stands if there are trumps; the first and the last two go for any strain."""
+
+    constant: int
+    rights: int
+    lefts: int
+    aces: int  # of trumps, as the kings and queens
+    kings: int
+    queens: int
+    low: int  # lower trumps
+    length: int  # a tenth of the square of the number of trumps
+    unbroken: int  # bowers from the top without a gap
+    side_aces: int  # suits with one
+    second_aces: int
+    backed_kings: int  # behind all aces of their suit
+    guarded_kings: int
+    ruffs: int  # of void suits, and half a one of singletons
+    on_lead: int  # 1 if this hand leads to the first trick
+    level: int  # tricks of somebody else's contract; of a lone bid, `missing_bowers`
+
+
+class PlainFeatures(NamedTuple):
+    """Where each count stands at no trump."""
+
+    constant: int
+    aces: int  # suits with one
+    second_aces: int
+    open_suits: int  # without an ace
+    guarded_kings: int
+    backed_kings: int
+    long_tops: int  # cards behind all aces and kings
+    long_aces: int  # cards behind all aces, if not all kings
+    long_suits: int  # cards behind some aces
+    kings_with_ace: int
+    low_long: int  # cards behind no ace, from the third on
+    open_squared: int
+    king_kinds: int
+    lowest_kinds: int  # kinds of the lowest rank in hand
+    on_lead: int
+    level: int
+
+
+N_FEATURES = len(TrumpFeatures._fields)
+TRUMPS, PLAIN = TrumpFeatures(*range(N_FEATURES)), PlainFeatures(*range(N_FEATURES))
 RANK_BITS = 0b1111  # the kinds of one rank are four neighbours
 
 
+@inline_kernel
+def no_trump(strain: int) -> int:
+    """1 at no trump, else 0: the row of the weights for a strain."""
+    return 1 if strain == NO_TRUMP else 0
+
+
 @kernel
-def describe(v: Row, t: Row, strain: int, on_lead: int, level: int, x: Array) -> None:
-    """Write the counts of the hand for a strain to `x`, float64 (N_FEATURES,)."""
-    x[:] = 0.0
-    x[0] = 1.0
-    x[ON_LEAD] = on_lead
-    x[LEVEL] = level
+def describe_hand(
+    view: Row, t: Row, strain: int, on_lead: int, level: int, features: Array
+) -> None:
+    """Write the counts of the hand for a strain to `features`, float64 (N_FEATURES,)."""
+    features[:] = 0.0
+    features[TRUMPS.constant] = 1.0
+    features[TRUMPS.on_lead] = on_lead
+    features[TRUMPS.level] = level
     if strain == NO_TRUMP:
-        describe_no_trump(v, t, x)
+        describe_no_trump(view, t, features)
     else:
-        describe_trumps(v, t, strain, x)
+        describe_trumps(view, t, strain, features)
 
 
 @kernel
-def copies_held(v: Row, kind: int) -> int:
+def copies_held(view: Row, kind: int) -> int:
     """How many copies of a kind are in hand."""
-    return (v.held >> kind & 1) + (v.held_pair >> kind & 1)
+    return (view.held >> kind & 1) + (view.held_pair >> kind & 1)
 
 
 @kernel
-def describe_trumps(v: Row, t: Row, strain: int, x: Array) -> None:
+def bowers_held(view: Row, strain: int) -> int:
+    """How many bowers of a trump suit are in hand."""
+    return copies_held(view, right_bower(strain)) + copies_held(view, left_bower(strain))
+
+
+@kernel
+def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
     """Bowers, trumps by rank and number; side aces, kings, voids and singletons."""
     copies = t.copies
-    rights = copies_held(v, JACK * 4 + strain)
-    lefts = copies_held(v, JACK * 4 + 3 - strain)
-    n = count_held(v, t.suit_bits[strain, strain])
-    x[1] = rights
-    x[2] = lefts
-    x[3] = copies_held(v, strain)
-    x[4] = copies_held(v, 4 + strain)
-    x[5] = copies_held(v, 8 + strain)
-    x[6] = n - rights - lefts - x[3] - x[4] - x[5]
-    x[7] = 0.1 * n * n
+    rights = copies_held(view, right_bower(strain))
+    lefts = copies_held(view, left_bower(strain))
+    n = count_held(view, t.suit_bits[strain, strain])
+    aces, kings = copies_held(view, strain), copies_held(view, 4 + strain)
+    queens = copies_held(view, 8 + strain)
+    features[TRUMPS.rights] = rights
+    features[TRUMPS.lefts] = lefts
+    features[TRUMPS.aces] = aces
+    features[TRUMPS.kings] = kings
+    features[TRUMPS.queens] = queens
+    features[TRUMPS.low] = n - rights - lefts - aces - kings - queens
+    features[TRUMPS.length] = 0.1 * n * n
     if rights == copies:
-        x[8] = 1 + lefts  # trumps from the top without a gap
+        features[TRUMPS.unbroken] = 1 + lefts
     for suit in range(4):
         if suit != strain:
-            length = count_held(v, t.suit_bits[strain, suit])
-            aces, kings = copies_held(v, suit), copies_held(v, 4 + suit)
-            x[9] += 1 if aces else 0
-            x[10] += aces - 1 if aces else 0
+            length = count_held(view, t.suit_bits[strain, suit])
+            aces, kings = copies_held(view, suit), copies_held(view, 4 + suit)
+            if aces:
+                features[TRUMPS.side_aces] += 1
+                features[TRUMPS.second_aces] += aces - 1
             if aces == copies:
-                x[11] += kings
+                features[TRUMPS.backed_kings] += kings
             elif kings and length > 1:
-                x[12] += 1
+                features[TRUMPS.guarded_kings] += 1
             if length == 0:
-                x[13] += min(n, 3)
+                features[TRUMPS.ruffs] += min(n, 3)
             elif length == 1 and n > 0:
-                x[13] += 0.5
+                features[TRUMPS.ruffs] += 0.5
 
 
 @kernel
-def describe_no_trump(v: Row, t: Row, x: Array) -> None:
+def describe_no_trump(view: Row, t: Row, features: Array) -> None:
     """Aces, cards behind all higher ones, guarded kings, suits without a stopper."""
-    copies, kinds = t.copies, t.kinds
+    copies, open_suits = t.copies, 0
     for suit in range(4):
-        suit_bits = t.suit_bits[NO_TRUMP, suit]
-        length = count_held(v, suit_bits)
-        aces, kings = copies_held(v, suit), copies_held(v, 4 + suit)
-        x[1] += 1 if aces else 0
-        x[2] += aces - 1 if aces else 0
-        if aces == 0:
-            x[3] += 1  # open suit
-        if aces < copies and kings and length > 1:
-            x[4] += 1
-        if aces == copies:
-            x[5] += kings
-            if kings == copies:
-                x[6] += length - 2 * copies
-            else:
-                x[7] += length - aces - kings
-        elif aces:
-            x[8] += length - 1
-            x[9] += 1 if kings else 0
+        length = count_held(view, t.suit_bits[NO_TRUMP, suit])
+        aces, kings = copies_held(view, suit), copies_held(view, 4 + suit)
+        if aces:
+            features[PLAIN.aces] += 1
+            features[PLAIN.second_aces] += aces - 1
         else:
-            x[10] += max(0, length - 2)
-    x[11] = x[3] * x[3]
-    x[12] = popcount(v.held & (RANK_BITS << 4))
-    x[13] = popcount(v.held & (RANK_BITS << (kinds - 4)))
+            open_suits += 1
+        if aces < copies and kings and length > 1:
+            features[PLAIN.guarded_kings] += 1
+        if aces == copies:
+            features[PLAIN.backed_kings] += kings
+            if kings == copies:
+                features[PLAIN.long_tops] += length - 2 * copies
+            else:
+                features[PLAIN.long_aces] += length - aces - kings
+        elif aces:
+            features[PLAIN.long_suits] += length - 1
+            features[PLAIN.kings_with_ace] += 1 if kings else 0
+        else:
+            features[PLAIN.low_long] += max(0, length - 2)
+    features[PLAIN.open_suits] = open_suits
+    features[PLAIN.open_squared] = open_suits * open_suits
+    features[PLAIN.king_kinds] = popcount(view.held & (RANK_BITS << 4))
+    features[PLAIN.lowest_kinds] = popcount(view.held & (RANK_BITS << (t.kinds - 4)))
 
 
 @kernel
-def weigh(x: Array, weights: Array) -> float:
+def weigh(features: Array, weights: Array) -> float:
     """The weighted sum of the counts."""
     total = 0.0
     for i in range(N_FEATURES):
-        total += x[i] * weights[i]
+        total += features[i] * weights[i]
     return total

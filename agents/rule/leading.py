@@ -12,83 +12,81 @@ OPPONENTS = 0b1010
 
 
 @kernel
-def lead(v: Row, t: Row, legal: int) -> int:
+def lead(view: Row, t: Row, legal: int) -> int:
     """The card to lead."""
-    if popcount(legal) == 1:
-        return lowest_bit(legal)
-    if v.declarer & 1:
-        return lead_against(v, t, legal)
-    if v.sitting_out >= 0 and legal & v.trumps:
-        return highest(legal & v.trumps, v.strain)  # losers last: let them throw off
-    if enemy_trumps(v) and legal & v.trumps:
-        card = draw_trumps(v, t, legal & v.trumps)
+    if view.declarer & 1:
+        return lead_against(view, t, legal)
+    if view.sitting_out >= 0 and legal & view.trumps:
+        return highest(legal & view.trumps, view.strain)  # losers last: let them throw off
+    if enemy_trumps(view) and legal & view.trumps:
+        card = draw_trumps(view, t, legal & view.trumps)
         if card >= 0:
             return card
-    return lead_side(v, t, legal)
+    return lead_side(view, t, legal)
 
 
 @kernel
-def stuck(v: Row, t: Row) -> bool:
+def stuck(view: Row, t: Row) -> bool:
     """Whether the declarer is a dealer who was not allowed to pass."""
-    return v.dealer == v.declarer and t.legal_calls[3, 0] & 1 == 0 and v.level == 0
+    return view.dealer == view.declarer and t.legal_calls[3, 0] & 1 == 0 and view.level == 0
 
 
 @kernel
-def draw_trumps(v: Row, t: Row, trumps: int) -> int:
+def draw_trumps(view: Row, t: Row, trumps: int) -> int:
     """A trump to lead while opponents may hold some; -1 to keep them."""
-    strain = v.strain
+    strain = view.strain
     top = highest(trumps, strain)
-    above = beaters(v, top)
-    n = count_held(v, v.trumps)
+    above = beaters(view, top)
+    n = count_held(view, view.trumps)
     if above == 0:
         return top
-    if v.declarer == 2:
-        opening = v.tricks_won[0] + v.tricks_won[1] == 0
-        return top if not stuck(v, t) and (n > 1 or opening) else -1
-    out = count(v, v.trumps)  # a lone boss takes its trick anyway: leave it out
+    if view.declarer == 2:
+        opening = view.tricks_won[0] + view.tricks_won[1] == 0
+        return top if not stuck(view, t) and (n > 1 or opening) else -1
+    out = count(view, view.trumps)  # a lone boss takes its trick anyway: leave it out
     return top if (n > 2 and out > 1) or (n == 2 and out > 4) else -1
 
 
 @kernel
-def lead_side(v: Row, t: Row, legal: int) -> int:
+def lead_side(view: Row, t: Row, legal: int) -> int:
     """A side card for the declarer's side (or any card at no trump)."""
-    side = legal & ~v.trumps
+    side = legal & ~view.trumps
     if side == 0:
-        return highest(legal, v.strain)
-    boss = best_boss(v, t, side)
+        return highest(legal, view.strain)
+    boss = best_boss(view, t, side)
     if boss >= 0:
         return boss
-    return lowest_from(v, t, side)
+    return lowest_from(view, t, side)
 
 
 @kernel
-def best_boss(v: Row, t: Row, kinds: int) -> int:
+def best_boss(view: Row, t: Row, kinds: int) -> int:
     """The boss card that is likeliest to hold, or one no opponent can beat; -1 of none."""
-    strain = v.strain
+    strain = view.strain
     best, best_chance = -1, 0.0
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
-        chance = holds_chance(v, t, kind, SUIT_OF[strain, kind], OPPONENTS)
-        if chance > best_chance + 0.001 and (chance > 0.999 or beaters(v, kind) == 0):
+        chance = holds_chance(view, t, kind, SUIT_OF[strain, kind], OPPONENTS)
+        if chance > best_chance + 0.001 and (chance > 0.999 or beaters(view, kind) == 0):
             best, best_chance = kind, chance
     return best
 
 
 @kernel
-def lowest_from(v: Row, t: Row, side: int) -> int:
+def lowest_from(view: Row, t: Row, side: int) -> int:
     """A low card: from the shortest suit with trumps to ruff with, else from the longest."""
-    strain = v.strain
-    short = v.trumps != 0
+    strain = view.strain
+    short = view.trumps != 0
     best, best_value = -1, 1 << 30
     for suit in range(4):
         held = side & t.suit_bits[strain, suit]
         if held == 0:
             continue
-        n = count_held(v, held)
+        n = count_held(view, held)
         card = lowest(held, strain)
-        value = 10 * (n if short else -n) - popcount(BEATS[strain, card] & v.unseen)
-        if v.thrown >> suit & 1 and may_hold(v, 2, v.trumps, strain):
+        value = 10 * (n if short else -n) - popcount(BEATS[strain, card] & view.unseen)
+        if view.thrown >> suit & 1 and may_hold(view, 2, view.trumps, strain):
             value -= 100  # partner has thrown this suit off, to ruff it
         if value < best_value:
             best, best_value = card, value
@@ -96,27 +94,27 @@ def lowest_from(v: Row, t: Row, side: int) -> int:
 
 
 @kernel
-def lead_against(v: Row, t: Row, legal: int) -> int:
+def lead_against(view: Row, t: Row, legal: int) -> int:
     """A lead in defence: a likely winner, else low from a suit without an honour to guard."""
-    strain = v.strain
-    side = legal & ~v.trumps
-    boss = best_boss(v, t, side)
+    strain = view.strain
+    side = legal & ~view.trumps
+    boss = best_boss(view, t, side)
     if boss >= 0:
         return boss
     if side == 0:
         top = highest(legal, strain)
-        return top if beaters(v, top) == 0 else lowest(legal, strain)
+        return top if beaters(view, top) == 0 else lowest(legal, strain)
     best, best_value = -1, 1 << 30
     for suit in range(4):
         held = side & t.suit_bits[strain, suit]
         if held == 0:
             continue
-        n = count_held(v, held)
+        n = count_held(view, held)
         card = lowest(held, strain)
         value = 10 * n
-        if n == 2 and beaters(v, highest(held, strain)) == 1:
+        if n == 2 and beaters(view, highest(held, strain)) == 1:
             value += 25  # leading from a guarded honour strips it
-        value -= count(v, t.suit_bits[strain, suit])
+        value -= count(view, t.suit_bits[strain, suit])
         if value < best_value:
             best, best_value = card, value
     return best

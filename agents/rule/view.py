@@ -33,7 +33,7 @@ VIEW = np.dtype(
         ("to_go", np.int64, (2,)),  # points to the target, at least 1
         ("rounds", np.int64),  # 1: most points after `hands_left` deals win; 0: a target
         ("hands_left", np.int64),
-        ("turning", np.float64, (2,)),  # `equity.read_time`, where it has been asked for
+        ("turning", np.float64, (2,)),  # `win_curve.read_time`, where it has been asked for
         ("tricks_won", np.int64, (2,)),  # ours, theirs
         ("held", np.int64),  # kinds in hand, as bits
         ("held_pair", np.int64),  # kinds in hand twice
@@ -56,165 +56,165 @@ VIEW = np.dtype(
 
 
 @inline_kernel
-def one_hot(row: Array, at: int, n: int) -> int:
-    """Where the 1 is among the n entries from `row[at]`; -1 if there is none."""
-    bits = gather_bits(row, at, n, 0)
+def one_hot(observation: Array, at: int, n: int) -> int:
+    """Where the 1 is among the n entries from `observation[at]`; -1 if there is none."""
+    bits = gather_bits(observation, at, n, 0)
     return lowest_bit(bits) if bits else -1
 
 
 @kernel
-def count(v: Row, kinds: int) -> int:
+def count(view: Row, kinds: int) -> int:
     """How many cards not accounted for are of these kinds."""
-    return popcount(v.unseen & kinds) + popcount(v.unseen_pair & kinds)
+    return popcount(view.unseen & kinds) + popcount(view.unseen_pair & kinds)
 
 
 @kernel
-def count_held(v: Row, kinds: int) -> int:
+def count_held(view: Row, kinds: int) -> int:
     """How many cards in hand are of these kinds."""
-    return popcount(v.held & kinds) + popcount(v.held_pair & kinds)
+    return popcount(view.held & kinds) + popcount(view.held_pair & kinds)
 
 
 @kernel
-def read_view(row: Array, t: Row, o: Row, v: Row) -> None:
-    """Fill the whole of `v` from an observation, int8 (D,)."""
+def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
+    """Fill the whole of `view` from an observation, int8 (D,)."""
     public = o.private
-    v.phase = one_hot(row, public + o.phase, 5)
-    v.dealer = one_hot(row, public + o.dealer, 4)
-    read_hand(row, t, o, v)
-    read_calls(row, public, t, o, v)
-    read_scores(row, public, t, o, v)
-    if v.phase == PLAY:
-        read_seen(row, public, t, o, v)
-        read_trick(row, public, t, o, v)
-        v.thrown = 0
-        if v.led < 0 and v.void[2] != 0 and v.trumps != 0:
-            v.thrown = thrown_suits(row, public, t, o, v)
+    view.phase = one_hot(observation, public + o.phase, 5)
+    view.dealer = one_hot(observation, public + o.dealer, 4)
+    read_hand(observation, t, o, view)
+    read_calls(observation, public, t, o, view)
+    read_scores(observation, public, t, o, view)
+    if view.phase == PLAY:
+        read_seen(observation, public, t, o, view)
+        read_trick(observation, public, t, o, view)
+        view.thrown = 0
+        if view.led < 0 and view.void[2] != 0 and view.trumps != 0:
+            view.thrown = thrown_suits(observation, public, t, o, view)
 
 
 @kernel
-def read_hand(row: Array, t: Row, o: Row, v: Row) -> None:
+def read_hand(observation: Array, t: Row, o: Row, view: Row) -> None:
     """The private blocks; every other card counts as unseen."""
     kinds, copies = t.kinds, t.copies
     deck = (1 << kinds) - 1
-    v.held = gather_bits(row, o.hand, kinds, 0)
-    v.held_pair = gather_bits(row, o.hand, kinds, 1) if copies == 2 else 0
-    seen, seen_pair = v.held, v.held_pair
-    v.given = 0
-    v.received = 0
+    view.held = gather_bits(observation, o.hand, kinds, 0)
+    view.held_pair = gather_bits(observation, o.hand, kinds, 1) if copies == 2 else 0
+    seen, seen_pair = view.held, view.held_pair
+    view.given = 0
+    view.received = 0
     if o.discarded >= 0:
-        once = gather_bits(row, o.discarded, kinds, 0)
-        twice = gather_bits(row, o.discarded, kinds, 1)
-        v.given = popcount(once) + popcount(twice)
-        v.received = gather_bits(row, o.passed, kinds, 0)
+        once = gather_bits(observation, o.discarded, kinds, 0)
+        twice = gather_bits(observation, o.discarded, kinds, 1)
+        view.given = popcount(once) + popcount(twice)
+        view.received = gather_bits(observation, o.passed, kinds, 0)
         seen_pair |= twice | (seen & once)
         seen |= once
-    v.unseen = deck & ~(seen_pair if copies == 2 else seen)
-    v.unseen_pair = deck & ~seen if copies == 2 else 0
-    v.n_unseen = popcount(v.unseen) + popcount(v.unseen_pair)
+    view.unseen = deck & ~(seen_pair if copies == 2 else seen)
+    view.unseen_pair = deck & ~seen if copies == 2 else 0
+    view.n_unseen = popcount(view.unseen) + popcount(view.unseen_pair)
 
 
 @kernel
-def read_calls(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
+def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
     """The auction so far, and the contract once it is over."""
     width = 1 + t.n_levels
-    v.calls_made = 0
-    v.standing = -1
-    v.level = -1
-    v.strain = -1
-    v.sitting_out = -1
+    view.calls_made = 0
+    view.standing = -1
+    view.level = -1
+    view.strain = -1
+    view.sitting_out = -1
     for turn in range(1, 5):  # in the order of the auction: an equalling dealer stands
-        seat = (v.dealer + turn) & 3
-        said = one_hot(row, public + o.calls + seat * width, width)
+        seat = (view.dealer + turn) & 3
+        said = one_hot(observation, public + o.calls + seat * width, width)
         strain = -1
         if said > 0 and o.call_strains >= 0:
-            strain = one_hot(row, public + o.call_strains + seat * 5, 5)
-        v.calls[seat] = said
-        v.call_strains[seat] = strain
+            strain = one_hot(observation, public + o.call_strains + seat * 5, 5)
+        view.calls[seat] = said
+        view.call_strains[seat] = strain
         if said >= 0:
-            v.calls_made += 1
+            view.calls_made += 1
         if said > 0:
-            v.standing = seat
-            v.level = said - 1
-            v.strain = strain
-    v.declarer = one_hot(row, public + o.declarer, 4)
-    if v.declarer >= 0:
-        v.strain = one_hot(row, public + o.strain, 5)
+            view.standing = seat
+            view.level = said - 1
+            view.strain = strain
+    view.declarer = one_hot(observation, public + o.declarer, 4)
+    if view.declarer >= 0:
+        view.strain = one_hot(observation, public + o.strain, 5)
         if o.sitting_out >= 0:
-            v.sitting_out = one_hot(row, public + o.sitting_out, 4)
-    strain = v.strain
-    v.trumps = t.suit_bits[strain, strain] if 0 <= strain < 4 else 0
+            view.sitting_out = one_hot(observation, public + o.sitting_out, 4)
+    strain = view.strain
+    view.trumps = t.suit_bits[strain, strain] if 0 <= strain < 4 else 0
 
 
 @kernel
-def read_scores(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
+def read_scores(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
     """Scores, what is still to go, and how long the game lasts."""
-    v.rounds = 1 if t.win_rule == ROUNDS else 0
-    v.hands_left = row[public + o.hands_left]
+    view.rounds = 1 if t.win_rule == ROUNDS else 0
+    view.hands_left = observation[public + o.hands_left]
     for side in range(2):
-        v.score[side] = row[public + o.score + side]
-        v.tricks_won[side] = row[public + o.tricks_won + side]
-        v.to_go[side] = 1
+        view.score[side] = observation[public + o.score + side]
+        view.tricks_won[side] = observation[public + o.tricks_won + side]
+        view.to_go[side] = 1
         if o.to_go >= 0:
-            v.to_go[side] = max(1, row[public + o.to_go + side])
+            view.to_go[side] = max(1, observation[public + o.to_go + side])
 
 
 @kernel
-def read_seen(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
+def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
     """Take every card played out of the unseen ones."""
     kinds, copies = t.kinds, t.copies
-    unseen, pair = v.unseen, v.unseen_pair
+    unseen, pair = view.unseen, view.unseen_pair
     for plane in range(4 * copies):
-        played = gather_bits(row, public + o.played + plane * kinds, kinds, 0)
+        played = gather_bits(observation, public + o.played + plane * kinds, kinds, 0)
         from_pair = played & pair
         pair &= ~from_pair
         unseen &= ~(played & ~from_pair)
-    v.unseen = unseen
-    v.unseen_pair = pair
-    v.n_unseen = popcount(unseen) + popcount(pair)
+    view.unseen = unseen
+    view.unseen_pair = pair
+    view.n_unseen = popcount(unseen) + popcount(pair)
 
 
 @kernel
-def read_trick(row: Array, public: int, t: Row, o: Row, v: Row) -> None:
+def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
     """The trick on the table, who still plays to it, and what each seat may hold."""
     kinds = t.kinds
-    v.led = one_hot(row, public + o.led, 4)
-    v.winning = one_hot(row, public + o.winning, 4) if v.led >= 0 else -1
-    v.winning_kind = -1
-    v.after = 0
-    left = count_held(v, -1)
-    v.cards_left[0] = left
+    view.led = one_hot(observation, public + o.led, 4)
+    view.winning = one_hot(observation, public + o.winning, 4) if view.led >= 0 else -1
+    view.winning_kind = -1
+    view.after = 0
+    left = count_held(view, -1)
+    view.cards_left[0] = left
     for seat in range(1, 4):
-        card = one_hot(row, public + o.trick + (seat - 1) * kinds, kinds)
-        if seat == v.winning:
-            v.winning_kind = card
-        out = seat == v.sitting_out
-        v.cards_left[seat] = 0 if out else left - (1 if card >= 0 else 0)
+        card = one_hot(observation, public + o.trick + (seat - 1) * kinds, kinds)
+        if seat == view.winning:
+            view.winning_kind = card
+        out = seat == view.sitting_out
+        view.cards_left[seat] = 0 if out else left - (1 if card >= 0 else 0)
         if card < 0 and not out:
-            v.after |= 1 << seat
+            view.after |= 1 << seat
     for seat in range(4):
-        v.void[seat] = gather_bits(row, public + o.voids + seat * 4, 4, 0)
+        view.void[seat] = gather_bits(observation, public + o.voids + seat * 4, 4, 0)
 
 
 @kernel
-def beaters(v: Row, kind: int) -> int:
+def beaters(view: Row, kind: int) -> int:
     """How many unseen cards of its own suit rank above this card."""
-    return count(v, BEATS[v.strain, kind])
+    return count(view, BEATS[view.strain, kind])
 
 
 @kernel
-def thrown_suits(row: Array, public: int, t: Row, o: Row, v: Row) -> int:
+def thrown_suits(observation: Array, public: int, t: Row, o: Row, view: Row) -> int:
     """The side suits partner has thrown off so far, from replaying the tricks."""
-    strain = v.strain
-    leader = opening_leader(t, v.dealer, v.declarer, v.sitting_out)
+    strain = view.strain
+    leader = opening_leader(t, view.dealer, view.declarer, view.sitting_out)
     thrown = 0
-    for trick in range(1, v.tricks_won[0] + v.tricks_won[1] + 1):
-        led = SUIT_OF[strain, card_of(row, public, t, o, leader, trick)]
+    for trick in range(1, view.tricks_won[0] + view.tricks_won[1] + 1):
+        led = SUIT_OF[strain, card_of(observation, public, t, o, leader, trick)]
         winner, most = leader, 0
         for turn in range(4):
             seat = (leader + turn) & 3
-            if seat == v.sitting_out:
+            if seat == view.sitting_out:
                 continue
-            card = card_of(row, public, t, o, seat, trick)
+            card = card_of(observation, public, t, o, seat, trick)
             if seat == 2 and SUIT_OF[strain, card] != led:
                 thrown |= 1 << SUIT_OF[strain, card]
             if t.power[strain, led, card] > most:
@@ -224,11 +224,11 @@ def thrown_suits(row: Array, public: int, t: Row, o: Row, v: Row) -> int:
 
 
 @kernel
-def card_of(row: Array, public: int, t: Row, o: Row, seat: int, trick: int) -> int:
+def card_of(observation: Array, public: int, t: Row, o: Row, seat: int, trick: int) -> int:
     """The card a seat played to a trick (from 1)."""
     kinds = t.kinds
     first = public + o.played + seat * t.copies * kinds
     for at in range(t.copies * kinds):
-        if row[first + at] == trick:
+        if observation[first + at] == trick:
             return at % kinds
     return 0

@@ -37,34 +37,36 @@ def lead_chance(lead: float, tricks: float, hands: float) -> float:
 
 
 @kernel
-def read_time(v: Row) -> None:
-    """Fill `v.turning`: how far a lead, or one that still wants a bid, has time to win."""
-    left = float(v.hands_left - 1)
-    v.turning[0] = 1.0 - exp(-left / HURRY)
-    v.turning[1] = 1.0 - exp(-left / PATIENCE)
+def read_time(view: Row) -> None:
+    """Fill `view.turning`: how far a lead, or one that still wants a bid, has time to win."""
+    left = float(view.hands_left - 1)
+    view.turning[0] = 1.0 - exp(-left / HURRY)
+    view.turning[1] = 1.0 - exp(-left / PATIENCE)
 
 
 @kernel
-def worth(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
     """What bidding goes by: the chance to win the game, and a little for the points themselves.
 
     Without that little, a side that cannot win any more would bid moon after moon, at no cost it
     can see, only to keep the others from making the bid they need.
     """
-    return equity(v, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
+    return win_chance(view, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
 
 
 @kernel
-def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
+def win_chance(
+    view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool
+) -> float:
     """The chance to win the game after a hand of `ours` and `theirs` points; a draw is a half."""
     tricks = float(t.tricks)
-    left = float(v.hands_left - 1)
-    if v.rounds == 1:
-        lead = float(v.score[0] - v.score[1]) + ours - theirs
+    left = float(view.hands_left - 1)
+    if view.rounds == 1:
+        lead = float(view.score[0] - view.score[1]) + ours - theirs
         if left <= 0.0:
             return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
         return lead_chance(lead, tricks, left)
-    gap_us, gap_them = float(v.to_go[0]) - ours, float(v.to_go[1]) - theirs
+    gap_us, gap_them = float(view.to_go[0]) - ours, float(view.to_go[1]) - theirs
     if us_declare:
         result = result_at_target(t, -gap_us, -gap_them, made)
     else:
@@ -78,7 +80,7 @@ def equity(v: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: b
     # a lead must be turned into a win before the deals run out: that takes longest where only a
     # bid of our own can still win, against a side that keeps overbidding
     waiting = t.win_rule == MADE_BID and gap_us <= 0.0 and gap_them > FAR
-    chance_to_turn = float(v.turning[1 if waiting else 0])
+    chance_to_turn = float(view.turning[1 if waiting else 0])
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)
     hands = 0.5 + min(gap_us, gap_them) / (PACE * tricks)
     chance = lead_chance(gap_them - gap_us, tricks, hands)

@@ -13,10 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
-from bideuchre_env.agents.rule.agent import rule_decision
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import GOLDEN, deal_hand, mix, split_seed, start_game
@@ -140,13 +137,12 @@ def _play(
     )
     seed_rows(space.states, *words)
     start_rows(space.states, tables, np.full(m, -1))
-    weights = load_weights(rules.kinds, rules.copies)
 
     def work(start: int, stop: int) -> None:
         if policy == "random":
             random_hands(space, start, stop, words[0], observe)
         else:
-            rule_hands(space, start, stop, weights, new_rows(VIEW, 1), new_rows(SCRATCH, 1))
+            rule_hands(space, start, stop, rule_workspace(rules))
 
     team.share(m, work, 1)
     return space.counts
@@ -177,11 +173,9 @@ def random_hands(space: Workspace, start: int, stop: int, low: Word, observe: bo
 
 
 @entry_kernel
-def rule_hands(
-    space: Workspace, start: int, stop: int, weights: Array, views: Array, scratch: Array
-) -> None:
+def rule_hands(space: Workspace, start: int, stop: int, work: RuleWorkspace) -> None:
     """Play `quotas[i]` hands by the rule player at each table i from `start` to `stop` - 1."""
-    t, o, view = space.tables[0], space.offsets[0], views[0]
+    t = space.tables[0]
     for i in range(start, stop):
         s = space.states[i]
         observation, mask = row_of(space.observations, i), row_of(space.masks, i)
@@ -189,9 +183,7 @@ def rule_hands(
             deal_hand(s, t)
             n = 0
             while s.phase < DEAL:
-                encode(s, t, o, s.turn, observation)
-                legal(s, t, mask)
-                apply(s, t, rule_decision(observation, mask, t, o, weights[0], view, scratch[0]))
+                act_by_rule(s, observation, mask, work)
                 n += 1
             count_hand(s, t, n, space.counts[i])
 

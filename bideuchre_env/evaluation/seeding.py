@@ -8,11 +8,10 @@ import numpy as np
 
 from bideuchre_env import agents as players
 from bideuchre_env._checks import is_whole
-from bideuchre_env.agents.base import Agent
+from bideuchre_env.agents.base import Agent, checked_agent
 from bideuchre_env.core.phases.deal import SEED_LIMIT
 from bideuchre_env.core.state import new_states
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.envs.solo.players import checked_agent
 from bideuchre_env.errors import OptionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.rules import Rules

@@ -2,10 +2,10 @@
 
     python experiments/fitting/build_hand_table.py --seed 1
 
-For every canonical hand of the 24-card deck and of the 32-card double deck (see
-`agents/hand_table.py`) the other cards are dealt at random and played out by the rule player at
-all seats, the hand's holder having been given the contract: with partner in every strain, and
-alone in every strain after every exchange. The 24-card hands are played once with the declarer
+For every canonical hand of the 24-card deck and of the 32-card double deck
+(`agents/expert/hand_table.py`) the other cards are dealt at random and played out by the rule
+player at all seats, the hand's holder having been given the contract: with partner in every strain,
+and alone in every strain after every exchange. The 24-card hands are played once with the declarer
 leading and once with another seat leading (each as often); the 32-card ones with the declarer
 leading, as in every declared game of that deck.
 
@@ -21,17 +21,15 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, canonical_key
-from bideuchre_env.agents.rule.agent import rule_decision
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.cli.script_args import parse, run
-from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.hands import put
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import (
@@ -44,14 +42,14 @@ from bideuchre_env.core.phases.deal import (
     split_seed,
 )
 from bideuchre_env.core.state import DEAL, new_states
-from bideuchre_env.core.step import apply, begin_cards, legal, legal_bits
-from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.step import apply, begin_cards, legal_bits
 from bideuchre_env.errors import OptionError
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 NEAR = 0.4  # tricks below the best strain for a second look
 N_EXCHANGES = 4
@@ -156,20 +154,17 @@ def make_deck(kinds: int, copies: int, args: Args, low: Word) -> dict[str, Array
     alone = np.zeros((n, len(leaders), N_EXCHANGES, N_STRAINS, 2), np.int64)
     for lead, leader in enumerate(leaders):
         rules = game(kinds, copies, leader)
-        layout, weights = layout_of(rules), load_weights(kinds, copies)
         deals = np.array([args.first, args.more, args.first_alone, args.more_alone])
-        states, tables = new_states(1), compile_tables(rules)
-        observation, mask = (
-            np.zeros((1, size), np.int8) for size in (layout.size, tables["n_actions"][0])
+        table = Table(
+            rule_workspace(rules),
+            new_states(2),
+            np.zeros((1, layout_of(rules).size), np.int8),
+            np.zeros((1, actions.of(rules).n), np.int8),
         )
         own = np.uint64((int(low) + 2 * lead + 4 * copies) % (1 << 64))
         for start in range(0, n, 64):  # in parts, so that Ctrl-C is heard
             part = slice(start, min(start + 64, n))
-            play_hands(
-                keys[part], start, own, deals, states, tables, layout.offsets, weights,
-                new_rows(VIEW, 1), new_rows(SCRATCH, 1), observation, mask,
-                won[part, lead], alone[part, lead],
-            )  # fmt: skip
+            play_hands(table, keys[part], start, own, deals, won[part, lead], alone[part, lead])
     lone = np.round(SCALE * alone[..., 0] / alone[..., 1])
     name = f"{kinds}x{copies}"
     return {
@@ -187,52 +182,44 @@ def quantised(counts: Array) -> Array:
     return shares
 
 
+class Table(NamedTuple):
+    """What hands are played on."""
+
+    work: RuleWorkspace
+    states: Array  # the deal, and the hand that is played from it
+    observations: Array  # (1, D)
+    masks: Array  # (1, A)
+
+
 @entry_kernel
 def play_hands(
-    keys: Array,
-    first_row: int,
-    low: Word,
-    deals: Array,
-    states: Array,
-    tables: Array,
-    offsets: Array,
-    weights: Array,
-    views: Array,
-    scratch: Array,
-    observations: Array,
-    masks: Array,
-    won: Array,
-    alone: Array,
+    table: Table, keys: Array, first_row: int, low: Word, deals: Array, won: Array, alone: Array
 ) -> None:
     """Play every hand out, and add up tricks in `won` and lone successes and deals in `alone`."""
-    s, t = states[0], tables[0]
+    deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for i in range(len(keys)):
         row = np.uint64(first_row + i)
         for j in range(deals[0] + deals[1]):
             best = -1.0
             for strain in range(N_STRAINS):
                 best = max(best, mean_tricks(won[i, strain]))
-            seed_stream(s, low, mix(row * GOLDEN + np.uint64(j)))
-            dealer = deal_others(s, t, int(keys[i]))
-            one, two, three = int(s.hands[1]), int(s.hands[2]), int(s.hands[3])
+            seed_stream(deal, low, mix(row * GOLDEN + np.uint64(j)))
+            deal_others(deal, t, keys[i])
             for strain in range(N_STRAINS):
                 if j < deals[0] or mean_tricks(won[i, strain]) >= best - NEAR:
-                    give_contract(s, t, dealer, int(keys[i]), one, two, three, 0, strain)
-                    play_out(s, t, offsets, weights, views, scratch, observations, masks)
-                    won[i, strain, int(s.tricks_won[0])] += 1
+                    give_contract(s, deal, t, 0, strain)
+                    play_out(s, table)
+                    won[i, strain, s.tricks_won[0]] += 1
         for j in range(deals[2] + deals[3]):
-            seed_stream(s, low + np.uint64(1), mix(row * GOLDEN + np.uint64(j)))
-            dealer = deal_others(s, t, int(keys[i]))
-            one, two, three = int(s.hands[1]), int(s.hands[2]), int(s.hands[3])
+            seed_stream(deal, low + np.uint64(1), mix(row * GOLDEN + np.uint64(j)))
+            deal_others(deal, t, keys[i])
             for exchange in range(N_EXCHANGES):
                 for strain in range(N_STRAINS):
                     count = alone[i, exchange, strain]
                     if j < deals[2] or count[0] > 0:
-                        give_contract(
-                            s, t, dealer, int(keys[i]), one, two, three, 1 + exchange, strain
-                        )
-                        play_out(s, t, offsets, weights, views, scratch, observations, masks)
-                        count[0] += 1 if int(s.tricks_won[1]) == 0 else 0
+                        give_contract(s, deal, t, 1 + exchange, strain)
+                        play_out(s, table)
+                        count[0] += 1 if s.tricks_won[1] == 0 else 0
                         count[1] += 1
 
 
@@ -247,74 +234,58 @@ def mean_tricks(counts: Array) -> float:
 
 
 @kernel
-def deal_others(s: Row, t: Row, hand: int) -> int:
-    """Deal all cards but those of seat 0 to the others; the dealer, any of those not to its right.
+def deal_others(deal: Row, t: Row, hand: int) -> None:
+    """Give seat 0 its hand, deal the other cards to the others, and draw a dealer.
 
-    A dealer to the right of seat 0 would make it lead, by whichever rule; the stream of the row
-    decides the rest.
+    Any but the seat to the right of seat 0, which would make it lead by whichever rule.
     """
-    n, each = 0, int(t.tricks)
-    for kind in range(int(t.kinds)):
-        for copy in range(int(t.copies)):
+    n, each = 0, t.tricks
+    for kind in range(t.kinds):
+        for copy in range(t.copies):
             if hand >> (kind + COPY_SHIFT * copy) & 1 == 0:
-                s.plays[n] = kind
+                deal.plays[n] = kind
                 n += 1
-    shuffle(s, n, 1)
+    shuffle(deal, n, 1)
+    deal.hands[0] = hand
     for seat in range(1, 4):
         dealt = 0
         for i in range((seat - 1) * each, seat * each):
-            kind = int(s.plays[i])
-            dealt += 1 << (kind + COPY_SHIFT * ((dealt >> kind) & 1))
-        s.hands[seat] = dealt
-    return bounded(s, 3)
+            dealt = put(dealt, deal.plays[i])
+        deal.hands[seat] = dealt
+    deal.dealer = bounded(deal, 3)
 
 
 @kernel
-def give_contract(
-    s: Row, t: Row, dealer: int, own: int, one: int, two: int, three: int, level: int, strain: int
-) -> None:
+def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
     """Begin a hand that seat 0 has won with this bid, everybody else having passed."""
-    s.dealer = dealer
+    s.dealer = deal.dealer
     begin_hand(s)
-    s.hands[0] = own
-    s.hands[1] = one
-    s.hands[2] = two
-    s.hands[3] = three
-    s.calls[:] = 0
+    for seat in range(4):
+        s.hands[seat] = deal.hands[seat]
+        s.calls[seat] = 0
+        s.call_strains[seat] = -1
     s.calls[0] = 1 + level
-    s.call_strains[:] = -1
     s.calls_made = 4
     s.declarer = 0
     s.level = level
     s.strain = strain
-    if int(t.alone[level]):
+    if t.alone[level]:
         s.sitting_out = 2
     begin_cards(s, t)
 
 
 @kernel
-def play_out(
-    s: Row,
-    t: Row,
-    offsets: Array,
-    weights: Array,
-    views: Array,
-    scratch: Array,
-    observations: Array,
-    masks: Array,
-) -> None:
+def play_out(s: Row, table: Table) -> None:
     """Let the rule player play the hand to its end, or until a lone declarer loses a trick."""
-    o, w, v, x = offsets[0], weights[0], views[0], scratch[0]
-    observation, mask = row_of(observations, 0), row_of(masks, 0)
-    alone = int(s.sitting_out) >= 0
-    while int(s.phase) < DEAL and not (alone and int(s.tricks_won[1]) > 0):
+    t = table.work.tables[0]
+    observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
+    alone = s.sitting_out >= 0
+    while s.phase < DEAL and not (alone and s.tricks_won[1] > 0):
         bits = legal_bits(s, t)
         if bits & (bits - 1) == 0:  # forced
-            apply(s, t, int(t.card_offset) + lowest_bit(bits))
-            continue
-        encode(s, t, o, int(s.turn), observation)
-        legal(s, t, mask)
-        apply(s, t, rule_decision(observation, mask, t, o, w, v, x))
+            apply(s, t, t.card_offset + lowest_bit(bits))
+        else:
+            act_by_rule(s, observation, mask, table.work)
 
 
 if __name__ == "__main__":

@@ -40,10 +40,8 @@ from bideuchre_env.agents.expert.sampled_deals import (
     number_cards,
     seed_layouts,
 )
-from bideuchre_env.agents.rule.agent import rule_decision
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW, count_held, read_view
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
+from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.core.hands import held
@@ -53,7 +51,6 @@ from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, PLAY, new_states
 from bideuchre_env.core.step import apply, legal
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
@@ -159,12 +156,8 @@ def corrected(known: Array, found: Array) -> Array:
 class Workspace(NamedTuple):
     """What the hands of one game are played in, every array with one row."""
 
-    tables: Array
-    offsets: Array
-    weights: Array
+    rule: RuleWorkspace
     states: Array
-    views: Array
-    scratch: Array
     observations: Array
     masks: Array
     deals: Array
@@ -173,17 +166,13 @@ class Workspace(NamedTuple):
 def new_game(name: str, known: Array, seed: int) -> Workspace:
     """Room for a game whose deals are sampled by the odds `known`."""
     rules = RULES[name]
-    layout, states, deals = layout_of(rules), new_states(1), new_rows(LAYOUT, 1)
+    states, deals = new_states(1), new_rows(LAYOUT, 1)
     seed_rows(states, *split_seed(seed))
     deals["leanings"] = known
     return Workspace(
-        compile_tables(rules),
-        layout.offsets,
-        load_weights(rules.kinds, rules.copies),
+        rule_workspace(rules),
         states,
-        views=new_rows(VIEW, 1),
-        scratch=new_rows(SCRATCH, 1),
-        observations=np.zeros((1, layout.size), np.int8),
+        observations=np.zeros((1, layout_of(rules).size), np.int8),
         masks=np.zeros((1, actions.of(rules).n), np.int8),
         deals=deals,
     )
@@ -195,7 +184,8 @@ def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
 
     `found` (2, contracts, cards in hand, holders, ranks): in truth, and in sampled deals.
     """
-    s, t, o, view = space.states[0], space.tables[0], space.offsets[0], space.views[0]
+    s, rule, view = space.states[0], space.rule, space.rule.views[0]
+    t, o = rule.tables[0], rule.offsets[0]
     observation, mask = row_of(space.observations, 0), row_of(space.masks, 0)
     decisions = 0
     for i in range(first, last):
@@ -204,13 +194,9 @@ def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
         while s.phase < DEAL:
             encode(s, t, o, s.turn, observation)
             legal(s, t, mask)
-            chosen = rule_decision(
-                observation, mask, t, o, space.weights[0], view, space.scratch[0]
-            )
-            if s.phase == PLAY:
-                read_view(observation, t, o, view)
-                if 1 < count_held(view, -1) < MOST_HELD:
-                    note_card(s, view, space.deals[0], found)
+            chosen = rule_decision(observation, mask, rule)
+            if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
+                note_card(s, view, space.deals[0], found)
             apply(s, t, chosen)
             decisions += 1
     return decisions

@@ -47,7 +47,12 @@ from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, NETWORK, SCA
 from bideuchre_env.agents.expert.call_weights import fitted_numbers, plain_numbers, provenance
 from bideuchre_env.agents.expert.win_table import no_table
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
-from bideuchre_env.agents.rule.bidding import N_SIGNS, N_STRAINS, SCRATCH, read_signs
+from bideuchre_env.agents.rule.bidding import (
+    N_AUCTION_FEATURES,
+    N_STRAINS,
+    SCRATCH,
+    describe_auction,
+)
 from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.core.phases.deal import mix, split_seed
@@ -70,7 +75,7 @@ PAIRS = 1024  # in one step of it
 RIDGE = 50.0
 WORSE = 2.0  # times the squared error that training may leave; more, and it has diverged
 AT_ONCE = 20_000
-N_TOLD = 1 + N_COUNTS + N_SIGNS
+N_TOLD = 1 + N_COUNTS + N_AUCTION_FEATURES
 
 Player = ExpertAgent | RuleAgent
 
@@ -295,9 +300,9 @@ def note_call(
     trial.told[which, 0] = b.table_mean[strain]
     for i in range(N_COUNTS):
         trial.told[which, 1 + i] = b.counts[strain, i]
-    read_signs(v, t, strain, scratch.counts)
-    for i in range(N_SIGNS):
-        trial.told[which, 1 + N_COUNTS + i] = scratch.counts[i]
+    describe_auction(v, t, strain, scratch.features)
+    for i in range(N_AUCTION_FEATURES):
+        trial.told[which, 1 + N_COUNTS + i] = scratch.features[i]
 
 
 def refit_shifts(numbers: Array, trials: Array) -> None:

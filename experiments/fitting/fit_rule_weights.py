@@ -1,4 +1,4 @@
-"""Fit the numbers of the rule player's bidding: the whole of `agents/rule/hand_numbers.py`.
+"""Fit the weights of the rule player's bidding: the whole of `agents/data/rule_weights.npz`.
 
     python experiments/fitting/fit_rule_weights.py --decks 24x1 24x2
 
@@ -6,19 +6,19 @@ For each deck (24x1 is 24 kinds, one copy each), from rough guesses, the rule pl
 four seats; half the deals have the declarer leading, half the eldest hand. In every round:
 
 1. declarer: contracts with partner by seats and in strains that look good, some at random. Least
-   squares of the side's tricks on the counts of the declarer's hand (`agents/hand_value.py`).
+   squares of the side's tricks on the declarer's hand (`agents/rule/hand_features.py`).
 2. lone: the better half of the deals is played alone after every exchange. Logistic regression of
-   taking all tricks on the same counts and the missing bowers.
-3. signs: the auction is stopped after one to three calls and the next seat declares. Least squares
-   of the tricks beyond its hand's estimate on the signs of those calls (`agents/bidding.py`).
+   taking all tricks on the same features and the missing bowers.
+3. auction: it is stopped after one to three calls and the next seat declares. Least squares of the
+   tricks beyond its hand's estimate on those calls (`agents/rule/bidding.py`, `AuctionFeatures`).
 4. roles: whole hands are bid and played. Least squares of the declarer's side's tricks on the hand
    of the partner, and of a defender; of the points after a pass on the best estimate.
 
 3 and 4, done twice a round as calls depend on what a pass is worth, add a ladder with moons to that
-with calls for cards. Spreads are what is left over. A small ridge gives 0 to counts that never
-vary. Each deck has a stream of its own from `--seed`; decks not named keep the package's numbers.
+with calls for cards. Deviations are what is left over. A small ridge gives 0 to features that never
+vary. Each deck has a stream of its own from `--seed`; decks not named keep the package's weights.
 
-The package's numbers come from these fits, run in parts while the play was still being tuned: a run
+The package's weights come from these fits, run in parts while the play was still being tuned: a run
 comes close to them, not to the digit. This script, unlike the others, imports the package's core,
 for it fits the package's own agent. It writes at the end only: after Ctrl-C there is no file.
 """
@@ -26,7 +26,6 @@ for it fits the package's own agent. It writes at the end only: after Ctrl-C the
 from __future__ import annotations
 
 import sys
-import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -35,12 +34,21 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.rule import bidding, hand_numbers
+from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.rule.agent import RuleAgent
-from bideuchre_env.agents.rule.bidding import DECLARER, DEFENDER, HELPER, N_SIGNS, N_STRAINS
-from bideuchre_env.agents.rule.hand_features import N_FEATURES, describe
+from bideuchre_env.agents.rule.bidding import (
+    DECLARER,
+    DEFENDER,
+    HELPER,
+    N_AUCTION_FEATURES,
+    N_STRAINS,
+    describe_auction,
+    missing_bowers,
+    we_lead,
+)
+from bideuchre_env.agents.rule.hand_features import N_FEATURES, describe_hand
 from bideuchre_env.agents.rule.view import VIEW, read_view
-from bideuchre_env.agents.rule.weights import CAUTION, DECKS, LONE_CAUTION, PRESS, WEIGHTS
+from bideuchre_env.agents.rule.weights import DECKS, FITTED, load_weights, provenance
 from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -55,9 +63,9 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, new_rows
 
 NAMES = tuple(f"{kinds}x{copies}" for kinds, copies in DECKS)
 LOWEST = {16: "J", 20: "10", 24: "9"}  # rank, by kinds in the deck
-DECIMALS = {"tricks": 2, "spread": 2, "signs": 2, "lone": 2, "passing": 1}
+DECIMALS = {part: 1 if part == "passing" else 2 for part in FITTED}
 AT_RANDOM = 0.35  # share of contracts in any strain, and of lone bids at no trump: rare ones too
-FEWEST = 50  # with fewer hands than this a fit leaves its numbers as they were
+FEWEST = 50  # with fewer hands than this a fit leaves its weights as they were
 
 
 @dataclass(frozen=True)
@@ -67,8 +75,10 @@ class Args:
     decks: tuple[str, ...] = field(default=NAMES, metadata={"help": "the decks to fit"})
     deals: int = field(default=60_000, metadata={"help": "deals of each game in each fit"})
     rounds: int = field(default=2, metadata={"help": "times all is fitted, each upon the last"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and numbers"})
-    out: Path = field(default=Path("runs/hand_numbers.py"), metadata={"help": "written at the end"})
+    seed: int = field(default=0, metadata={"help": "same seed, same deals and weights"})
+    out: Path = field(
+        default=Path("runs/rule_weights.npz"), metadata={"help": "written at the end"}
+    )
 
 
 def parse_args(arguments: list[str] | None = None) -> Args:
@@ -79,21 +89,23 @@ def parse_args(arguments: list[str] | None = None) -> Args:
 def main(args: Args) -> int:
     """Fit the decks and write the file; 130, and no file, if interrupted."""
     check(args)
-    numbers: list[dict[str, Any]] = list(hand_numbers.HAND_NUMBERS)
+    arrays: dict[str, Array] = {}
+    made = provenance()
     try:
-        for place, name in enumerate(NAMES):
+        for place, (name, deck) in enumerate(zip(NAMES, DECKS, strict=True)):
+            weights = load_weights(*deck)[0]
             if name in args.decks:
                 start = time.perf_counter()
-                w = fit_deck(*DECKS[place], args, np.random.default_rng([args.seed, place]))
-                numbers[place] = {key: w[key].ravel() for key in DECIMALS}
+                weights = fit_deck(*deck, args, np.random.default_rng([args.seed, place]))
+                options = {each: getattr(args, each) for each in ("deals", "rounds", "seed")}
+                made[name] = {"script": "experiments/fitting/fit_rule_weights.py", **options}
                 print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        partial = args.out.with_suffix(".py.partial")
-        partial.write_text(source(numbers), encoding="utf-8")
-        partial.replace(args.out)  # complete or not at all
+            for part, decimals in DECIMALS.items():  # adding 0.0 leaves no -0.0
+                arrays[f"{name}_{part}"] = np.round(weights[part], decimals) + 0.0
     except KeyboardInterrupt:
         print("interrupted: nothing is written", file=sys.stderr)
         return 130
+    write_file(args.out, arrays, made)
     print(f"written to {args.out}")
     return 0
 
@@ -108,8 +120,8 @@ def check(args: Args) -> None:
 
 
 def fit_deck(kinds: int, copies: int, args: Args, rng: np.random.Generator) -> Row:
-    """The numbers of one deck, one record of `WEIGHTS`."""
-    weights = rough_weights(kinds * copies // 4)
+    """The weights of one deck, one record of `WEIGHTS`."""
+    weights = rough_weights(kinds, copies)
     calls, moons = games(kinds, copies)
 
     def deal(*games: Rules, n: int = args.deals) -> list[Deals]:
@@ -121,7 +133,7 @@ def fit_deck(kinds: int, copies: int, args: Args, rng: np.random.Generator) -> R
         for exchange in range(4):
             fit_lone(deal(calls), weights[0], exchange)
         for _ in range(2):
-            fit_signs(deal(calls, moons), weights[0])
+            fit_auction(deal(calls, moons), weights[0])
             fit_roles(deal(calls, moons, n=args.deals // 2), weights[0])
     return weights[0]
 
@@ -144,16 +156,17 @@ def games(kinds: int, copies: int) -> tuple[Rules, Rules]:
     )
 
 
-def rough_weights(tricks: int) -> Array:
-    """A beginner's numbers, good enough to choose the first contracts by; no lone bids."""
-    weights = new_rows(WEIGHTS, 1)
-    w = weights[0]
+def rough_weights(kinds: int, copies: int) -> Array:
+    """A beginner's weights, good enough to choose the first contracts by; no lone bids."""
+    weights, tricks = load_weights(kinds, copies).copy(), kinds * copies // 4
+    for part in FITTED:
+        weights[part] = 0.0
+    row = weights[0]
     trumps = [0.18 * tricks, 0.9, 0.8, 0.7, 0.5, 0.4, 0.35, 0.1, 0.1, 0.7, 0.4, 0.5, 0.2, 0.1, 0, 0]
     plain = [0.3 * tricks, 0.8, 0.6, -0.3, 0.2, 0.7, 0.8, 0.3, 0.2, 0.1, 0.1, 0, 0, 0, 0.3, 0]
-    w["tricks"][DECLARER] = [trumps, plain]
-    w["tricks"][HELPER:, :, 0], w["tricks"][HELPER:, :, -1] = 0.5, 1.0  # just about the bid
-    w["spread"], w["lone"][:, :, 0] = 0.18 * tricks, -20.0
-    w["caution"], w["press"], w["lone_caution"] = CAUTION, PRESS, LONE_CAUTION
+    row["tricks"][DECLARER] = [trumps, plain]
+    row["tricks"][HELPER:, :, 0], row["tricks"][HELPER:, :, -1] = 0.5, 1.0  # just about the bid
+    row["deviation"], row["lone"][:, :, 0] = 0.18 * tricks, -20.0
     return weights
 
 
@@ -163,7 +176,7 @@ class Deals:
     def __init__(self, rules: Rules, weights: Array, n: int, rng: np.random.Generator) -> None:
         self.rules, self.rng, self.rows = rules, rng, np.arange(n)
         self.agent = RuleAgent(rules, weights=weights)
-        self.tables, self.offsets = self.agent.tables, self.agent.layout._offsets()
+        self.tables, self.offsets = self.agent.tables, self.agent.layout.offsets
         self.view = new_rows(VIEW, 1)[0]
         self.half = int(np.argmax(self.tables["need"][0] >= rules.tricks // 2))  # a level
         self.states = new_states(n)
@@ -174,17 +187,19 @@ class Deals:
         self.estimates = np.zeros((n, 4, N_STRAINS))  # tricks as declarer, rounded for ties
         for seat in range(4):
             for strain in range(N_STRAINS):
-                numbers = weights["tricks"][0, DECLARER, int(strain == NO_TRUMP)]
-                x = self.counts(self.rows, seat, strain, seat)
-                self.estimates[:, seat, strain] = np.round(x @ numbers, 9)
+                these = weights["tricks"][0, DECLARER, int(strain == NO_TRUMP)]
+                features = self.features(self.rows, seat, strain, seat)
+                self.estimates[:, seat, strain] = np.round(features @ these, 9)
 
-    def counts(self, rows: Array, seats: Any, strains: Any, declarers: Any, level: Any = 0) -> Any:
-        """The counts of these hands, as they were dealt, in these contracts."""
+    def features(
+        self, rows: Array, seats: Any, strains: Any, declarers: Any, level: Any = 0
+    ) -> Any:
+        """The features of these hands, as they were dealt, in these contracts."""
         contracts = np.empty((4, len(rows)), np.int64)
         contracts[0], contracts[1], contracts[2], contracts[3] = seats, strains, declarers, level
-        x = np.zeros((len(rows), N_FEATURES))
-        count_rows(self.dealt[rows], self.tables, contracts, self.view, x)
-        return x
+        features = np.zeros((len(rows), N_FEATURES))
+        hand_rows(self.dealt[rows], self.tables, contracts, self.view, features)
+        return features
 
     def some_strains(self, seats: Array) -> Array:
         """For each row's seat the strain that looks best, or now and then any."""
@@ -220,7 +235,7 @@ class Deals:
         return s["tricks_won"][everyone, declarers & 1].astype(float)
 
 
-def fit_declarer(played: list[Deals], w: Row) -> None:
+def fit_declarer(played: list[Deals], weights: Row) -> None:
     """Tricks with partner, from the declarer's hand."""
     samples = []
     for deals in played:
@@ -229,12 +244,14 @@ def fit_declarer(played: list[Deals], w: Row) -> None:
         seats = np.where(best[rows, one] >= best[rows, other], one, other)
         strains = deals.some_strains(seats)
         won = deals.play_contract(rows, seats, deals.half, strains)
-        samples.append((strains, deals.counts(rows, seats, strains, seats), won))
+        samples.append((strains, deals.features(rows, seats, strains, seats), won))
     for kind, x, y in by_kind(samples):
-        w["tricks"][DECLARER, kind], w["spread"][DECLARER, kind] = least_squares(x, y)
+        weights["tricks"][DECLARER, kind], weights["deviation"][DECLARER, kind] = least_squares(
+            x, y
+        )
 
 
-def fit_lone(played: list[Deals], w: Row, exchange: int) -> None:
+def fit_lone(played: list[Deals], weights: Row, exchange: int) -> None:
     """The chance of all the tricks alone after this exchange, from the declarer's hand."""
     samples = []
     for deals in played:
@@ -248,33 +265,33 @@ def fit_lone(played: list[Deals], w: Row, exchange: int) -> None:
         rows = np.flatnonzero(tricks >= np.median(tricks))
         seats, strains = seats[rows], strains[rows]
         won = deals.play_contract(rows, seats, level, strains)
-        x = deals.counts(rows, seats, strains, seats, level)
+        x = deals.features(rows, seats, strains, seats, level)
         samples.append((strains, x, (won == deals.rules.tricks).astype(float)))
     for kind, x, y in by_kind(samples):
-        w["lone"][kind, exchange] = logistic_regression(x, y)
+        weights["lone"][kind, exchange] = logistic_regression(x, y)
 
 
-def fit_signs(played: list[Deals], w: Row) -> None:
+def fit_auction(played: list[Deals], weights: Row) -> None:
     """What the calls so far add to the estimate of the hand."""
     samples = []
-    w["signs"] = 0.0  # the estimates they are to correct have none
+    weights["auction"] = 0.0  # the estimates they are to correct have none
     for deals in played:
         rows = deals.rows
         deals.play_on(calls=deals.rng.integers(1, 4, len(rows)))
         seats = deals.states["turn"].astype(np.int64)
         strains = deals.some_strains(seats)
-        signs = np.ones((len(rows), 1 + N_SIGNS))
-        seen, t, o = deals.encoded(rows)[0], deals.tables, deals.offsets
-        sign_rows(seen, t, o, strains, deals.view, signs[:, 1:])
+        features = np.ones((len(rows), 1 + N_AUCTION_FEATURES))
+        seen, tables, offsets = deals.encoded(rows)[0], deals.tables, deals.offsets
+        auction_rows(seen, tables, offsets, strains, deals.view, features[:, 1:])
         won = deals.play_contract(rows, seats, deals.half, strains)
-        samples.append((strains, signs, won - deals.estimates[rows, seats, strains]))
+        samples.append((strains, features, won - deals.estimates[rows, seats, strains]))
     for kind, x, y in by_kind(samples):
-        numbers, w["spread"][DECLARER, kind] = least_squares(x, y, ridge=20.0)
-        w["signs"][kind] = numbers[1:]
-        w["tricks"][DECLARER, kind, 0] += numbers[0]
+        fitted, weights["deviation"][DECLARER, kind] = least_squares(x, y, ridge=20.0)
+        weights["auction"][kind] = fitted[1:]
+        weights["tricks"][DECLARER, kind, 0] += fitted[0]
 
 
-def fit_roles(played: list[Deals], w: Row) -> None:
+def fit_roles(played: list[Deals], weights: Row) -> None:
     """Tricks of somebody else's contract from partner's or a defender's hand; points of a pass."""
     samples: dict[int, list[Any]] = {HELPER: [], DEFENDER: []}
     passes: list[list[Any]] = [[], [], []]
@@ -285,7 +302,7 @@ def fit_roles(played: list[Deals], w: Row) -> None:
         declarers, strains, level = s["declarer"][rows], s["strain"][rows], s["level"][rows]
         won = s["tricks_won"][rows, declarers & 1].astype(float)
         for turn, role in ((1, DEFENDER), (2, HELPER), (3, DEFENDER)):
-            x = deals.counts(rows, (declarers + turn) & 3, strains, declarers, level)
+            x = deals.features(rows, (declarers + turn) & 3, strains, declarers, level)
             samples[role].append((strains, x, won))
         rows = deals.rows
         for made, gathered in enumerate(passes):  # calls made before, all passes
@@ -296,11 +313,11 @@ def fit_roles(played: list[Deals], w: Row) -> None:
             gathered.append(np.column_stack([points, np.ones(len(rows)), best]))
     for role, sample in samples.items():
         for kind, x, y in by_kind(sample):
-            w["tricks"][role, kind], w["spread"][role, kind] = least_squares(x, y)
+            weights["tricks"][role, kind], weights["deviation"][role, kind] = least_squares(x, y)
     for made, gathered in enumerate(passes):
         passed = np.concatenate(gathered)
         if len(passed) >= 4 * FEWEST:  # points vary more than tricks do
-            w["passing"][made] = least_squares(passed[:, 1:], passed[:, 0], ridge=10.0)[0]
+            weights["passing"][made] = least_squares(passed[:, 1:], passed[:, 0], ridge=10.0)[0]
 
 
 def by_kind(samples: list[Any]) -> Iterator[tuple[int, Array, Array]]:
@@ -313,54 +330,55 @@ def by_kind(samples: list[Any]) -> Iterator[tuple[int, Array, Array]]:
 
 
 def least_squares(x: Array, y: Array, ridge: float = 30.0) -> tuple[Array, float]:
-    """Numbers for the columns of x, the first of them all ones, and the deviation left over."""
+    """Weights for the columns of x, the first of them all ones, and the deviation left over."""
     penalty = np.diag([1e-6] + [ridge] * (x.shape[1] - 1))  # the constant goes almost free
-    numbers = np.linalg.solve(x.T @ x + penalty, x.T @ y)
-    return numbers, float(np.sqrt(np.mean((y - x @ numbers) ** 2)))
+    weights = np.linalg.solve(x.T @ x + penalty, x.T @ y)
+    return weights, float(np.sqrt(np.mean((y - x @ weights) ** 2)))
 
 
 def logistic_regression(x: Array, y: Array, ridge: float = 3.0) -> Array:
-    """Numbers for the columns of x, the first of them all ones, by Newton's steps."""
+    """Weights for the columns of x, the first of them all ones, by Newton's steps."""
     penalty = np.array([1e-6] + [ridge] * (x.shape[1] - 1))
 
-    def cost(numbers: Array) -> float:
-        z = x @ numbers
-        return float(np.sum(np.logaddexp(0, z) - y * z) + 0.5 * np.sum(penalty * numbers**2))
+    def cost(weights: Array) -> float:
+        z = x @ weights
+        return float(np.sum(np.logaddexp(0, z) - y * z) + 0.5 * np.sum(penalty * weights**2))
 
-    numbers, before = np.zeros(x.shape[1]), np.inf
-    while before - (now := cost(numbers)) > 1e-6:
-        p, before = 1 / (1 + np.exp(-np.clip(x @ numbers, -30, 30))), now
+    weights, before = np.zeros(x.shape[1]), np.inf
+    while before - (now := cost(weights)) > 1e-6:
+        p, before = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30))), now
         bend = x.T @ (x * (p * (1 - p) + 1e-9)[:, None]) + np.diag(penalty)
-        step = np.linalg.solve(bend, x.T @ (y - p) - penalty * numbers)
-        while cost(numbers + step) > now and np.abs(step).max() > 1e-9:
+        step = np.linalg.solve(bend, x.T @ (y - p) - penalty * weights)
+        while cost(weights + step) > now and np.abs(step).max() > 1e-9:
             step /= 2
-        numbers = numbers + step
-    return numbers
+        weights = weights + step
+    return weights
 
 
 @entry_kernel
-def count_rows(dealt: Array, tables: Array, contracts: Array, v: Row, x: Array) -> None:
-    """Write the counts of hands; contracts (4, m) are seats, strains, declarers and levels."""
+def hand_rows(dealt: Array, tables: Array, contracts: Array, view: Row, features: Array) -> None:
+    """Describe hands; contracts (4, m) are seats, strains, declarers and levels."""
     t = tables[0]
     for i in range(len(dealt)):
-        s, seat, strain = dealt[i], int(contracts[0, i]), int(contracts[1, i])
-        v.held = int(s.hands[seat]) & KIND_BITS
-        v.held_pair = int(s.hands[seat]) >> COPY_SHIFT
-        v.dealer = (int(s.dealer) - seat) & 3
-        declarer, level = (int(contracts[2, i]) - seat) & 3, int(contracts[3, i])
-        alone = int(t.alone[level]) == 1
-        last = 0 if declarer == 0 else int(t.need[level])  # for `hand_value.LEVEL`
-        last = bidding.missing_bowers(v, t, strain) if alone else last
-        on_lead = 1 if bidding.leads(v, t, 0, declarer, alone) else 0
-        describe(v, t, strain, on_lead, last, x[i])
+        s, seat, strain, level = dealt[i], contracts[0, i], contracts[1, i], contracts[3, i]
+        view.held = s.hands[seat] & KIND_BITS
+        view.held_pair = s.hands[seat] >> COPY_SHIFT
+        view.dealer = (s.dealer - seat) & 3
+        declarer = (contracts[2, i] - seat) & 3
+        alone = t.alone[level] == 1
+        last = 0 if declarer == 0 else t.need[level]  # for the feature `level`
+        last = missing_bowers(view, t, strain) if alone else last
+        describe_hand(view, t, strain, we_lead(view, t, declarer, alone), last, features[i])
 
 
 @entry_kernel
-def sign_rows(seen: Array, tables: Array, offsets: Array, strains: Array, v: Row, x: Array) -> None:
+def auction_rows(
+    seen: Array, tables: Array, offsets: Array, strains: Array, view: Row, features: Array
+) -> None:
     """Write what the calls in each observation say about a strain."""
     for i in range(len(seen)):
-        read_view(row_of(seen, i), tables[0], offsets[0], v)
-        bidding.read_signs(v, tables[0], int(strains[i]), x[i])
+        read_view(row_of(seen, i), tables[0], offsets[0], view)
+        describe_auction(view, tables[0], strains[i], features[i])
 
 
 @entry_kernel
@@ -368,20 +386,6 @@ def begin_rows(states: Array, tables: Array) -> None:
     """Go on from the contract to the exchange or the play."""
     for i in range(len(states)):
         begin_cards(states[i], tables[0])
-
-
-def source(numbers: list[dict[str, Any]]) -> str:
-    """The numbers of all decks as the text of `agents/rule/hand_numbers.py`."""
-    lines = [f'"""{hand_numbers.__doc__}"""', "", "# fmt: off"]
-    lines.append("HAND_NUMBERS: tuple[dict[str, tuple[float, ...]], ...] = (")
-    for (kinds, copies), deck in zip(DECKS, numbers, strict=True):
-        lines.append(f"    {{  # {kinds} kinds, {'one copy' if copies == 1 else 'two copies'}")
-        for key, decimals in DECIMALS.items():
-            values = ", ".join(f"{round(float(v), decimals) + 0.0:g}" for v in deck[key]) + ","
-            wrapped = textwrap.wrap(values, 87, break_on_hyphens=False)
-            lines += [f'        "{key}": (', *(" " * 12 + each for each in wrapped), "        ),"]
-        lines.append("    },")
-    return "\n".join([*lines, ")", "# fmt: on", ""])
 
 
 if __name__ == "__main__":

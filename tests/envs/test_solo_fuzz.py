@@ -69,8 +69,12 @@ def guarded(rows):
     walls = []
     for name in ARRAYS:
         setattr(rows, name, walled(getattr(rows, name), walls))
-    for start, room in rows._rooms.items():
-        rows._rooms[start] = tuple(walled(array, walls) for array in room)
+    own = rows._rows
+    rows._rows = own._replace(**{name: getattr(rows, name) for name in own._fields[3:]})
+    for start, scratch in rows._scratch.items():
+        *arrays, rule = scratch
+        rule = rule._replace(views=walled(rule.views, walls), scratch=walled(rule.scratch, walls))
+        rows._scratch[start] = type(scratch)(*(walled(array, walls) for array in arrays), rule)
     return walls
 
 

@@ -1,17 +1,18 @@
-"""The script that fits the rule player's bidding numbers writes a file like the shipped one."""
+"""The script that fits the rule player's bidding weights writes a file like the shipped one."""
 
 from __future__ import annotations
 
-import ast
-import math
+import json
 
+import numpy as np
 import pytest
 from support.script_modules import ROOT, loaded
 
-from bideuchre_env.agents.rule import hand_numbers
+from bideuchre_env.agents.data import PROVENANCE
+from bideuchre_env.agents.rule.weights import DECKS, FITTED, WEIGHTS, load_weights, provenance
 from bideuchre_env.errors import OptionError
 
-SHIPPED = (ROOT / "agents" / "rule" / "hand_numbers.py").read_text(encoding="utf-8")
+SHIPPED = ROOT / "agents" / "data" / "rule_weights.npz"
 
 
 @pytest.fixture(scope="module")
@@ -24,42 +25,54 @@ def arguments(fit, out, *options):
     return fit.parse_args(["--deals", "300", "--rounds", "1", "--out", str(out), *options])
 
 
-def read(text):
-    """The dicts of the file, and the comment each deck stands under."""
-    numbers = next(node for node in ast.parse(text).body if isinstance(node, ast.AnnAssign))
-    comments = [line.split("#")[1] for line in text.splitlines() if line.startswith("    {  #")]
-    return ast.literal_eval(numbers.value), comments
+def read(path):
+    """The arrays of a file, and how it says each deck was made."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files if name != PROVENANCE}
+        return arrays, json.loads(str(file[PROVENANCE]))
 
 
-def test_the_shipped_file_is_in_the_format_of_the_script(fit):
-    """Header included: the script writes the shipped numbers as they stand, to the byte."""
-    assert fit.source(list(hand_numbers.HAND_NUMBERS)) == SHIPPED
-    assert "experiments/fitting/fit_rule_weights.py" in hand_numbers.__doc__
+def test_the_shipped_weights_are_rounded_finite_and_of_every_deck(fit):
+    arrays, made = read(SHIPPED)
+    assert list(made) == list(fit.NAMES) == [f"{kinds}x{copies}" for kinds, copies in DECKS]
+    assert list(arrays) == [f"{deck}_{part}" for deck in made for part in FITTED]
+    for (kinds, copies), deck in zip(DECKS, made, strict=True):
+        weights = load_weights(kinds, copies)
+        assert provenance()[deck]["script"] == "experiments/fitting/fit_rule_weights.py"
+        for part, decimals in fit.DECIMALS.items():
+            shipped = arrays[f"{deck}_{part}"]
+            assert shipped.dtype == WEIGHTS[part].base
+            assert np.isfinite(shipped).all()
+            assert np.array_equal(shipped, weights[part][0])
+            assert np.array_equal(shipped, np.round(shipped, decimals))
 
 
-def test_a_small_fit_writes_the_same_keys_shapes_and_decks(fit, tmp_path, capsys):
+def test_a_small_fit_writes_the_same_shapes_and_keeps_the_other_decks(fit, tmp_path, capsys):
     """A single and a double deck fitted, the others as they are in the package."""
-    out = tmp_path / "new" / "hand_numbers.py"
+    out = tmp_path / "new" / "rule_weights.npz"
     assert fit.main(arguments(fit, out, "--decks", "24x1", "16x2")) == 0
     printed = capsys.readouterr().out
     assert [line.split(":")[0] for line in printed.splitlines()[:-1]] == ["24x1", "16x2"]
-    assert [path.name for path in out.parent.iterdir()] == ["hand_numbers.py"]
-    numbers, comments = read(out.read_text(encoding="utf-8"))
-    shipped, shipped_comments = read(SHIPPED)
-    assert comments == shipped_comments
-    for name, deck, old in zip(fit.NAMES, numbers, shipped, strict=True):
-        assert {k: len(v) for k, v in deck.items()} == {k: len(v) for k, v in old.items()}
-        assert list(deck) == list(old)
-        assert all(math.isfinite(value) for values in deck.values() for value in values)
-        assert (deck == old) == (name not in ("24x1", "16x2"))
+    assert [path.name for path in out.parent.iterdir()] == ["rule_weights.npz"]
+    (arrays, made), (shipped, shipped_made) = read(out), read(SHIPPED)
+    assert list(arrays) == list(shipped)
+    for deck in fit.NAMES:
+        fitted = deck in ("24x1", "16x2")
+        assert made[deck].get("deals") == (300 if fitted else None)
+        assert (made[deck] == shipped_made[deck]) == (not fitted)
+        parts = [f"{deck}_{part}" for part in FITTED]
+        assert all(np.isfinite(arrays[part]).all() for part in parts)
+        assert all(arrays[part].shape == shipped[part].shape for part in parts)
+        assert all(np.array_equal(arrays[part], shipped[part]) for part in parts) == (not fitted)
 
 
-def test_the_same_seed_gives_the_same_numbers(fit, tmp_path):
+def test_the_same_seed_gives_the_same_weights(fit, tmp_path):
     """Whichever other decks are fitted; another seed gives others."""
     for name, options in (("a", ["20x1"]), ("b", ["16x1", "20x1"]), ("c", ["20x1", "--seed", "1"])):
         assert fit.main(arguments(fit, tmp_path / name, "--decks", *options)) == 0
-    a, b, c = (read((tmp_path / name).read_text(encoding="utf-8"))[0][1] for name in "abc")
-    assert a == b != c
+    a, b, c = (read(tmp_path / name)[0]["20x1_tricks"] for name in "abc")
+    assert np.array_equal(a, b)
+    assert not np.array_equal(b, c)
 
 
 def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
@@ -67,7 +80,7 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "fit_roles", interrupted)
-    assert fit.main(arguments(fit, tmp_path / "numbers.py", "--decks", "16x1")) == 130
+    assert fit.main(arguments(fit, tmp_path / "weights.npz", "--decks", "16x1")) == 130
     assert "nothing is written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -83,5 +96,5 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
 )
 def test_bad_arguments_are_refused_before_anything_is_dealt(fit, tmp_path, options, told):
     with pytest.raises(OptionError, match=told):
-        fit.main(arguments(fit, tmp_path / "numbers.py", *options))
+        fit.main(arguments(fit, tmp_path / "weights.npz", *options))
     assert list(tmp_path.iterdir()) == []

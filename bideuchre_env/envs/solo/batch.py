@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import shown
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW
-from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -26,6 +24,8 @@ from bideuchre_env.envs.solo.rows import (
     SETUP,
     SOLO,
     SOMEBODY,
+    SoloRows,
+    SoloScratch,
     answer_rows,
     asked_rows,
     pay_rows,
@@ -41,7 +41,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.jit import Array, direct, new_rows
 from bideuchre_env.runtime.threads import Team
 
 
@@ -67,8 +67,7 @@ class SoloBatch:
         setup["kind"][: len(self.players)] = [player.kind for player in self.players]
         self._team = Team(threads)
         self._asks = any(player.kind == SOMEBODY for player in self.players)
-        self._derive()
-        width, size = self.actions.n, self.layout.size
+        width, size = actions.of(rules).n, layout_of(rules).size
         self.states, self.solos = new_states(n), new_rows(SOLO, n)
         self.observations = np.zeros((n, size), np.int8)
         self.masks = np.zeros((n, width), np.int8)
@@ -85,15 +84,41 @@ class SoloBatch:
             "deals": np.zeros((0, N_SEATS), np.int64),
             "seats": np.full(n, -1, np.int64),
         }
+        self._derive()
 
     def _derive(self) -> None:
         """Compute from the rules whatever is no part of any game's state."""
         self.actions = actions.of(self.rules)
         self.tables = compile_tables(self.rules)
         self.layout = layout_of(self.rules)
+        self._rows = rows = SoloRows(
+            self.tables,
+            self.layout.offsets,
+            self.setup,
+            self.states,
+            self.solos,
+            self.observations,
+            self.masks,
+        )
+        self._scratch: dict[int, SoloScratch] = {}
         rule = any(player.kind == RULE for player in self.players)
-        self._weights = load_weights(self.rules.kinds, self.rules.copies) if rule else None
-        self._rooms: dict[int, tuple[Array, ...]] = {}
+        self._take_rows = direct(take_rows, rows, self.every, self.every, 0, 0)
+        play: Any = play_rows_by_rule if rule else play_rows
+        self._play_rows = direct(play, rows, 0, 0, self._scratch_of(0))
+        self._show_rows = direct(show_rows, rows, self.every, 0, 0)
+
+    def _scratch_of(self, start: int) -> SoloScratch:
+        """What the thread whose rows begin there lets the others act in."""
+        scratch = self._scratch.get(start)
+        if scratch is None:
+            scratch = self._scratch[start] = SoloScratch(
+                np.zeros((1, self.layout.size), np.int8),
+                np.zeros((1, self.actions.n), np.int8),
+                np.zeros((1, 2)),
+                np.zeros(1, np.int64),
+                rule_workspace(self.rules),
+            )
+        return scratch
 
     def seed(self, seed: int | None, chosen: Array) -> None:
         """Seed chosen rows (1 in `chosen`, int64 (n,)): row i with `seed` + i.
@@ -177,56 +202,18 @@ class SoloBatch:
 
         def work(start: int, stop: int) -> None:
             if choices is not None:
-                take_rows(*self._games, acting, start, stop, choices)
+                self._take_rows(self._rows, acting, choices, start, stop)
             self._play(start, stop)
             if not self._asks:
-                self._show(seen, start, stop)
+                self._show_rows(self._rows, seen, start, stop)
 
         self._team.share(self.n, work)
         if self._asks:
             self._ask()
-            self._show(seen, 0, self.n)
+            self._show_rows(self._rows, seen, 0, self.n)
 
     def _play(self, start: int, stop: int) -> None:
-        room = self._rooms.get(start)
-        if room is None:
-            room = self._rooms[start] = self._room()
-        masks, draws, choices, observations, views, scratch = room
-        if self._weights is None:
-            play_rows(*self._games, start, stop, masks, draws, choices)
-        else:
-            play_rows_by_rule(
-                *self._games, start, stop, masks, draws, choices,
-                self.layout.offsets, self._weights, observations, views, scratch,
-            )  # fmt: skip
-
-    @property
-    def _games(self) -> tuple[Array, Array, Array, Array]:
-        return self.states, self.solos, self.tables, self.setup
-
-    def _room(self) -> tuple[Array, ...]:
-        """Scratch for one thread: a mask, two draws, a choice; the rule player's own."""
-        return (
-            np.zeros((1, self.actions.n), np.int8),
-            np.zeros((1, 2)),
-            np.zeros(1, np.int64),
-            np.zeros((1, self.layout.size), np.int8),
-            new_rows(VIEW, 1),
-            new_rows(SCRATCH, 1),
-        )
-
-    def _show(self, chosen: Array, start: int, stop: int) -> None:
-        show_rows(
-            self.states,
-            self.solos,
-            self.tables,
-            self.layout.offsets,
-            chosen,
-            start,
-            stop,
-            self.observations,
-            self.masks,
-        )
+        self._play_rows(self._rows, start, stop, self._scratch_of(start))
 
     def _pay(self, start: int, stop: int) -> None:
         pay_rows(self.solos, start, stop, self.rewards, self.terminated, self.truncated)
@@ -278,7 +265,7 @@ class SoloBatch:
         except BaseException:
             self.states[:], self.solos[:] = states, solos
             if self.dealt:  # rows that were never dealt are no positions to encode
-                self._show(self.every, 0, self.n)
+                self._show_rows(self._rows, self.every, 0, self.n)
             raise
 
     def close(self) -> None:
@@ -286,7 +273,16 @@ class SoloBatch:
         self._team.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("actions", "tables", "layout", "_weights", "_rooms")
+        derived = (
+            "actions",
+            "tables",
+            "layout",
+            "_rows",
+            "_scratch",
+            "_take_rows",
+            "_play_rows",
+            "_show_rows",
+        )
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

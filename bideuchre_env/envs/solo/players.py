@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env import agents
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
-from bideuchre_env.agents.base import Agent
+from bideuchre_env._checks import shown
+from bideuchre_env.agents.base import Agent, checked_agent
 from bideuchre_env.envs.checks import whole_numbers
 from bideuchre_env.envs.solo.rows import CAUTIOUS, RANDOM, RULE, SOMEBODY
 from bideuchre_env.errors import OptionError
@@ -16,20 +16,6 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
-
-
-def checked_agent(agent: Any, rules: Rules) -> Agent:
-    """An agent for these rules as it is; `OptionError` for anything that is none."""
-    if isinstance(agent, type) or not callable(getattr(agent, "act_rows", None)):
-        raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows and a name")
-    if not is_plain_name(getattr(agent, "name", None)):
-        raise OptionError(
-            f"agent {shown(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
-        )
-    if getattr(agent, "rules", rules) != rules:
-        raise OptionError(f"agent {agent.name!r} was made for other rules than this game's")
-    checked: Agent = agent
-    return checked
 
 
 class Player:

@@ -7,10 +7,12 @@ a function of its seed and of the learner's actions, whatever else is in the bat
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bideuchre_env.agents.random_agents import cautious_rows
-from bideuchre_env.agents.rule.agent import rule_decision
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule
 from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
@@ -82,104 +84,86 @@ def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array) -> No
             solo.illegal = 0
 
 
+class SoloRows(NamedTuple):
+    """The rows of a batch: the games, their learners, and what these see and may do."""
+
+    tables: Array
+    offsets: Array
+    setup: Array  # `SETUP`
+    states: Array
+    solos: Array  # `SOLO`
+    observations: Array  # int8 (n, D)
+    masks: Array  # int8 (n, A)
+
+
+class SoloScratch(NamedTuple):
+    """What one thread lets the others act in; of one row each."""
+
+    observations: Array
+    masks: Array
+    draws: Array  # float64 (1, 2)
+    choices: Array
+    rule: RuleWorkspace
+
+
 @entry_kernel
-def take_rows(
-    states: Array,
-    solos: Array,
-    tables: Array,
-    setup: Array,
-    chosen: Array,
-    start: int,
-    stop: int,
-    actions: Array,
-) -> None:
+def take_rows(rows: SoloRows, chosen: Array, actions: Array, start: int, stop: int) -> None:
     """Carry out the learner's action, int64 (n,), in rows `start` to `stop` - 1 that wait for it.
 
     Only in the `chosen` ones (1, int64 (n,)). One that is not legal ends the row's episode at the
     price of `setup`, its game untouched.
     """
+    t = rows.tables[0]
     for i in range(start, stop):
-        s, solo = states[i], solos[i]
+        s, solo = rows.states[i], rows.solos[i]
         if chosen[i] and solo.stage == READY:
-            if is_legal(s, tables[0], actions[i]):
-                apply(s, tables[0], actions[i])
+            if is_legal(s, t, actions[i]):
+                apply(s, t, actions[i])
                 solo.stage = MOVING
             else:
-                solo.owed = setup[0].illegal_reward
+                solo.owed = rows.setup[0].illegal_reward
                 solo.illegal = 1
                 solo.ending = TERMINATED
                 solo.stage = DONE
 
 
 @entry_kernel
-def play_rows(
-    states: Array,
-    solos: Array,
-    tables: Array,
-    setup: Array,
-    start: int,
-    stop: int,
-    masks: Array,
-    draws: Array,
-    choices: Array,
-) -> None:
-    """In rows `start` to `stop` - 1 let the others act, until no row is left moving.
-
-    `masks` (1, A), `draws` (1, 2), `choices` (1,) are scratch.
-    """
+def play_rows(rows: SoloRows, start: int, stop: int, scratch: SoloScratch) -> None:
+    """In rows `start` to `stop` - 1 let the others act, until no row is left moving."""
     for i in range(start, stop):
-        play_on(states[i], solos[i], tables, setup[0], masks, draws, choices)
+        play_on(rows, i, scratch)
 
 
 @entry_kernel
-def play_rows_by_rule(
-    states: Array,
-    solos: Array,
-    tables: Array,
-    setup: Array,
-    start: int,
-    stop: int,
-    masks: Array,
-    draws: Array,
-    choices: Array,
-    offsets: Array,
-    weights: Array,
-    observations: Array,
-    views: Array,
-    scratch: Array,
-) -> None:
-    """`play_rows` where the rule player is one of the others; `observations` (1, D) is scratch."""
-    c, t, o = setup[0], tables[0], offsets[0]
+def play_rows_by_rule(rows: SoloRows, start: int, stop: int, scratch: SoloScratch) -> None:
+    """`play_rows` where the rule player is one of the others."""
+    setup, t = rows.setup[0], rows.tables[0]
+    observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):
-        s, solo = states[i], solos[i]
-        play_on(s, solo, tables, c, masks, draws, choices)
-        while solo.stage >= ASKED and c.kind[solo.stage - ASKED] == RULE:
+        s, solo = rows.states[i], rows.solos[i]
+        play_on(rows, i, scratch)
+        while solo.stage >= ASKED and setup.kind[solo.stage - ASKED] == RULE:
             bits = legal_bits(s, t)
             if bits & (bits - 1) == 0 and (s.phase != AUCTION or bits == 1):
-                choice = pick_legal(t, s.phase, bits, np.uint64(0))  # the only one
+                apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))  # the only one
             else:
-                seen, mask = row_of(observations, 0), row_of(masks, 0)
-                encode(s, t, o, s.turn, seen)
-                legal(s, t, mask)
-                choice = rule_decision(seen, mask, t, o, weights[0], views[0], scratch[0])
-            apply(s, t, choice)
+                act_by_rule(s, observation, mask, scratch.rule)
             solo.stage = MOVING
-            play_on(s, solo, tables, c, masks, draws, choices)
+            play_on(rows, i, scratch)
 
 
 @kernel
-def play_on(
-    s: Row, solo: Row, tables: Array, c: Row, masks: Array, draws: Array, choices: Array
-) -> None:
-    """Let the others act in a row that moves, until it is READY, DONE or somebody is ASKED."""
-    t = tables[0]
+def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
+    """Let the others act in row i if it moves, until it is READY, DONE or somebody is ASKED."""
+    s, solo, t, setup = rows.states[i], rows.solos[i], rows.tables[0], rows.setup[0]
+    masks, draws, choices = scratch.masks, scratch.draws, scratch.choices
     while solo.stage == MOVING:
         if s.phase >= DEAL:
-            settle_hand(s, solo, t, c)
+            settle_hand(s, solo, t, setup)
             continue
         relative = (s.turn - solo.seat) & 3
-        player = c.player[relative]
-        kind = c.kind[player]
+        player = setup.player[relative]
+        kind = setup.kind[player]
         if relative == 0:
             solo.stage = READY
         elif kind == RANDOM:
@@ -188,19 +172,19 @@ def play_on(
             legal(s, t, row_of(masks, 0))
             for j in range(2):
                 draws[0, j] = float(next_word(solo) >> np.uint64(11)) * _ONE_53RD
-            cautious_rows(masks, draws, tables, choices)
+            cautious_rows(masks, draws, rows.tables, choices)
             apply(s, t, choices[0])
         else:
             solo.stage = ASKED + player
 
 
 @kernel
-def settle_hand(s: Row, solo: Row, t: Row, c: Row) -> None:
+def settle_hand(s: Row, solo: Row, t: Row, setup: Row) -> None:
     """A hand is over: enter what it pays the learner, and deal on or end the episode."""
-    reward = side_0_reward(s, c.by_points == 1)
+    reward = side_0_reward(s, setup.by_points == 1)
     solo.owed += -reward if solo.seat & 1 else reward
     solo.hands += 1
-    end = ending(s, c.by_hand == 1)
+    end = ending(s, setup.by_hand == 1)
     if end == GOES_ON:
         deal_hand(s, t)
     else:
@@ -235,31 +219,21 @@ def answer_rows(states: Array, solos: Array, tables: Array, index: Array, choice
 
 
 @entry_kernel
-def show_rows(
-    states: Array,
-    solos: Array,
-    tables: Array,
-    offsets: Array,
-    chosen: Array,
-    start: int,
-    stop: int,
-    observations: Array,
-    masks: Array,
-) -> None:
+def show_rows(rows: SoloRows, chosen: Array, start: int, stop: int) -> None:
     """Write what the learners of rows `start` to `stop` - 1 see and may do: nothing, when done.
 
-    Only in the `chosen` ones (1, int64 (n,)); `observations` (n, D) and `masks` (n, A) are int8.
+    Only in the `chosen` ones (1, int64 (n,)).
     """
-    t = tables[0]
+    t, o = rows.tables[0], rows.offsets[0]
     for i in range(start, stop):
         if not chosen[i]:
             continue
-        s, solo = states[i], solos[i]
-        encode(s, t, offsets[0], solo.seat, row_of(observations, i))
+        s, solo, mask = rows.states[i], rows.solos[i], row_of(rows.masks, i)
+        encode(s, t, o, solo.seat, row_of(rows.observations, i))
         if solo.stage == READY:
-            legal(s, t, row_of(masks, i))
+            legal(s, t, mask)
         else:
-            clear(row_of(masks, i), 0, t.n_actions)
+            clear(mask, 0, t.n_actions)
 
 
 @entry_kernel
