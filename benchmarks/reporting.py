@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: their options, files, picture, and the README they write.
+"""Shared by the benchmark scripts: their options, files, picture, and the README they write.
 
 A script measures, makes a `Report` and calls `publish`: `results/NAME.json`, a picture beside it,
 and a README assembled from every report there is, with `notes.md` at its head.
@@ -27,7 +27,7 @@ HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
 
 @dataclass(frozen=True)
 class Report:
-    """What a script measured; `how` says in a sentence how."""
+    """The figures of one script; `how` says in a sentence how they were measured."""
 
     script: str
     title: str

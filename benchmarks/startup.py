@@ -167,7 +167,7 @@ KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
 
 
 def import_times(cache: Path) -> dict[str, float]:
-    """What `python -X importtime` says of the package and its dependencies, in seconds."""
+    """The times by `python -X importtime` of the package and its dependencies, in seconds."""
     env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", PACKAGE],

@@ -22,10 +22,10 @@ def is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def shown(given: object) -> str:
+def shown(value: object) -> str:
     """A value as an error names it: its repr in plain letters, cut short, or else its type."""
     try:
-        text = ascii(given)
+        text = ascii(value)
     except Exception:  # a number of more digits than Python writes, or an object's own fault
-        return f"<{type(given).__name__} that cannot be printed>"
+        return f"<{type(value).__name__} that cannot be printed>"
     return text if len(text) <= 200 else f"{text[:200]}..."

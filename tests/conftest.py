@@ -1,6 +1,17 @@
-"""Settings for every test: examples are found the same way in every run, and none is timed."""
+"""Settings for every test: examples are found the same way in every run, and none is timed.
 
+Tests in several processes (`-n 2`) find the kernels compiled: two processes share that beforehand.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+from support.script_modules import loaded
+
+from bideuchre_env.runtime import jit
 
 settings.register_profile(
     "repeatable",
@@ -10,3 +21,20 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compile each kernel once; otherwise every process would compile those that it needs."""
+    compiled = Path(jit.CACHE_FOLDER) / "compiled"
+    if not jit.CACHE_FOLDER or compiled.exists():
+        return
+    print("compiling the kernels in two processes, a minute or two; they are kept", flush=True)
+    with loaded("benchmarks", "startup") as [startup]:
+        halves = [
+            subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+            for program in (startup.EVERYTHING, startup.SEARCH)
+        ]
+    codes = [half.wait() for half in halves]
+    if not any(codes):
+        compiled.touch()

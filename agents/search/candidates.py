@@ -1,7 +1,7 @@
-"""What an action comes to in worlds drawn from an observation: played out, the end of it solved.
+"""The actions worth trying, and how they do in worlds drawn from an observation.
 
-Every candidate action is tried in the same worlds, and what follows is valued by the chance to win
-the game (`win_table.chance_to_win`). A world is played out by the expert in all four seats, without
+All candidates are tried in the same worlds, and what follows is valued by the chance to win the
+game (`win_table.chance_to_win`). A world is played out by the expert in all four seats, without
 its search of the last tricks: it does not know the hidden cards either, so that bids and cards are
 worth what play makes of them. When few tricks are left the solver plays them, all hands open.
 """
@@ -10,127 +10,85 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
-from bideuchre_env.agents.expert.agent import Book, expert_decision, weigh_hand
+from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_action, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, expected_tricks, lone_chance
 from bideuchre_env.agents.rule.win_curve import read_time
-from bideuchre_env.agents.search.worlds import rebuild, stream_of
+from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
+from bideuchre_env.agents.search.worlds import draw_world, expert_action, look, rebuild, stream_of
 from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.observation.encode import encode
-from bideuchre_env.core.observation.resample import resample_row
-from bideuchre_env.core.phases.deal import GOLDEN
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, DEAL, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal
-from bideuchre_env.rules.bids import MAX_BIDS
-from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS
-from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Array, Row, Word, kernel, new_rows
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.position import set_up
 from bideuchre_env.solver.transpositions import forget
 from bideuchre_env.solver.values import solve_moves, solve_position
 
-MOST_CANDIDATES = 2 * MAX_BIDS + 2
-SURELY = 2.5  # standard errors behind the best that rule a candidate out
-NEAR = 3.0  # points a call may look worse than the expert's and still be tried
+HOPELESS = 2.5  # standard errors behind the best that rule a candidate out
+NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
-
-PLAN = np.dtype(
-    [
-        ("word", np.uint64),  # the worlds' stream
-        ("own", np.int64),  # the expert's action
-        ("n", np.int64),  # candidates; 0: play as the expert does
-        ("actions", np.int64, (MOST_CANDIDATES,)),
-        ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds
-        ("squares", np.float64, (MOST_CANDIDATES,)),  # of what it is above the expert's
-        ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
-        ("total", np.float64),  # worlds, by their weight
-        ("total_squares", np.float64),  # the same, of their weights' squares
-        ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by the expert's own reckoning
-        ("trust", np.float64),  # how far that may err, or 0 where the expert reckons nothing
-        ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
-        ("ready", np.int64),  # 1: the solver's table holds worlds of this decision
-        ("solved", np.int64),  # tricks left that the solver finishes; until then it is played out
-        ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
-    ],
-    align=True,
-)
+LIKELY = 0.1  # the chance from which on a lone bid is tried
 
 
-def new_plan() -> Array:
-    """Working room for one decision, an array of one `PLAN`."""
-    return new_rows(PLAN, 1)
+@entry_kernel
+def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
+    """Rebuild the position of row i, and list what is to be tried in the plan.
 
-
-@kernel
-def hand_worth(s: Row, t: Row, v: Row, wins: Array, won: int) -> float:
-    """What the hand is worth to seat 0, whose view at the decision is `v`, by its side's tricks."""
-    level = s.level
-    if level < 0:
-        return passed_out(v, t, wins)
-    us = s.declarer & 1 == 0
-    ours, theirs, done = played_points(t, level, won if us else t.tricks - won, us)
-    return chance_to_win(v, t, wins, ours, theirs, us, done)
-
-
-@kernel
-def begin(
-    row: Array,
-    mask: Array,
-    t: Row,
-    o: Row,
-    book: Book,
-    views: Array,
-    bidding: Row,
-    b: Row,
-    x: Row,
-    script: Row,
-    world: Row,
-    again: Array,
-    may: Array,
-    plan: Row,
-    low: Word,
-) -> None:
-    """Rebuild the position of an observation and list what is to be tried, in `plan`.
-
-    `views` are two; the first is left as that of the row. Nothing is tried where no game gives
-    this observation, or the mask is not that of the position.
+    Nothing is tried where no game gives this observation, or the mask is not the position's.
     """
-    plan.own = expert_decision(row, mask, t, o, book, views[1], bidding, b, x)
+    observation, mask = row_of(observations, i), row_of(masks, i)
+    t, o, plan, view = space.tables[0], space.offsets[0], space.plans[0], space.views[0]
+    plan.expert_action = expert_decision(
+        observation, mask, t, o, space.book, space.views[1], space.bidding[0], space.calls[0],
+        space.deals[0],
+    )  # fmt: skip
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
-    plan.ready = 0
+    plan.solver_ready = 0
     plan.sums[:] = 0.0
     plan.squares[:] = 0.0
     plan.priors[:] = 0.0
-    plan.trust = 0.0
-    v = views[0]
-    if not rebuild(row, t, o, v, script, world, again):
+    plan.prior_error = 0.0
+    world, again = space.worlds[0], row_of(space.observations, 0)
+    if not rebuild(observation, t, o, view, space.replays[0], world, again):
         return
-    legal(world, t, may)
+    true_mask = row_of(space.masks, 0)
+    legal(world, t, true_mask)
     for action in range(t.n_actions):
-        if (mask[action] != 0) != (may[action] != 0):
+        if (mask[action] != 0) != (true_mask[action] != 0):
             return
-    plan.word = stream_of(row, o.entries, low)
-    read_time(v)
-    if v.phase == AUCTION:
-        if book.trusted > 0.0 and weigh_hand(v, t, book, bidding, b):
-            list_weighed(mask, t, book, v, b, plan)
+    plan.stream = stream_of(observation, o.entries, space.low)
+    read_time(view)
+    if view.phase == AUCTION:
+        book = space.book
+        if book.trusted > 0.0 and weigh_hand(view, t, book, space.bidding[0], space.calls[0]):
+            list_weighed(space, call_bits(mask, t))
         else:
-            list_calls(mask, t, book.weights[0], v, bidding, plan)
-    elif v.phase == NAMING:
-        list_legal(mask, t.trump_offset, N_STRAINS, plan)
+            list_calls(space, call_bits(mask, t))
+    elif view.phase == NAMING:
+        list_run(mask, t.trump_offset, N_STRAINS, plan)
     else:
-        list_legal(mask, t.card_offset, t.kinds, plan)
-    if v.phase == PLAY:
+        list_run(mask, t.card_offset, t.kinds, plan)
+    if view.phase == PLAY:
         for won in range(t.tricks + 1):
-            plan.by_tricks[won] = hand_worth(world, t, v, book.wins, won)
+            plan.by_tricks[won] = hand_worth(world, t, view, space.book.wins, won)
+
+
+@kernel
+def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
+    """What the hand is worth to the seat of `view`, seat 0, if its side wins so many tricks."""
+    level = s.level
+    if level < 0:
+        return passed_out(view, t, wins)
+    us = s.declarer & 1 == 0
+    ours, theirs, done = played_points(t, level, won if us else t.tricks - won, us)
+    return chance_to_win(view, t, wins, ours, theirs, us, done)
 
 
 @kernel
@@ -145,29 +103,31 @@ def add_candidate(plan: Row, action: int) -> None:
 
 
 @kernel
-def list_weighed(mask: Array, t: Row, book: Book, v: Row, b: Row, plan: Row) -> None:
+def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
     """Enter the expert's call, and the others it finds nearly as good, the best first."""
-    weigh_calls(v, t, book.numbers[0], book.weights[0], book.wins, call_bits(mask, t), b)
-    plan.trust = book.trusted * b.slope
-    add_candidate(plan, plan.own)
+    t, book, plan, calls = space.tables[0], space.book, space.plans[0], space.calls[0]
+    numbers, weights = book.numbers[0], book.weights[0]
+    weigh_calls(space.views[0], t, numbers, weights, book.wins, legal_calls, calls)
+    plan.prior_error = book.trusted * calls.slope
+    add_candidate(plan, plan.expert_action)
     most = NOT_WEIGHED
     while plan.n < MOST_CALLS:
         best_level, best_place, best = -2, 0, NOT_WEIGHED
         for level in range(-1, t.n_levels):
             for place in range(N_STRAINS):
-                if b.worth[1 + level, place] > best:
-                    best_level, best_place, best = level, place, b.worth[1 + level, place]
+                if calls.worth[1 + level, place] > best:
+                    best_level, best_place, best = level, place, calls.worth[1 + level, place]
         most = max(most, best)
-        if best_level < -1 or best < most - NEAR * b.slope:
+        if best_level < -1 or best < most - NEAR * calls.slope:
             return
-        action = call_action(t, best_level, b.ranked[best_place])
+        action = call_action(t, best_level, calls.ranked[best_place])
         add_candidate(plan, action)
-        plan.priors[place_of(plan, action)] = best
-        b.worth[1 + best_level, best_place] = NOT_WEIGHED
+        plan.priors[index_of(plan, action)] = best
+        calls.worth[1 + best_level, best_place] = NOT_WEIGHED
 
 
 @kernel
-def list_legal(mask: Array, offset: int, n: int, plan: Row) -> None:
+def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
     """Enter every legal action of a run of the numbering."""
     bits = gather_bits(mask, offset, n, 0)
     while bits:
@@ -176,147 +136,120 @@ def list_legal(mask: Array, offset: int, n: int, plan: Row) -> None:
 
 
 @kernel
-def list_calls(mask: Array, t: Row, w: Row, v: Row, bidding: Row, plan: Row) -> None:
+def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     """Enter the expert's call, a pass, and the bids within reach in the best two strains."""
-    add_candidate(plan, plan.own)
-    if mask[0]:
+    t, view, plan, bidding = space.tables[0], space.views[0], space.plans[0], space.bidding[0]
+    weights = space.book.weights[0]
+    add_candidate(plan, plan.expert_action)
+    if legal_calls & 1:
         add_candidate(plan, 0)
-    bits, per_bid = call_bits(mask, t), t.strains_per_bid
+    per_bid = t.strains_per_bid
     first, second, most, next_most = 0, -1, -1.0, -1.0
     for strain in range(N_STRAINS):
-        mean = expected_tricks(v, t, w, strain, bidding)
+        mean = expected_tricks(view, t, weights, strain, bidding)
         if mean > most:
             second, next_most = first, most
             first, most = strain, mean
         elif mean > next_most:
             second, next_most = strain, mean
     for level in range(t.n_levels):
-        if bits >> (1 + level) & 1 == 0:
+        if legal_calls >> (1 + level) & 1 == 0:
             continue
-        at = 1 + level * per_bid
+        action = 1 + level * per_bid
         if t.alone[level]:
-            strain, chance = lone_strain(t, w, v, t.exchange[level], bidding)
-            if chance > 0.1:
-                add_candidate(plan, at + (strain if per_bid > 1 else 0))
+            best, chance = 0, -1.0
+            for strain in range(N_STRAINS):
+                made = lone_chance(view, t, weights, strain, t.exchange[level], bidding)
+                if made > chance:
+                    best, chance = strain, made
+            if chance > LIKELY:
+                add_candidate(plan, action + (best if per_bid > 1 else 0))
             continue
         need = float(t.need[level])
         if need <= most + REACH:
-            add_candidate(plan, at + (first if per_bid > 1 else 0))
+            add_candidate(plan, action + (first if per_bid > 1 else 0))
         if per_bid > 1 and need <= next_most + REACH:
-            add_candidate(plan, at + second)
+            add_candidate(plan, action + second)
+
+
+@entry_kernel
+def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
+    """Try the candidates in the worlds of these numbers; world j counts `weights[j]`-fold."""
+    for i in range(len(numbers)):
+        draw_world(space, numbers[i])
+        try_candidates(space)
+        add_values(space.plans[0], weights[numbers[i]])
 
 
 @kernel
-def lone_strain(t: Row, w: Row, v: Row, exchange: int, bidding: Row) -> tuple[int, float]:
-    """The strain a lone bid is likeliest to be made in, and that chance."""
-    best, most = 0, -1.0
-    for strain in range(N_STRAINS):
-        chance = lone_chance(v, t, w, strain, exchange, bidding)
-        if chance > most:
-            best, most = strain, chance
-    return best, most
+def try_candidates(space: SearchWorkspace) -> None:
+    """Write what each candidate comes to in the world drawn to `plan.values`."""
+    t, plan, world, s = space.tables[0], space.plans[0], space.worlds[0], space.simulated[0]
+    in_play = world.phase == PLAY
+    if in_play and t.tricks - world.trick <= plan.solved:
+        fresh = plan.solver_ready == 0
+        solve_moves(world, t, space.boards[0], space.heads, space.entries, fresh, plan.moves)
+        plan.solver_ready = 1
+        for i in range(plan.n):
+            took = plan.moves[plan.actions[i] - t.card_offset]
+            plan.values[i] = plan.by_tricks[world.tricks_won[0] + max(took, 0)]
+        return
+    for i in range(plan.n):
+        space.simulated[0] = space.worlds[0]
+        if not in_play:
+            plan.solver_ready = 0  # the contract may be another
+        apply(s, t, plan.actions[i])
+        won = play_out(space)
+        if in_play:
+            plan.values[i] = plan.by_tricks[won]
+        else:
+            plan.values[i] = hand_worth(s, t, space.views[0], space.book.wins, won)
 
 
 @kernel
-def play_out(
-    s: Row,
-    t: Row,
-    o: Row,
-    book: Book,
-    v: Row,
-    bidding: Row,
-    b: Row,
-    x: Row,
-    seen: Array,
-    may: Array,
-    plan: Row,
-    board: Row,
-    heads: Array,
-    entries: Array,
-) -> int:
-    """The tricks side 0 takes of the hand; rewrites `s` and `v` to `may`.
+def play_out(space: SearchWorkspace) -> int:
+    """Play the simulated world to its end; the tricks that side 0 takes of the hand.
 
     The expert plays in all four seats until as many tricks are left as are solved.
     """
+    s, t, plan = space.simulated[0], space.tables[0], space.plans[0]
     while s.phase < DEAL:
         if s.phase == PLAY and t.tricks - s.trick <= plan.solved:
+            board, heads, entries = space.boards[0], space.heads, space.entries
             set_up(board, t, s)
-            if plan.ready == 0:
+            if plan.solver_ready == 0:
                 forget(board, heads, entries)
-                plan.ready = 1
+                plan.solver_ready = 1
             return s.tricks_won[0] + solve_position(board, heads, entries)
-        encode(s, t, o, s.turn, seen)
-        legal(s, t, may)
-        apply(s, t, expert_decision(seen, may, t, o, book, v, bidding, b, x))
+        look(space)
+        apply(s, t, expert_action(space))
     return s.tricks_won[0]
 
 
 @kernel
-def value_world(
-    worlds: Array,
-    tries: Array,
-    t: Row,
-    o: Row,
-    book: Book,
-    views: Array,
-    bidding: Row,
-    b: Row,
-    x: Row,
-    seen: Array,
-    may: Array,
-    plan: Row,
-    board: Row,
-    heads: Array,
-    entries: Array,
-) -> None:
-    """Write what each candidate comes to in the world of row 0 to `plan.values`."""
-    s, v = worlds[0], views[0]
-    in_play = s.phase == PLAY
-    if in_play and t.tricks - s.trick <= plan.solved:
-        solve_moves(s, t, board, heads, entries, plan.ready == 0, plan.moves)
-        plan.ready = 1
-        for i in range(plan.n):
-            took = plan.moves[plan.actions[i] - t.card_offset]
-            plan.values[i] = plan.by_tricks[s.tricks_won[0] + max(took, 0)]
-        return
-    for i in range(plan.n):
-        tries[0] = worlds[0]
-        if not in_play:
-            plan.ready = 0  # the contract may be another
-        apply(tries[0], t, plan.actions[i])
-        won = play_out(
-            tries[0], t, o, book, views[1], bidding, b, x, seen, may, plan, board, heads, entries
-        )
-        if in_play:
-            plan.values[i] = plan.by_tricks[won]
-        else:
-            plan.values[i] = hand_worth(tries[0], t, v, book.wins, won)
-
-
-@kernel
-def add_value(plan: Row, weight: float) -> None:
+def add_values(plan: Row, weight: float) -> None:
     """Add the values of a world, which counts `weight`-fold, to the sums."""
-    base = plan.values[place_of(plan, plan.own)]
+    base = plan.values[index_of(plan, plan.expert_action)]
     for i in range(plan.n):
-        above = plan.values[i] - base
+        gain = plan.values[i] - base
         plan.sums[i] += weight * plan.values[i]
-        plan.squares[i] += weight * above * above
+        plan.squares[i] += weight * gain * gain
     plan.total += weight
     plan.total_squares += weight * weight
 
 
 @kernel
-def draw_world(
-    worlds: Array, tables: Array, scratch: Array, plan: Row, number: int, high: Word
-) -> None:
-    """Redeal row 0 as the world of this number."""
-    word = plan.word + np.uint64(number) * GOLDEN
-    resample_row(worlds, tables, 0, scratch, word, high)
+def index_of(plan: Row, action: int) -> int:
+    """The index of an action among the candidates; 0 if it is not there."""
+    for i in range(plan.n):
+        if plan.actions[i] == action:
+            return i
+    return 0
 
 
 @kernel
-def error_of(plan: Row, i: int) -> float:
-    """The standard error of how far a candidate is above the expert's action.
+def standard_error(plan: Row, i: int) -> float:
+    """The standard error of a candidate's gain on the expert's action.
 
     A world that counts many times is still one world, and one world tells nothing of the error:
     then it is as much as a chance can be wrong by.
@@ -325,70 +258,55 @@ def error_of(plan: Row, i: int) -> float:
     others = total * total / plan.total_squares - 1.0  # worlds that count, but for one
     if others < 1e-9:
         return 1.0
-    mean = (plan.sums[i] - plan.sums[place_of(plan, plan.own)]) / total
-    spread = max(plan.squares[i] / total - mean * mean, 0.0)
-    return float(sqrt(spread / others))
+    mean = (plan.sums[i] - plan.sums[index_of(plan, plan.expert_action)]) / total
+    variance = max(plan.squares[i] / total - mean * mean, 0.0)
+    return float(sqrt(variance / others))
 
 
-@kernel
-def place_of(plan: Row, action: int) -> int:
-    """The place of an action among the candidates; 0 if it is not there."""
-    for i in range(plan.n):
-        if plan.actions[i] == action:
-            return i
-    return 0
-
-
-@kernel
-def best_of(plan: Row) -> int:
-    """The place of the best candidate, the first of equal ones."""
-    best = 0
-    for i in range(plan.n):
-        if plan.sums[i] > plan.sums[best] + 1e-9:
-            best = i
-    return best
-
-
-@kernel
-def drop_hopeless(plan: Row) -> int:
+@entry_kernel
+def drop_hopeless(plans: Array) -> int:
     """Take out candidates that are surely not the best; how many are left.
 
     The expert's action stays, for the others are measured against it.
     """
-    most, kept = plan.sums[best_of(plan)], 0
+    plan, most, left = plans[0], plans[0].sums[0], 0
+    for i in range(plan.n):
+        if plan.sums[i] > most + 1e-9:
+            most = plan.sums[i]
     for i in range(plan.n):
         behind = (most - plan.sums[i]) / plan.total
-        error = error_of(plan, i)
-        plan.values[i] = 1.0 if behind <= SURELY * error + 1e-9 else 0.0
+        plan.values[i] = 1.0 if behind <= HOPELESS * standard_error(plan, i) + 1e-9 else 0.0
     for i in range(plan.n):
-        if plan.values[i] == 1.0 or plan.actions[i] == plan.own:
-            plan.actions[kept] = plan.actions[i]
-            plan.priors[kept] = plan.priors[i]
-            plan.sums[kept] = plan.sums[i]
-            plan.squares[kept] = plan.squares[i]
-            kept += 1
-    plan.n = kept
-    return kept
+        if plan.values[i] == 1.0 or plan.actions[i] == plan.expert_action:
+            plan.actions[left] = plan.actions[i]
+            plan.priors[left] = plan.priors[i]
+            plan.sums[left] = plan.sums[i]
+            plan.squares[left] = plan.squares[i]
+            left += 1
+    plan.n = left
+    return left
 
 
-@kernel
-def choice_of(plan: Row, doubt: float) -> int:
-    """The action to choose: the best by what was tried and by what the expert reckons.
+@entry_kernel
+def choose(plans: Array, standard_errors: float) -> int:
+    """The best action by what was tried and by what the expert reckons.
 
     Where it reckons something, both are weighed by how far they may err. Where it does not, its own
-    action is chosen unless another is better by `doubt` standard errors.
+    action is chosen unless another is better by so many standard errors.
     """
+    plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:
-        return plan.own
-    own = place_of(plan, plan.own)
-    best, most = own, 0.0
+        return plan.expert_action
+    experts = index_of(plan, plan.expert_action)
+    best, most = experts, 0.0
     for i in range(plan.n):
-        gain, error = (plan.sums[i] - plan.sums[own]) / plan.total, error_of(plan, i)
-        if plan.trust > 0.0:
-            known, tried = plan.trust * plan.trust, error * error
-            gain = (gain * known + (plan.priors[i] - plan.priors[own]) * tried) / (known + tried)
+        gain, error = (plan.sums[i] - plan.sums[experts]) / plan.total, standard_error(plan, i)
+        if plan.prior_error > 0.0:
+            prior = plan.priors[i] - plan.priors[experts]
+            known, tried = plan.prior_error * plan.prior_error, error * error
+            gain = (gain * known + prior * tried) / (known + tried)
         else:
-            gain -= doubt * error
+            gain -= standard_errors * error
         if gain > most + 1e-9:
             best, most = i, gain
     return plan.actions[best]

@@ -12,79 +12,49 @@ from math import exp, log
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import Book, expert_decision, weigh_hand
+from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS
 from bideuchre_env.agents.rule.view import read_view
+from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
+from bideuchre_env.agents.search.worlds import draw_world, expert_action, look
 from bideuchre_env.core.bits import gather_bits
-from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
-from bideuchre_env.core.step import apply, legal, legal_bits
+from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import popcount
-from bideuchre_env.runtime.jit import Array, Row, Word, kernel
+from bideuchre_env.runtime.intrinsics import popcount, row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 UNLIKELY = -1e9  # the logarithm of no chance worth counting
 
-# How a seat is taken to decide.
-TRUST = np.dtype(
-    [
-        ("points", np.float64),  # a call this much worse, in points, is 1/e as likely
-        ("tricks", np.float64),  # a strain with so many tricks fewer is
-        ("chance", np.float64),  # a strain with so much less chance alone is
-        ("slip", np.float64),  # the share of calls made for no reason seen
-        ("lead", np.float64),  # the share of leads that are another card
-        ("follow", np.float64),  # the share of cards played to others' leads that are
-        # logarithms of how much less likely a difference is than agreement
-        ("level", np.float64),  # each level a bid is higher or lower, where there is no table
-        ("pass_", np.float64),  # a bid for a pass, or a pass for a bid, where there is none
-        ("strain", np.float64),  # another strain, where there is none
-        ("exchange", np.float64),  # another card given or passed
-        ("cards", np.int64),  # 1: the cards played are read too, 0: what came before them alone
-    ]
-)
-
-HANDS_KEPT = 1 << 13
-
-# What the hands weighed in one decision came to, by the low bits of their keys.
-KEPT = np.dtype(
-    [
-        ("keys", np.uint64, (HANDS_KEPT,)),  # `hand_key`; 0 where there is none
-        ("logs", np.float64, (HANDS_KEPT,)),  # how likely the seat's actions are with this hand
-        ("whole", np.int8, (HANDS_KEPT,)),  # 0: at most so likely, for it was left early
-        ("key", np.uint64, (N_SEATS,)),  # of this world, by seat
-        ("sum", np.float64, (N_SEATS,)),  # the same as logs, as far as replayed
-    ]
-)
-
 
 @kernel
-def surprise(t: Row, phase: int, did: int, would: int, k: Row) -> float:
-    """How unlikely it is that a seat did one thing where it would do another; up to the naming."""
+def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> float:
+    """How unlikely a call or a strain is, as a logarithm, where the expert chooses another."""
     if did == would:
         return 0.0
     if phase == NAMING:
-        return float(k.strain)
+        return float(model.strain)
     if did == 0 or would == 0:
-        return float(k.pass_)
+        return float(model.pass_)
     per_bid = t.strains_per_bid
     levels = abs((did - 1) // per_bid - (would - 1) // per_bid)
     other = (did - 1) % per_bid != (would - 1) % per_bid
-    return float(k.level) * min(levels, 2) + (float(k.strain) if other else 0.0)
+    return float(model.level) * min(levels, 2) + (float(model.strain) if other else 0.0)
 
 
 @kernel
-def call_chance(t: Row, did: int, b: Row, k: Row) -> float:
+def call_chance(t: Row, did: int, calls: Row, model: Row) -> float:
     """The chance of a call, after `weigh_calls`: a softmax of what the calls weighed are worth.
 
-    One that was not worth weighing is left the share of calls made for no reason seen.
+    A call not worth weighing is left its part of the error rate.
     """
     per_bid = t.strains_per_bid
-    level_did, strain_did = -1, b.ranked[0]
+    level_did, strain_did = -1, calls.ranked[0]
     if did > 0:
         level_did = (did - 1) // per_bid
         if per_bid > 1:
@@ -92,95 +62,81 @@ def call_chance(t: Row, did: int, b: Row, k: Row) -> float:
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
-            most = max(most, b.worth[1 + level, place])
-    total, own, heat = 0.0, 0.0, b.slope * k.points
+            most = max(most, calls.worth[1 + level, place])
+    total, own, heat = 0.0, 0.0, calls.slope * model.points
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
-            value = b.worth[1 + level, place]
+            value = calls.worth[1 + level, place]
             if value > NOT_WEIGHED:
                 part = exp((value - most) / heat)
                 total += part
-                if level == level_did and (per_bid == 1 or b.ranked[place] == strain_did):
+                if level == level_did and (per_bid == 1 or calls.ranked[place] == strain_did):
                     own = part
-    return float(own / total * (1.0 - k.slip) + k.slip / t.n_actions)
+    return float(own / total * (1.0 - model.error_rate) + model.error_rate / t.n_actions)
 
 
 @kernel
-def strain_chance(t: Row, level: int, strain: int, b: Row, k: Row) -> float:
+def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> float:
     """The chance of a strain named for a contract of this level."""
     total, own, alone, exchange = 0.0, 0.0, t.alone[level], t.exchange[level]
     for other in range(N_STRAINS):
         if alone:
-            best = b.lone[exchange, b.best_lone[exchange]]
-            part = exp((b.lone[exchange, other] - best) / k.chance)
+            best = calls.lone[exchange, calls.best_lone[exchange]]
+            part = exp((calls.lone[exchange, other] - best) / model.chance)
         else:
-            part = exp((b.mean[other] - b.mean[b.ranked[0]]) / k.tricks)
+            part = exp((calls.mean[other] - calls.mean[calls.ranked[0]]) / model.tricks)
         total += part
         if other == strain:
             own = part
-    return float(own / total * (1.0 - k.slip) + k.slip / N_STRAINS)
+    return float(own / total * (1.0 - model.error_rate) + model.error_rate / N_STRAINS)
 
 
 @kernel
-def card_chance(v: Row, bits: int, did: int, would: int, k: Row) -> float:
-    """The chance of a card among the legal ones, as bits, of a seat that would play another."""
-    slips = float(k.lead if v.led < 0 else k.follow)
-    return 1.0 - slips if did == would else slips / (popcount(bits) - 1)
+def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float:
+    """The chance of a card among the legal ones, as bits, where the expert plays `would`."""
+    errors = float(model.lead if view.led < 0 else model.follow)
+    return 1.0 - errors if did == would else errors / (popcount(bits) - 1)
 
 
 @kernel
-def exchange_log(s: Row, script: Row, would: int, k: Row) -> float:
-    """How unlikely it is that a card put aside or passed now is not the one it would be.
+def exchange_penalty(s: Row, replay: Row, would: int, model: Row) -> float:
+    """The penalty of a card given or passed where the expert chooses the kind `would`.
 
-    They go in the order of the script, which is not the seat's: any card still to go will do.
-    `would` is a kind.
+    They go in the order of the replay, which is not the seat's: any card still to go will do.
     """
-    cards = script.given if s.phase == GIVING else script.passed
+    cards = replay.given if s.phase == GIVING else replay.passed
     for i in range(s.picks, MAX_EXCHANGE):
         if cards[i] == would:
             return 0.0
-    return float(k.exchange)
+    return float(model.exchange)
 
 
 @kernel
-def action_log(
-    s: Row,
-    script: Row,
-    action: int,
-    t: Row,
-    o: Row,
-    book: Book,
-    v: Row,
-    scratch: Row,
-    b: Row,
-    x: Row,
-    seen: Array,
-    may: Array,
-    k: Row,
-) -> float:
-    """The logarithm of how likely the seat to act in `s` is to do this, up to a constant.
+def action_log(space: SearchWorkspace, action: int) -> float:
+    """The logarithm of how likely the seat to act is to do this, up to a constant.
 
-    `script` is that of the hand, the exchange included.
+    The hand is replayed in `simulated`, by a replay with the exchange.
     """
-    encode(s, t, o, s.turn, seen)
-    legal(s, t, may)
-    phase = s.phase
+    s, t, book = space.simulated[0], space.tables[0], space.book
+    view, calls, model = space.views[1], space.calls[0], space.choice_models[0]
+    look(space)
+    mask, phase = row_of(space.masks, 0), s.phase
     if phase <= NAMING:
-        read_view(seen, t, o, v)
-        if weigh_hand(v, t, book, scratch, b):
+        read_view(row_of(space.observations, 0), t, space.offsets[0], view)
+        if weigh_hand(view, t, book, space.bidding[0], calls):
             if phase == NAMING:
-                return log(strain_chance(t, s.level, action - t.trump_offset, b, k))
+                return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
             if book.trusted > 0.0:
-                bits = call_bits(may, t)
-                weigh_calls(v, t, book.numbers[0], book.weights[0], book.wins, bits, b)
-                return log(call_chance(t, action, b, k))
-    would, first = expert_decision(seen, may, t, o, book, v, scratch, b, x), t.card_offset
+                numbers, weights, bits = book.numbers[0], book.weights[0], call_bits(mask, t)
+                weigh_calls(view, t, numbers, weights, book.wins, bits, calls)
+                return log(call_chance(t, action, calls, model))
+    would, first = expert_action(space), t.card_offset
     if phase in (GIVING, PASSING):
-        return exchange_log(s, script, would - first, k)
+        return exchange_penalty(s, space.replays[0], would - first, model)
     if phase == PLAY:
-        bits = gather_bits(may, first, t.kinds, 0)
-        return log(card_chance(v, bits, action - first, would - first, k))
-    return surprise(t, phase, action, would, k)
+        bits = gather_bits(mask, first, t.kinds, 0)
+        return log(card_chance(view, bits, action - first, would - first, model))
+    return mismatch_penalty(t, phase, action, would, model)
 
 
 @kernel
@@ -216,76 +172,81 @@ def hand_key(world: Row, seat: int) -> Word:
 
 
 @kernel
-def recall(world: Row, kept: Row) -> tuple[int, float, float]:
-    """The seats, as bits, whose hands are yet to be weighed, the sum over the others, and what the
-    sum over all is at most.
+def look_up_hands(world: Row, cache: Row) -> tuple[int, float, float]:
+    """The seats, as bits, whose hands are yet to be weighed, the sum over the others, and the most
+    that the sum over all can be.
     """
     missing, total, most = 0, 0.0, 0.0
     for seat in range(1, N_SEATS):
         key = hand_key(world, seat)
-        place = int(key & np.uint64(HANDS_KEPT - 1))
-        known = kept.keys[place] == key
+        place = int(key & np.uint64(CACHED_HANDS - 1))
+        known = cache.keys[place] == key
         if known:
-            most += kept.logs[place]
-        if known and kept.whole[place] == 1:
-            total += kept.logs[place]
+            most += cache.logs[place]
+        if known and cache.complete[place] == 1:
+            total += cache.logs[place]
         else:
             missing |= 1 << seat
-        kept.key[seat] = key
-        kept.sum[seat] = 0.0
+        cache.world_keys[seat] = key
+        cache.world_logs[seat] = 0.0
     return missing, total, most
 
 
 @kernel
-def keep(kept: Row, missing: int, whole: bool) -> None:
-    """Keep what the hands of these seats came to, or how likely they are at most."""
+def store_hands(cache: Row, missing: int, complete: bool) -> None:
+    """Enter what the hands of these seats came to, or how likely they are at most."""
     for seat in range(1, N_SEATS):
         if missing >> seat & 1:
-            place = int(kept.key[seat] & np.uint64(HANDS_KEPT - 1))
-            kept.keys[place] = kept.key[seat]
-            kept.logs[place] = kept.sum[seat]
-            kept.whole[place] = 1 if whole else 0
+            place = int(cache.world_keys[seat] & np.uint64(CACHED_HANDS - 1))
+            cache.keys[place] = cache.world_keys[seat]
+            cache.logs[place] = cache.world_logs[seat]
+            cache.complete[place] = 1 if complete else 0
 
 
-@kernel
-def log_likelihood(
-    world: Row,
-    script: Row,
-    s: Row,
-    t: Row,
-    o: Row,
-    book: Book,
-    v: Row,
-    scratch: Row,
-    b: Row,
-    x: Row,
-    seen: Array,
-    may: Array,
-    k: Row,
-    kept: Row,
-    floor: float,
-) -> float:
-    """The logarithm of how likely the other seats' actions are; `UNLIKELY` if below `floor`.
+@entry_kernel
+def log_likelihood(space: SearchWorkspace, floor: float) -> float:
+    """The logarithm of how likely the world makes what the others did; `UNLIKELY` below `floor`.
 
-    What a seat does depends on its own hand alone, so each of its hands is weighed once and `kept`.
-    `script` is that of the hand; it and `s`, `v`, `seen`, `may` are rewritten.
+    What a seat does depends on its own hand alone, so each of its hands is weighed once and cached.
+    Rewrites the hands and the exchange of the replay.
     """
-    missing, total, most = recall(world, kept)
+    world, replay, cache = space.worlds[0], space.replays[0], space.hand_caches[0]
+    missing, total, most = look_up_hands(world, cache)
     if most < floor:
         return UNLIKELY
     if missing:
-        wind_back(t, world, script)
-        put_in_order(script.given)
-        put_in_order(script.passed)
-        deal_replay(script, s)
-        action = next_action(script, t, s)
-        while action >= 0 and total >= floor and (k.cards == 1 or s.phase != PLAY):
+        s, t, reads_cards = space.simulated[0], space.tables[0], space.choice_models[0].reads_cards
+        wind_back(t, world, replay)
+        put_in_order(replay.given)
+        put_in_order(replay.passed)
+        deal_replay(replay, s)
+        action = next_action(replay, t, s)
+        while action >= 0 and total >= floor and (reads_cards == 1 or s.phase != PLAY):
             bits, turn = legal_bits(s, t), s.turn
             if missing >> turn & 1 and bits & (bits - 1) != 0:
-                found = action_log(s, script, action, t, o, book, v, scratch, b, x, seen, may, k)
-                kept.sum[turn] += found
+                found = action_log(space, action)
+                cache.world_logs[turn] += found
                 total += found
             apply(s, t, action)
-            action = next_action(script, t, s)
-        keep(kept, missing, total >= floor)
+            action = next_action(replay, t, s)
+        store_hands(cache, missing, total >= floor)
     return total if total >= floor else UNLIKELY
+
+
+@entry_kernel
+def weigh_worlds(
+    space: SearchWorkspace, logs: Array, first: int, last: int, negligible: float
+) -> None:
+    """Write how likely worlds `first` to `last` - 1 are, as logarithms, to `logs`, float64.
+
+    Those before `first` are there; a world so far behind another is not looked at to the end.
+    """
+    most = UNLIKELY
+    if first == 0:
+        space.hand_caches[0].keys[:] = np.uint64(0)
+    for j in range(first):
+        most = max(most, logs[j])
+    for j in range(first, last):
+        draw_world(space, j)
+        logs[j] = log_likelihood(space, most - negligible)
+        most = max(most, logs[j])

@@ -1,32 +1,29 @@
 """Worlds: whole positions that agree with everything the seat to act has seen, and nothing more.
 
-From one observation the hand is told again as a script (a state row that holds the calls, the
-cards put aside and the cards played, and hands that may have come to that), and played through by
-the game's own kernels to where it stands. `resample.py` then redeals what the seat cannot know.
-Seats are those of the observation: 0 is the seat to act.
+From one observation a replay is written (`core/replay.py`), with hands that may have come to what
+it shows, and the game's own kernels carry it out. `resample.py` then redeals what the seat cannot
+know. Seats are those of the observation: 0 is the seat to act.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.rule.view import read_view
+from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import CLIP
+from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action
-from bideuchre_env.core.state import (
-    GIVING,
-    NAMING,
-    PASSING,
-    PLAY,
-)
-from bideuchre_env.core.step import apply, is_legal
+from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
+from bideuchre_env.core.step import apply, is_legal, legal
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
-from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, Word, kernel
+from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount, row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 
 
 @kernel
@@ -63,7 +60,7 @@ def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
 
 
 @kernel
-def read_numbers(row: Array, t: Row, o: Row, a: Row) -> bool:
+def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
     """Scores and deals that look like those of the observation, which clips them."""
     public = o.private
     for side in range(2):
@@ -72,86 +69,86 @@ def read_numbers(row: Array, t: Row, o: Row, a: Row) -> bool:
             to_go = row[public + o.to_go + side]
             if to_go < CLIP:
                 score = t.target - to_go
-        a.score[side] = score
+        replay.score[side] = score
     left = row[public + o.hands_left]
-    a.hands_dealt = t.max_hands - left + 1
-    a.hands_played = max(0, a.hands_dealt - 1)
+    replay.hands_dealt = t.max_hands - left + 1
+    replay.hands_played = max(0, replay.hands_dealt - 1)
     if t.win_rule == ROUNDS:
-        a.hands_played = t.hands_to_play - left
-    return left > 0 and a.hands_played >= 0 and a.hands_dealt > 0
+        replay.hands_played = t.hands_to_play - left
+    return left > 0 and replay.hands_played >= 0 and replay.hands_dealt > 0
 
 
 @kernel
-def fill(a: Row, seat: int, rest: int, wanted: int) -> int:
+def fill(replay: Row, seat: int, rest: int, wanted: int) -> int:
     """Fill a hand up to so many cards with the lowest kinds of `rest`; what is left of that."""
-    while popcount(a.hands[seat]) < wanted:
+    while popcount(replay.hands[seat]) < wanted:
         if rest <= 0:
             return NO_CARDS
         kind = lowest_bit(rest & KIND_BITS)
-        a.hands[seat] = put(a.hands[seat], kind)
+        replay.hands[seat] = put(replay.hands[seat], kind)
         rest = take(rest, kind)
     return rest
 
 
 @kernel
-def read_script(row: Array, t: Row, o: Row, v: Row, a: Row) -> bool:
-    """Write to `a` the hand so far, and hands dealt that may have come to that.
+def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
+    """Write to `replay` the hand so far, and hands dealt that may have come to that.
 
-    `v` is the view of the row. False if no game can give such an observation to a seat to act.
+    `view` is the view of the row. False if no game can give such an observation to a seat to act.
     """
-    kinds, tricks, phase = t.kinds, t.tricks, v.phase
-    if phase < 0 or v.dealer < 0 or row[o.private + o.to_act] != 1:
+    kinds, tricks, phase = t.kinds, t.tricks, view.phase
+    if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
         return False
-    a.dealer = v.dealer
-    a.strain = -1 if phase <= NAMING else v.strain
+    replay.dealer = view.dealer
+    replay.strain = -1 if phase <= NAMING else view.strain
     for seat in range(N_SEATS):
-        a.calls[seat] = v.calls[seat]
-        a.call_strains[seat] = v.call_strains[seat]
-    a.given[:] = -1
-    a.passed[:] = -1
+        replay.calls[seat] = view.calls[seat]
+        replay.call_strains[seat] = view.call_strains[seat]
+    replay.given[:] = -1
+    replay.passed[:] = -1
     n_given, n_passed = 0, 0
     if o.discarded >= 0:
-        n_given = read_pile(row, o.discarded, kinds, a.given)
-        n_passed = read_pile(row, o.passed, kinds, a.passed)
-    if n_given < 0 or n_passed < 0 or not read_numbers(row, t, o, a):
+        n_given = read_pile(row, o.discarded, kinds, replay.given)
+        n_passed = read_pile(row, o.passed, kinds, replay.passed)
+    if n_given < 0 or n_passed < 0 or not read_numbers(row, t, o, replay):
         return False
-    if not read_plays(row, t, o, a.plays):
+    if not read_plays(row, t, o, replay.plays):
         return False
     rest = (1 << kinds) - 1
     rest |= rest << COPY_SHIFT if t.copies == 2 else 0
     for seat in range(N_SEATS):
-        a.hands[seat] = 0
+        replay.hands[seat] = 0
         for trick in range(tricks):
-            kind = a.plays[seat * MAX_TRICKS + trick]
+            kind = replay.plays[seat * MAX_TRICKS + trick]
             if kind >= 0:
-                a.hands[seat] = put(a.hands[seat], kind)
+                replay.hands[seat] = put(replay.hands[seat], kind)
                 rest = take(rest, kind)
     for kind in range(kinds):
         for _ in range(row[o.hand + kind]):
-            a.hands[0] = put(a.hands[0], kind)
+            replay.hands[0] = put(replay.hands[0], kind)
             rest = take(rest, kind)
     if rest < 0:
         return False
     wanted = 0
-    if v.declarer >= 0 and v.level >= 0:
-        wanted = t.exchange[v.level]
+    if view.declarer >= 0 and view.level >= 0:
+        wanted = t.exchange[view.level]
     if wanted == 0 and n_given + n_passed > 0:
         return False
-    rest = before_exchange(t, v, a, wanted, n_given, n_passed, rest)
+    rest = before_exchange(t, view, replay, wanted, n_given, n_passed, rest)
     for seat in range(1, N_SEATS):
-        rest = fill(a, seat, rest, tricks)
-    return rest == 0 and popcount(a.hands[0]) == tricks
+        rest = fill(replay, seat, rest, tricks)
+    return rest == 0 and popcount(replay.hands[0]) == tricks
 
 
 @kernel
 def before_exchange(
-    t: Row, v: Row, a: Row, wanted: int, n_given: int, n_passed: int, rest: int
+    t: Row, view: Row, replay: Row, wanted: int, n_given: int, n_passed: int, rest: int
 ) -> int:
     """Turn an exchange back in the hands: what is left of `rest`, or `NO_CARDS`.
 
     What the seat does not know of it is made up, from the cards it does not know.
     """
-    declarer, phase, tricks = v.declarer, v.phase, t.tricks
+    declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
     if wanted == 0 or phase < GIVING or rest < 0:
         return rest
@@ -159,38 +156,38 @@ def before_exchange(
         return NO_CARDS
     if declarer == 0:
         for i in range(n_given):
-            a.hands[0] = put(a.hands[0], a.given[i])
-            rest = take(rest, a.given[i])
+            replay.hands[0] = put(replay.hands[0], replay.given[i])
+            rest = take(rest, replay.given[i])
         if phase == PLAY:
             if n_given != wanted or n_passed != wanted:
                 return NO_CARDS
-            hand_over(a, 0, partner, wanted)
+            hand_over(replay, 0, partner, wanted)
         return rest
     if phase == PASSING:
         for i in range(n_passed):
-            a.hands[0] = put(a.hands[0], a.passed[i])
-            rest = take(rest, a.passed[i])
-    rest = fill(a, declarer, rest, tricks)
+            replay.hands[0] = put(replay.hands[0], replay.passed[i])
+            rest = take(rest, replay.passed[i])
+    rest = fill(replay, declarer, rest, tricks)
     if rest < 0:
         return rest
     if phase == PASSING:
-        give_lowest(a, declarer, wanted, a.given)
+        give_lowest(replay, declarer, wanted, replay.given)
         return rest
-    give_lowest(a, declarer, wanted, a.passed)
-    hand_over(a, declarer, partner, wanted)
+    give_lowest(replay, declarer, wanted, replay.passed)
+    hand_over(replay, declarer, partner, wanted)
     for i in range(wanted):
         if rest <= 0:
             return NO_CARDS
-        a.given[i] = lowest_bit(rest & KIND_BITS)
-        a.hands[declarer] = put(a.hands[declarer], a.given[i])
-        rest = take(rest, a.given[i])
+        replay.given[i] = lowest_bit(rest & KIND_BITS)
+        replay.hands[declarer] = put(replay.hands[declarer], replay.given[i])
+        rest = take(rest, replay.given[i])
     return rest
 
 
 @kernel
-def give_lowest(a: Row, seat: int, wanted: int, cards: Array) -> None:
+def give_lowest(replay: Row, seat: int, wanted: int, cards: Array) -> None:
     """Write the lowest kinds of a hand of so many cards or more to one half of an exchange."""
-    hand = a.hands[seat]
+    hand = replay.hands[seat]
     for i in range(wanted):
         kind = lowest_bit(hand & KIND_BITS)
         cards[i] = kind
@@ -198,23 +195,23 @@ def give_lowest(a: Row, seat: int, wanted: int, cards: Array) -> None:
 
 
 @kernel
-def hand_over(a: Row, declarer: int, partner: int, wanted: int) -> None:
+def hand_over(replay: Row, declarer: int, partner: int, wanted: int) -> None:
     """Give the cards passed back to the partner; a hand that lacks one is left as it is."""
     for i in range(wanted):
-        kind = a.passed[i]
-        left = take(a.hands[declarer], kind)
+        kind = replay.passed[i]
+        left = take(replay.hands[declarer], kind)
         if left >= 0:
-            a.hands[declarer] = left
-            a.hands[partner] = put(a.hands[partner], kind)
+            replay.hands[declarer] = left
+            replay.hands[partner] = put(replay.hands[partner], kind)
 
 
 @kernel
-def play_script(a: Row, t: Row, s: Row) -> bool:
-    """Carry the script out from the deal in `s`; False where it is not what a game can be.
+def carry_out(replay: Row, t: Row, s: Row) -> bool:
+    """Carry the replay out from the deal in `s`; False where it is not what a game can be.
 
     Whether suit was followed is not asked: the hands not known need not allow what was played.
     """
-    action = next_action(a, t, s)
+    action = next_action(replay, t, s)
     while action >= 0:
         if s.phase >= GIVING:
             kind = action - t.card_offset
@@ -223,30 +220,54 @@ def play_script(a: Row, t: Row, s: Row) -> bool:
         elif not is_legal(s, t, action):
             return False
         apply(s, t, action)
-        action = next_action(a, t, s)
+        action = next_action(replay, t, s)
     return True
 
 
 @kernel
-def rebuild(row: Array, t: Row, o: Row, v: Row, script: Row, world: Row, again: Array) -> bool:
+def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, again: Array) -> bool:
     """Make of an observation, int8 (D,), a whole position that gives it: in `world`.
 
-    Rewrites `v`, `script` and `again`, int8 (D,). False if no game can give this observation to a
-    seat that is to act.
+    Rewrites `view`, `replay` and `again`, int8 (D,). False if no game can give this observation to
+    a seat that is to act.
     """
-    read_view(row, t, o, v)
-    if not read_script(row, t, o, v, script):
+    read_view(row, t, o, view)
+    if not read_replay(row, t, o, view, replay):
         return False
-    deal_replay(script, world)
-    if not play_script(script, t, world):
+    deal_replay(replay, world)
+    if not carry_out(replay, t, world):
         return False
-    if world.phase != v.phase or world.turn != 0:
+    if world.phase != view.phase or world.turn != 0:
         return False
     encode(world, t, o, 0, again)
     same = True
     for i in range(o.entries):
         same = same and row[i] == again[i]
     return same
+
+
+@kernel
+def draw_world(space: SearchWorkspace, number: int) -> None:
+    """Redeal the world as the one of this number."""
+    stream = space.plans[0].stream + np.uint64(number) * GOLDEN
+    resample_row(space.worlds, space.tables, 0, space.redeals, stream, space.high)
+
+
+@inline_kernel
+def look(space: SearchWorkspace) -> None:
+    """Write observation and mask of the seat to act in the simulated world."""
+    s, t = space.simulated[0], space.tables[0]
+    encode(s, t, space.offsets[0], s.turn, row_of(space.observations, 0))
+    legal(s, t, row_of(space.masks, 0))
+
+
+@inline_kernel
+def expert_action(space: SearchWorkspace) -> int:
+    """What the expert does there; it searches no last tricks."""
+    return expert_decision(
+        row_of(space.observations, 0), row_of(space.masks, 0), space.tables[0], space.offsets[0],
+        space.book, space.views[1], space.bidding[0], space.calls[0], space.deals[1],
+    )  # fmt: skip
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What the measuring programs share. Standard library only: each runs in a peer's own environment.
+"""Shared by the measuring programs. Standard library only: each runs in a peer's own environment.
 
 A program adds its tasks and serves: it runs a slice of every task, says what it has, and then
 measures every task once for each line it is sent. So programs that run side by side take turns,

@@ -17,8 +17,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from bideuchre_env._columns import columns
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.report import columns
 
 Task = Callable[[], tuple[int, float]]
 """A slice of work: it does some, and says how much and in how many seconds."""
@@ -157,7 +157,7 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
 
 
 def machine() -> dict[str, Any]:
-    """What figures depend on: the processor, cores, memory, system, Python, package versions."""
+    """The processor, cores, memory, system, Python and package versions behind the figures."""
     return {
         "processor": _processor(),
         "cores": core_count(),

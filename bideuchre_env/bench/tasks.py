@@ -1,4 +1,4 @@
-"""What is measured: each way to play a game, as a task of `measure`.
+"""The tasks of `measure`: one for each way to play a game.
 
 Every task plays real games with legal actions from a fixed seed, and counts decisions.
 """
@@ -135,7 +135,7 @@ def rollouts(
 
 
 def anywhere(variant: Variant, rows: int) -> tuple[Array, Array]:
-    """What seats see at `rows` tables played at random, (n, D), anywhere in a hand; masks (n, A).
+    """Observations of `rows` tables played at random, (n, D), anywhere in a hand; masks (n, A).
 
     Tables dealt together stay in step for many hands, so each step gives some of the rows.
     """

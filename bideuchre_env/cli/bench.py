@@ -134,7 +134,7 @@ def _single(game: Variant) -> dict[str, Task]:
 
 @contextmanager
 def _status() -> Iterator[Callable[[str], None]]:
-    """What is being tried, on stderr if that is a terminal; else nothing."""
+    """Print the figure being measured on stderr if that is a terminal; else nothing."""
     if not sys.stderr.isatty():
         yield lambda name: None
         return

@@ -1,4 +1,4 @@
-"""What several commands have: options that say which game is played, and what they stand for."""
+"""Options of several commands: which game is played, by which rules."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ import sys
 import textwrap
 from typing import Any
 
+from bideuchre_env._columns import GAP, columns
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.report import GAP, columns
 from bideuchre_env.rules.rules import OPTIONS, Rules
 
 SHEET_INDENT = " " * 10

@@ -1,4 +1,4 @@
-"""What an episode is and pays a learner: the words for it, its rewards, and whether it is over."""
+"""An episode for a learner: its rewards, and whether it is over."""
 
 from __future__ import annotations
 

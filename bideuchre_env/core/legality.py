@@ -1,4 +1,4 @@
-"""What may be done in a position, in words."""
+"""The legal actions of a position, in words."""
 
 from __future__ import annotations
 

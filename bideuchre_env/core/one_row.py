@@ -68,7 +68,7 @@ def look_row(states: Array, tables: Array, offsets: Array, observation: Array, m
 def observe_row(
     states: Array, tables: Array, offsets: Array, seat: int, observation: Array
 ) -> None:
-    """What a seat sees of the game in row 0, to `observation`, int8 (D,)."""
+    """Write the observation of a seat of row 0 to `observation`, int8 (D,)."""
     encode(states[0], tables[0], offsets[0], seat, line_of(observation))
 
 

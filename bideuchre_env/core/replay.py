@@ -33,7 +33,7 @@ def deal_replay(replay: Row, s: Row) -> None:
 
 @kernel
 def next_action(replay: Row, t: Row, s: Row) -> int:
-    """What the seat to act in `s` did next by the replay; -1 if that is all there is."""
+    """The next action of the seat to act in `s` by the replay; -1 after the last."""
     phase, turn = s.phase, s.turn
     if phase == AUCTION:
         call = replay.calls[turn]

@@ -17,7 +17,7 @@ from bideuchre_env.runtime.jit import Array, as_rows, new_rows
 
 
 class Phase(IntEnum):
-    """What the seat to act is asked for."""
+    """The kind of action the seat to act chooses."""
 
     AUCTION = 0  # a call
     NAMING = 1  # the strain, after the auction

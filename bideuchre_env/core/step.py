@@ -22,7 +22,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 
 @inline_kernel
 def legal_bits(s: Row, t: Row) -> int:
-    """What the seat to act may do, as bits: calls, strains or card kinds by phase; 0 for nobody."""
+    """The legal choices of the seat to act, as bits: calls, strains or kinds; 0 for nobody."""
     phase = s.phase
     if phase == PLAY:
         return legal_card(s, t)

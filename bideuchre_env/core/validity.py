@@ -44,7 +44,7 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
         given = shown(states)
         if isinstance(states, np.ndarray):
             given = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
-        raise OptionError(f"states: rows of STATE of shape ({n},) are wanted, not {given}")
+        raise OptionError(f"states: rows of STATE of shape ({n},) are expected, not {given}")
     fresh, again, faults = new_states(n), new_states(n), np.zeros(n, np.int64)
     fresh[:] = states
     play_rows_again(fresh, tables, new_states(1), again, faults)
@@ -67,7 +67,7 @@ def play_rows_again(
     """Play the hand of every row again, as far as it goes, in the rows of `again`.
 
     `faults` (n,), int64, are rewritten: what keeps a row from being dealt, of `_FAULTS`. `replays`
-    is one row of working room.
+    is one scratch row.
     """
     t, replay = tables[0], replays[0]
     for i in range(len(states)):
@@ -152,7 +152,7 @@ NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
 
 @kernel
 def ending_fault(t: Row, s: Row, fresh: Row) -> int:
-    """What is wrong with a row as an ending, 0 for nothing; `fresh` is working room.
+    """The fault of a row as an ending, 0 for none; `fresh` is scratch.
 
     The cards on the table are taken back and played again.
     """

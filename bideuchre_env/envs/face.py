@@ -1,4 +1,4 @@
-"""What the faces of the game have in common: names, layout, spaces, and how an action is read."""
+"""Common to all faces of the game: names, layout, spaces, and how an action is read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def whole_action(action: Any, rules: Rules, who: str = "") -> int:
     except TypeError:
         raise OutOfBoundsError(
             f"{who}action {shown(action)} is {type(action).__name__}; a whole number from 0 to "
-            f"{n - 1} is wanted"
+            f"{n - 1} is expected"
         ) from None
     if not 0 <= choice < n:
         raise OutOfBoundsError(f"{who}action {shown(choice)} is out of range: 0 to {n - 1}")

@@ -20,18 +20,18 @@ REWARDS = ("win", "points")
 VIEWS = ("all", "actor", 0, 1, 2, 3)
 
 
-def check_choice(name: str, given: Any, words: tuple[Any, ...]) -> None:
+def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
     """Raise `OptionError` unless an option is one of these words."""
-    if type(given) not in (str, int, type(None)) or given not in words:
-        raise OptionError(f"{name}={shown(given)}: one of {', '.join(map(repr, words))}")
+    if type(value) not in (str, int, type(None)) or value not in words:
+        raise OptionError(f"{name}={shown(value)}: one of {', '.join(map(repr, words))}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOptions:
-    """What an episode is and pays, on every face. Raises `OptionError` for any other value."""
+    """The options of an episode, on every face. Raises `OptionError` for any other value."""
 
     episode: str = "game"
-    """What ends an episode: "game", a whole game, or "hand", one hand."""
+    """The length of an episode: "game", a whole game, or "hand", one hand."""
     reward: Any = None
     """"win": 1 and -1 to the sides at the end of a won game; "points": after each hand, the side's
     points minus the other's. None is "win" for games, "points" for hands."""
@@ -97,7 +97,7 @@ class SoloOptions(ViewOptions):
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
     illegal_reward: float = -1.0
-    """What an illegal action costs, which also ends the episode."""
+    """The reward of an illegal action, which also ends the episode."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,12 +132,12 @@ def learners_seat(seat: Any) -> int:
         raise OptionError(f"{error}, or None to draw one for every episode") from None
 
 
-def _finite(name: str, given: Any) -> float:
-    real = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+def _finite(name: str, value: Any) -> float:
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     try:
-        number = float(given) if real else np.nan
+        number = float(value) if real else np.nan
     except OverflowError:
         number = np.nan
     if not np.isfinite(number):
-        raise OptionError(f"{name}={shown(given)}: a finite number")
+        raise OptionError(f"{name}={shown(value)}: a finite number")
     return number

@@ -167,7 +167,7 @@ def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVector
 
 
 class _EntryPoint:
-    """What PettingZoo's registry calls to make an environment; pickles by its variant's name."""
+    """Makes an environment for PettingZoo's registry; pickles by its variant's name."""
 
     def __init__(self, name: str) -> None:
         self.name = name

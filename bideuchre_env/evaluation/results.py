@@ -24,7 +24,7 @@ NOT_ALL = "Interrupted: this is what was finished at both tables of a board."
 
 @dataclass(frozen=True)
 class Result:
-    """What A and B came to; points are A's minus B's. `str(result)` is for reading.
+    """The result of A against B; points are A's minus B's. `str(result)` is for reading.
 
     `boards` are the figures of boards of one hand, `games` those of pairs of whole games; `mode`
     is "hands" where boards of one hand were asked for, else "games". A match keeps every finished

@@ -1,4 +1,4 @@
-"""What was played: game records, replayed, on disk and on screen.
+"""Game records: replayed, on disk and on screen.
 
 It imports `core` and the rooms before it.
 """

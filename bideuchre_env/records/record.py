@@ -135,9 +135,9 @@ class GameRecord:
                 raise RecordError(f"{where}: unfinished, yet another hand follows")
             yield states.copy()
         stated = {"winner": self.winner, "outcome": self.outcome}
-        found = _result(*_ending(states if self.hands else states[:0]))
-        if not all(_same(stated[name], found[name]) for name in found):
-            raise RecordError(f"the record says {shown(stated)}, the replay found {found}")
+        replayed = _result(*_ending(states if self.hands else states[:0]))
+        if not all(_same(stated[name], replayed[name]) for name in replayed):
+            raise RecordError(f"the record says {shown(stated)}, the replay gives {replayed}")
 
 
 class GameLines:
@@ -228,10 +228,12 @@ def _replay_hand(
         raise RecordError(illegal(states[0], rules, hand["actions"][at], f"action {at + 1}, "))
 
 
-def _compare(stated: dict[str, Any], found: dict[str, Any]) -> None:
+def _compare(stated: dict[str, Any], replayed: dict[str, Any]) -> None:
     for name in ("declarer", "contract", "tricks", "points", "score"):
-        if not _same(stated[name], found[name]):
-            raise RecordError(f"{name} {shown(stated[name])}, but the replay found {found[name]!r}")
+        if not _same(stated[name], replayed[name]):
+            raise RecordError(
+                f"{name} {shown(stated[name])}, but the replay gives {replayed[name]!r}"
+            )
 
 
 def _check_header(record: GameRecord) -> None:
@@ -257,11 +259,13 @@ def _check_header(record: GameRecord) -> None:
         raise RecordError(f"outcome {shown(record.outcome)}: one of {', '.join(OUTCOMES)}")
 
 
-def _check_fields(what: str, data: Any, wanted: tuple[str, ...], optional: Any = ()) -> None:
+def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any = ()) -> None:
     if not isinstance(data, dict):
-        raise RecordError(f"{what}: an object with {', '.join(wanted)}, not {type(data).__name__}")
-    missing = [name for name in wanted if name not in data]
-    extra = [name for name in data if name not in (*wanted, *optional)]
+        raise RecordError(
+            f"{what}: an object with {', '.join(required)}, not {type(data).__name__}"
+        )
+    missing = [name for name in required if name not in data]
+    extra = [name for name in data if name not in (*required, *optional)]
     if missing or extra:
         raise RecordError(
             f"{what}: "
@@ -287,12 +291,12 @@ def _start(data: dict[str, Any]) -> tuple[int, int]:
     return start[0], start[1]
 
 
-def _same(stated: Any, found: Any) -> bool:
-    """Whether a value of a record is what was found: equal, and of the same JSON type."""
-    if isinstance(found, list):
-        alike = isinstance(stated, list) and len(stated) == len(found)
-        return alike and all(map(_same, stated, found))
-    return type(stated) is type(found) and bool(stated == found)
+def _same(stated: Any, replayed: Any) -> bool:
+    """Whether a value of a record is what was replayed: equal, and of the same JSON type."""
+    if isinstance(replayed, list):
+        alike = isinstance(stated, list) and len(stated) == len(replayed)
+        return alike and all(map(_same, stated, replayed))
+    return type(stated) is type(replayed) and bool(stated == replayed)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

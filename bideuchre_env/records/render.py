@@ -141,12 +141,12 @@ def _exchange(row: Any, viewer: int | None) -> Text | None:
         return None
     declarer = int(row["declarer"])
     partner = (declarer + 2) % N_SEATS
-    given = [CARD_NAMES[kind] for kind in row["given"] if kind >= 0]
+    discarded = [CARD_NAMES[kind] for kind in row["given"] if kind >= 0]
     passed = [CARD_NAMES[kind] for kind in row["passed"] if kind >= 0]
     taken = row["phase"] >= Phase.PLAY
     knows_given = viewer in (None, declarer)
     knows_passed = viewer in (None, partner) or (viewer == declarer and taken)
-    parts = [Text(f"Seat {declarer} gives up "), _pile(given, knows_given)]
+    parts = [Text(f"Seat {declarer} gives up "), _pile(discarded, knows_given)]
     if passed:
         parts += [Text(f", seat {partner} passes "), _pile(passed, knows_passed)]
     return Text.assemble(*parts)

@@ -36,11 +36,11 @@ _MOST_WORDS = 3 * (N_SEATS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 
 
 
 class Writing(NamedTuple):
-    """What the kernels write with, and where."""
+    """The workspace of the kernels that write transcripts."""
 
     words: Array  # uint8 (n, width): fields, marks, action names, contracts
     lengths: Array  # int64 (n,)
-    replay: Array  # state rows (1,): working room
+    replay: Array  # state rows (1,): scratch
     fresh: Array
     out: Array  # uint8
 
@@ -63,12 +63,12 @@ class HandWriter:
         for row, word in zip(self.words, coded, strict=True):
             row[: len(word)] = np.frombuffer(word, np.uint8)
         self.tables = compile_tables(rules)
-        self.room = _MOST_WORDS * self.words.shape[1] + 9 * _DIGITS
+        self.most_bytes = _MOST_WORDS * self.words.shape[1] + 9 * _DIGITS
 
     def texts(self, states: Array, index: Array) -> list[bytes]:
         """The JSON object of the hand in each row of `index`, finished or in progress."""
         # nothing is shared: threads may write
-        out, ends = np.empty(len(index) * self.room, np.uint8), np.empty(len(index), np.int64)
+        out, ends = np.empty(len(index) * self.most_bytes, np.uint8), np.empty(len(index), np.int64)
         writing = Writing(self.words, self.lengths, new_states(1), new_states(1), out)
         write_hands(states, self.tables, index, writing, ends)
         stops: list[int] = ends.tolist()

@@ -42,20 +42,20 @@ class Bid:
         return {"name": self.name, "exchange": self.exchange, "value": self.value}
 
 
-def lone_bids(given: Any) -> tuple[Bid, ...]:
+def lone_bids(value: Any) -> tuple[Bid, ...]:
     """Lone bids as a tuple, from a list of `Bid`s or mappings; `RulesError` for anything else."""
-    if not isinstance(given, (list, tuple)):
-        raise RulesError(f"lone={shown(given)}: a list of lone bids, lowest first")
-    return tuple(map(_as_bid, given))
+    if not isinstance(value, (list, tuple)):
+        raise RulesError(f"lone={shown(value)}: a list of lone bids, lowest first")
+    return tuple(map(_as_bid, value))
 
 
-def _as_bid(given: Any) -> Bid:
-    if isinstance(given, Bid):
-        return given
-    wanted = {"name", "value"}
-    if isinstance(given, Mapping) and wanted <= set(given) <= wanted | {"exchange"}:
-        return Bid(**dict(given))
-    raise RulesError(f"lone bid {shown(given)}: a Bid, or a mapping with name, exchange and value")
+def _as_bid(value: Any) -> Bid:
+    if isinstance(value, Bid):
+        return value
+    required = {"name", "value"}
+    if isinstance(value, Mapping) and required <= set(value) <= required | {"exchange"}:
+        return Bid(**dict(value))
+    raise RulesError(f"lone bid {shown(value)}: a Bid, or a mapping with name, exchange and value")
 
 
 def check_lone(bid: Bid) -> None:
@@ -71,11 +71,11 @@ def check_lone(bid: Bid) -> None:
     check_integer(f"exchange of {name!r}", bid.exchange, 0, MAX_EXCHANGE)
 
 
-def trick_range(given: Any) -> tuple[int, int]:
+def trick_range(value: Any) -> tuple[int, int]:
     """The lowest and the highest bid with partner; `RulesError` unless two whole numbers."""
-    if isinstance(given, (list, tuple)) and len(given) == 2 and all(map(is_whole, given)):
-        return int(given[0]), int(given[1])
-    raise RulesError(f"partnered={shown(given)}: the lowest and highest bid, as (3, 5), or None")
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_whole, value)):
+        return int(value[0]), int(value[1])
+    raise RulesError(f"partnered={shown(value)}: the lowest and highest bid, as (3, 5), or None")
 
 
 def plain_integer(value: Any) -> Any:

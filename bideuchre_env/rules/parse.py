@@ -38,11 +38,11 @@ def parse_deal(deal: Any, rules: Rules) -> npt.NDArray[np.int64]:
         hands.append(kinds)
     counts = Counter(kind for kinds in hands for kind in kinds)
     for kind in sorted(counts.keys() | set(range(rules.kinds))):
-        wanted = rules.copies if kind < rules.kinds else 0
-        if counts[kind] != wanted:
+        copies = rules.copies if kind < rules.kinds else 0
+        if counts[kind] != copies:
             raise DealError(
                 f"deal: {CARD_NAMES[kind]} is dealt {counts[kind]} times, and this deck of "
-                f"{rules.cards} has it {wanted} times"
+                f"{rules.cards} has it {copies} times"
             )
     return np.array([hand_bits(kinds) for kinds in hands], np.int64)
 

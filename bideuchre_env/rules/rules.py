@@ -77,9 +77,9 @@ class Rules:
         if self.partnered is not None:
             object.__setattr__(self, "partnered", trick_range(self.partnered))
         for option, words in CHOICES.items():
-            given = getattr(self, option)
-            if not isinstance(given, str) or given not in words:
-                raise RulesError(f"{option}={shown(given)}: one of {', '.join(map(repr, words))}")
+            value = getattr(self, option)
+            if not isinstance(value, str) or value not in words:
+                raise RulesError(f"{option}={shown(value)}: one of {', '.join(map(repr, words))}")
         for name in ("copies", "target", "rounds", "max_hands"):
             object.__setattr__(self, name, plain_integer(getattr(self, name)))
         check_integer("copies", self.copies, 1, 2)

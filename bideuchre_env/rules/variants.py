@@ -97,7 +97,7 @@ DOUBLE_DECK = Rules(
 )
 
 CUSTOM = "custom_v0"
-"""What a game that is none of them is called."""
+"""The name of a game that is none of them."""
 
 RULES: dict[str, Rules] = {
     "cincinnati_v0": CINCINNATI,

@@ -35,26 +35,26 @@ def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
         for path in sorted(folder.rglob("*.py"))
     }
     texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    wanted = {name for name, text in texts.items() if re.search(r"^@\w*kernel\b", text, re.M)}
-    frontier = set(wanted) | {"runtime/jit.py"}
+    sources = {name for name, text in texts.items() if re.search(r"^@\w*kernel\b", text, re.M)}
+    frontier = set(sources) | {"runtime/jit.py"}
     while frontier:
-        wanted |= frontier
-        imported = {found for name in frontier for found in _imports(texts[name])}
-        frontier = (imported & texts.keys()) - wanted
-    return {name: files[name] for name in sorted(wanted)}
+        sources |= frontier
+        imported = {module for name in frontier for module in _imports(texts[name])}
+        frontier = (imported & texts.keys()) - sources
+    return {name: files[name] for name in sorted(sources)}
 
 
 def _imports(text: str) -> set[str]:
     """The files of the package that a source may import when it is imported itself."""
-    found = set()
+    imported = set()
     for module, names in re.findall(
         r"^from bideuchre_env\.?([\w.]*) import (\([^)]*\)|.*)", text, re.M
     ):
         folder = module.replace(".", "/")
         for name in ("", *re.findall(r"\w+", names)):
             inner = f"{folder}/{name}".strip("/")
-            found |= {f"{inner}.py", f"{inner}/__init__.py".lstrip("/")}
-    return found
+            imported |= {f"{inner}.py", f"{inner}/__init__.py".lstrip("/")}
+    return imported
 
 
 def _fingerprint(settings: object) -> str:
@@ -87,8 +87,8 @@ def _own_temporary_folder() -> Iterator[Path]:
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022):
+    status = folder.lstat()
+    if not hasattr(os, "getuid") or (status.st_uid == user and not status.st_mode & 0o022):
         yield folder
 
 

@@ -82,8 +82,8 @@ def _widen_arguments(compiled: Any) -> None:
     """
     template = compiled.get_call_template
 
-    def widened(given: Any) -> Any:
-        plain = types.unliteral(given)
+    def widened(argument: Any) -> Any:
+        plain = types.unliteral(argument)
         small = isinstance(plain, types.Integer) and plain.signed and plain.bitwidth < 64
         return types.int64 if small else plain
 

@@ -28,15 +28,15 @@ class PlainArray(np.ndarray[Any, np.dtype[Any]]):
         return widened(super().__getitem__(index))
 
 
-def widened(given: Any) -> Any:
+def widened(value: Any) -> Any:
     """A value as plain kernels compute with it: signed whole numbers and what holds them."""
-    if isinstance(given, np.signedinteger):
-        return int(given)
-    if isinstance(given, np.ndarray) and given.dtype.kind == "i":
-        return given if type(given) is PlainArray else given.view(PlainArray)
-    if isinstance(given, tuple) and hasattr(given, "_fields"):
-        return type(given)(*map(widened, given))
-    return given
+    if isinstance(value, np.signedinteger):
+        return int(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "i":
+        return value if type(value) is PlainArray else value.view(PlainArray)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(widened, value))
+    return value
 
 
 class _Running(threading.local):

@@ -42,7 +42,7 @@ def analyse(
     that does not replay.
     """
     if not isinstance(record, GameRecord):
-        raise PositionError(f"{shown(record)}: a GameRecord is wanted")
+        raise PositionError(f"{shown(record)}: a GameRecord is expected")
     record.verify()
     rules, found = record.rules, []
     for number in range(len(record.hands)):

@@ -15,7 +15,6 @@ from bideuchre_env.core.rows import start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
-from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.errors import DealError, PositionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
@@ -49,10 +48,10 @@ def check_rows(rows: Any, rules: Rules) -> Array:
     if not isinstance(rules, Rules):
         raise PositionError(f"rules={shown(rules)}: state rows need the Rules they are played by")
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
-        raise PositionError(f"{shown(rows)}: rows of the STATE dtype are wanted")
+        raise PositionError(f"{shown(rows)}: rows of the STATE dtype are expected")
     given = np.atleast_1d(np.asarray(rows))
     if given.ndim != 1 or given.dtype.fields != STATE.fields:
-        raise PositionError(f"rows of shape {given.shape}: STATE rows of shape (n,) are wanted")
+        raise PositionError(f"rows of shape {given.shape}: STATE rows of shape (n,) are expected")
     states = new_states(len(given))
     states[:] = given
     found = int(first_fault(states, compile_tables(rules), new_states(1)))
@@ -74,19 +73,18 @@ def position_of(
         _only(rules is None, "rules", "a record names its own rules")
         return check_rows(rows_before(position, ply, hand), position.rules), position.rules
     _only(ply is None and hand is None, "ply and hand", "they are for game records")
-    env = getattr(position, "unwrapped", None)
-    if isinstance(env, BidEuchreEnv):
+    env: Any = getattr(position, "unwrapped", None)
+    if hasattr(env, "rules") and hasattr(env, "get_state"):
         _only(rules is None, "rules", "an environment has its own rules")
-        env._require_game()
-        return check_rows(env._states, env.rules), env.rules
+        return check_rows(env.get_state(), env.rules), env.rules
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
             f"{shown(position)}: an environment, a state row with its rules, or a GameRecord with "
-            "a ply is wanted"
+            "a ply is expected"
         )
     states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
     if len(states) != 1:
-        raise PositionError(f"{len(states)} state rows: one is wanted (solve_batch takes many)")
+        raise PositionError(f"{len(states)} state rows: one is expected (solve_batch takes many)")
     return states, rules  # type: ignore[return-value]
 
 

@@ -4,13 +4,13 @@
 
 made the shipped file (`--out agents/data/holder_odds.npz`). The rule player plays `--hands` hands
 of every registered variant at all seats, in each of `--rounds` rounds. At each card of the last 6
-to 2 in hand it is noted where the unseen cards lie and where sampled deals put them
-(`agents/expert/sampled_deals.py`); what a card weighs with a holder is then changed by the ratio
-of the two, for the next round to deal its layouts by, up to `MOST` (about 16 times what it weighs
-with a defender). What the variants of one deck show is added up: the numbers are by deck. All
-begins with cards that are as likely to lie anywhere, and `CAREFUL` of those are added to the ones
-noted, so that what was rarely seen is not taken to be known. A contract that was never played with
-so many cards in hand gets zeros: unknown.
+to 2 in hand the script notes where the unseen cards lie, and where sampled deals put them
+(`agents/expert/sampled_deals.py`). The ratio of the two corrects the odds of a card with a holder,
+and the next round samples its deals by them; they go up to `MOST`, about 16 times a defender's.
+The counts of all variants of one deck are added up: the odds are by deck. The first round takes a
+card to be as likely anywhere, and `CAREFUL` such cards are added to the counts, so that what was
+rarely seen is not taken to be known. A contract that was never played with so many cards in hand
+gets zeros: unknown.
 
 Each game and round has a stream of its own from the seed. The file is written at the end only,
 after Ctrl-C there is none.
@@ -19,9 +19,9 @@ after Ctrl-C there is none.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_w
 from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.core.hands import held
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
@@ -52,17 +53,14 @@ from bideuchre_env.core.state import DEAL, PLAY, new_states
 from bideuchre_env.core.step import apply, legal
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
-DRAWN = 2  # layouts at each card
+DRAWN = 2  # deals sampled at each card
 CAREFUL = 25.0  # cards as likely to lie anywhere, added to those noted
-MOST = 255  # what a card may weigh with a holder
+MOST = 255  # odds of a card with a holder
 AT_ONCE = 250  # hands between two looks at Ctrl-C
-
-Told = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Args:
     hands: int = field(default=5000, metadata={"help": "hands of each game in each round"})
     rounds: int = field(default=4, metadata={"help": "times all is counted, each upon the last"})
     seed: int = field(default=1, metadata={"help": "same seed, same numbers"})
-    out: Path = field(default=Path("runs/leanings.npz"), metadata={"help": "written at the end"})
+    out: Path = field(default=Path("runs/holder_odds.npz"), metadata={"help": "written at the end"})
 
 
 def parse_args(arguments: list[str] | None = None) -> Args:
@@ -123,20 +121,20 @@ def decks() -> dict[str, list[str]]:
 
 
 def count_deck(deck: str, names: list[str], args: Args) -> Array:
-    """The numbers of one deck, uint8 `SHAPE`."""
+    """The odds of one deck, uint8 `SHAPE`."""
     known, seen = np.full(SHAPE, EQUAL, np.uint8), np.zeros(SHAPE[:2], bool)
-    hands, done = args.hands * len(names) * args.rounds, 0
+    hands, done, decisions = args.hands * len(names) * args.rounds, 0, 0
     with progress_bar(deck, "hands") as progress:
         for turn in range(args.rounds):
             found = np.zeros((2, *SHAPE))
             for name in names:
-                word = np.random.default_rng([args.seed, [*RULES].index(name), turn])
-                game = Game(name, known, int(word.integers(2**62)))
+                rng = np.random.default_rng([args.seed, [*RULES].index(name), turn])
+                space = new_game(name, known, int(rng.integers(2**62)))
                 for first in range(0, args.hands, AT_ONCE):
                     last = min(first + AT_ONCE, args.hands)
-                    game.count(first, last, found)
+                    decisions += note_hands(space, first, last, found)
                     done += last - first
-                    progress(done, hands, game.decisions)
+                    progress(done, hands, decisions)
             known = corrected(known, found)
             seen |= found[0].any(axis=(2, 3))
     known[~seen] = 0
@@ -144,7 +142,7 @@ def count_deck(deck: str, names: list[str], args: Args) -> Array:
 
 
 def corrected(known: Array, found: Array) -> Array:
-    """The numbers after a round: up where layouts put a card too rarely, a defender at `EQUAL`."""
+    """The odds after a round: up where deals put a card too rarely, a defender's at `EQUAL`."""
     true, drawn = found + CAREFUL
     weights = known * true / drawn
     weights *= EQUAL / weights[:, :, DEFENDER : DEFENDER + 1]
@@ -155,99 +153,92 @@ def corrected(known: Array, found: Array) -> Array:
 # --- the hands ------------------------------------------------------------------------------------
 
 
-class Game:
-    """One game with the room to play it in; its layouts are dealt by the numbers `known`."""
+class Workspace(NamedTuple):
+    """What the hands of one game are played in, every array with one row."""
 
-    def __init__(self, name: str, known: Array, seed: int) -> None:
-        rules = RULES[name]
-        self.work = rule_workspace(rules)
-        self.observations = np.zeros((1, layout_of(rules).size), np.int8)
-        self.masks = np.zeros((1, actions.of(rules).n), np.int8)
-        self.states, self.layouts = new_states(1), new_rows(LAYOUT, 1)
-        self.layouts["leanings"] = known
-        seed_rows(self.states, *split_seed(seed))
-        self.decisions = 0
+    rule: RuleWorkspace
+    states: Array
+    observations: Array
+    masks: Array
+    deals: Array
 
-    def count(self, first: int, last: int, found: Array) -> None:
-        """Play hands `first` to `last` - 1 and add what they show to `found`, (2, *SHAPE)."""
-        self.decisions += note_hands(
-            self.work, self.states, self.observations, self.masks, self.layouts, first, last, found
-        )
+
+def new_game(name: str, known: Array, seed: int) -> Workspace:
+    """Room for a game whose deals are sampled by the odds `known`."""
+    rules = RULES[name]
+    states, deals = new_states(1), new_rows(LAYOUT, 1)
+    seed_rows(states, *split_seed(seed))
+    deals["leanings"] = known
+    return Workspace(
+        rule_workspace(rules),
+        states,
+        observations=np.zeros((1, layout_of(rules).size), np.int8),
+        masks=np.zeros((1, actions.of(rules).n), np.int8),
+        deals=deals,
+    )
 
 
 @entry_kernel
-def note_hands(
-    work: RuleWorkspace,
-    states: Array,
-    observations: Array,
-    masks: Array,
-    layouts: Array,
-    first: int,
-    last: int,
-    found: Array,
-) -> int:
+def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
     """Let the rule player play hands, and add up who holds the unseen cards; the decisions.
 
-    `found` (2, contracts, cards in hand, holders, ranks): in truth, and by layouts.
+    `found` (2, contracts, cards in hand, holders, ranks): in truth, and in sampled deals.
     """
-    s, t, o, v, z = states[0], work.tables[0], work.offsets[0], work.views[0], layouts[0]
-    observation, mask = row_of(observations, 0), row_of(masks, 0)
+    work, s = space.rule, space.states[0]
+    t, o, view = work.tables[0], work.offsets[0], work.views[0]
+    observation, mask = row_of(space.observations, 0), row_of(space.masks, 0)
     decisions = 0
     for i in range(first, last):
         start_game(s, i & 3)
         deal_hand(s, t)
-        while int(s.phase) < DEAL:
-            encode(s, t, o, int(s.turn), observation)
+        while s.phase < DEAL:
+            encode(s, t, o, s.turn, observation)
             legal(s, t, mask)
-            chosen = rule_decision(observation, mask, work)
-            if int(s.phase) == PLAY and 1 < count_held(v, -1) < MOST_HELD:
-                note_card(s, v, z, found)
+            chosen = rule_decision(observation, mask, work)  # fills the view
+            if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
+                note_card(s, view, space.deals[0], found)
             apply(s, t, chosen)
             decisions += 1
     return decisions
 
 
 @kernel
-def note_card(s: Row, v: Row, z: Row, found: Array) -> None:
-    """Add where the unseen cards lie at one card, in truth and in layouts."""
-    number_cards(v, z)
-    seed_layouts(v, z)
-    note_true(s, v, z, found[0])
+def note_card(s: Row, view: Row, deal: Row, found: Array) -> None:
+    """Add where the unseen cards lie at one card, in truth and in sampled deals."""
+    number_cards(view, deal)
+    seed_layouts(view, deal)
+    note_true(s, view, deal, found[0])
     for _ in range(DRAWN):
-        if deal_layout(v, z):
-            note_drawn(v, z, found[1])
+        if deal_layout(view, deal):
+            note_drawn(view, deal, found[1])
 
 
 @kernel
-def note_true(s: Row, v: Row, z: Row, found: Array) -> None:
+def note_true(s: Row, view: Row, deal: Row, found: Array) -> None:
     """Add where the unseen cards lie in truth; of two copies in two hands, a half to each."""
-    contract, held = contract_of(v), count_held(v, -1)
-    cards = int(z.unseen)
+    contract, n = contract_of(view), count_held(view, -1)
+    cards = deal.unseen
     while cards:
         place = lowest_bit(cards)
         cards &= cards - 1
-        kind, rank = int(z.kind[place]), int(z.rank[place])
-        rest = float(DRAWN)
-        copies = (int(v.unseen) >> kind & 1) + (int(v.unseen_pair) >> kind & 1)
+        kind, rank, rest = deal.kind[place], deal.rank[place], float(DRAWN)
+        copies = (view.unseen >> kind & 1) + (view.unseen_pair >> kind & 1)
         for seat in range(1, 4):
-            if int(v.cards_left[seat]) == 0:
-                continue
-            hand = int(s.hands[(int(s.turn) + seat) & 3])
-            has = (hand >> kind & 1) + (hand >> kind + COPY_SHIFT & 1)
-            share = float(DRAWN * has) / copies
-            rest -= share
-            found[contract, held, holder_of(v, seat), rank] += share
-        found[contract, held, holder_of(v, NOWHERE), rank] += rest
+            if view.cards_left[seat] > 0:
+                share = float(DRAWN * held(s.hands[(s.turn + seat) & 3], kind)) / copies
+                rest -= share
+                found[contract, n, holder_of(view, seat), rank] += share
+        found[contract, n, holder_of(view, NOWHERE), rank] += rest
 
 
 @kernel
-def note_drawn(v: Row, z: Row, found: Array) -> None:
-    """Add where a layout has put the unseen cards."""
-    contract, held = contract_of(v), count_held(v, -1)
+def note_drawn(view: Row, deal: Row, found: Array) -> None:
+    """Add where a sampled deal has put the unseen cards."""
+    contract, n = contract_of(view), count_held(view, -1)
     for seat in range(1, NOWHERE + 1):
-        cards, holder = int(z.hands[seat]), holder_of(v, seat)
+        cards, holder = deal.hands[seat], holder_of(view, seat)
         while cards:
-            found[contract, held, holder, int(z.rank[lowest_bit(cards)])] += 1.0
+            found[contract, n, holder, deal.rank[lowest_bit(cards)]] += 1.0
             cards &= cards - 1
 
 

@@ -8,8 +8,7 @@
 
 made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1,
 two cores; since then the worth of the last speaker's bid and of a won game have been given bounds,
-so that the same commands give other numbers. Training that diverges is an error, and writes no
-file.
+so that the same commands give other numbers. Training that diverges writes no file.
 
 The expert plays against itself and the rule player. In every hand one of its calls, at a random
 turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs,
@@ -29,7 +28,6 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -141,16 +139,11 @@ def main(args: Args) -> int:
     except KeyboardInterrupt:
         print("interrupted: nothing is written", file=sys.stderr)
         return 130
-    write(args.out, numbers, told)
-    print(f"written to {args.out}")
-    return 0
-
-
-def write(out: Path, numbers: dict[str, Array], told: dict[str, Any]) -> None:
-    """Write the file, complete or not at all."""
     parts = NETWORK.names or ()
     arrays = {f"{game}_{part}": n[part][0] for game, n in numbers.items() for part in parts}
-    write_file(out, arrays, told)
+    write_file(args.out, arrays, told)
+    print(f"written to {args.out}")
+    return 0
 
 
 def fit_game(name: str, args: Args) -> Array:

@@ -1,12 +1,12 @@
-"""Look for better numbers of `TRUSTED` in `agents/search/agent.py`: how a seat is taken to decide.
+"""Fit `FITTED_MODEL` in `agents/search/agent.py`: how searchers take the other seats to decide.
 
     python experiments/fitting/fit_choice_model.py --seed 1
 
 Searchers play at all seats. Where one of them has a choice and others have called before it, its
 position is taken at times (`SHARE`), with the cards that the others really held. Beside that true
-world `--worlds` more are drawn from what the seat knows, all alike; the likelihood of
-`agents/likelihood.py` weighs them, and the score of the numbers is the mean logarithm of the share
-of the weight that falls on the true one. Numbers that say nothing get log(1 / (worlds + 1)).
+world `--worlds` more are drawn from what the seat knows, all alike, and weighed by their likelihood
+(`agents/search/likelihood.py`). The score of the numbers is the mean logarithm of the share of the
+weight that falls on the true one; numbers that say nothing get log(1 / (worlds + 1)).
 
 From the shipped numbers on, each in turn is multiplied or divided by a factor for as long as the
 mean of the games' scores rises; the factor is smaller in every round. A number that changes no
@@ -15,10 +15,10 @@ the shipped numbers on positions from other hands, played before the search bega
 difference is to be trusted. Its interval is over hands, as positions of one hand are alike.
 
 The shipped numbers were found with `--hands 200 --seed 1`, begun from blunter ones (points 0.3,
-tricks 0.1, slip 0.02, lead 0.4, follow 0.15, exchange -1.5, the rest as shipped). On hands held out
-they were better on Barrie (+0.10, 95 % interval +0.08 to +0.12) and not surely so on Cincinnati
-(+0.03, -0.01 to +0.07). Searchers then solved their worlds whole, and the order of an exchange
-counted too, which nobody knows; "exchange" may be too strict for that.
+tricks 0.1, error_rate 0.02, lead 0.4, follow 0.15, exchange -1.5, the rest as shipped). On hands
+held out they were better on Barrie (+0.10, 95 % interval +0.08 to +0.12) and not surely so on
+Cincinnati (+0.03, -0.01 to +0.07). Searchers then solved their worlds whole, and the order of an
+exchange counted too, which nobody knows; "exchange" may be too strict for that.
 
 Nothing is written: the table and the numbers, in a form to paste, are printed. Ctrl-C ends the
 search, and what is found until then is compared; before that there is nothing to compare.
@@ -34,18 +34,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import Book
 from bideuchre_env.agents.search.agent import (
+    FITTED_MODEL,
     MOST_WORLDS,
     PLAYED_OUT,
-    TRUSTED,
     WORLDS,
     InferenceAgent,
-    begin_row,
     check_range,
 )
-from bideuchre_env.agents.search.candidates import draw_world
-from bideuchre_env.agents.search.likelihood import log_likelihood
+from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.core.phases.deal import split_seed
@@ -56,17 +54,16 @@ from bideuchre_env.evaluation.statistics.intervals import Interval, Moments
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Word, entry_kernel
+from bideuchre_env.runtime.jit import Array
 
-PARTS = tuple(TRUSTED)
-SHARED = ("slip", "lead", "follow")  # shares, which are below 1
+PARTS = tuple(FITTED_MODEL)
+SHARED = ("error_rate", "lead", "follow")  # shares, which are below 1
 MOST_SHARE = 0.95
 SHARE = 0.35  # of the decisions with a choice that are scored
 FACTOR = 1.6  # of the first round; the square root of the last one's in each further round
 STEPS = 8  # one way, in one round
 LEAST = 2e-4  # a smaller gain is none
-AT_ONCE = 16  # positions weighed between two looks at Ctrl-C
+ALL = 1e18  # no logarithm is so far behind another
 FITTED, HELD_OUT = 0, 1  # streams of hands
 
 Numbers = dict[str, float]
@@ -102,7 +99,7 @@ def parse_args(arguments: list[str] | None = None) -> Args:
 def main(args: Args) -> int:
     """Play, search and print what is found; 130 if interrupted."""
     check(args)
-    code, found = 0, dict(TRUSTED)
+    code, found = 0, dict(FITTED_MODEL)
     try:
         fitted = [gather(name, args, FITTED) for name in args.variants]
         held_out = [gather(name, args, HELD_OUT) for name in args.variants]
@@ -140,7 +137,7 @@ def check(args: Args) -> None:
 
 
 class Positions:
-    """Positions of one game with their true worlds, and the room to weigh them in.
+    """Positions of one game with their true worlds, and the searcher that weighs them.
 
     `played` are the observations, int8 (n, D), their masks, the state rows, and the numbers of the
     hands they are of, (n,); `worlds` are drawn beside each true one, from `seed`.
@@ -148,43 +145,41 @@ class Positions:
 
     def __init__(self, name: str, played: Played, worlds: int, seed: int) -> None:
         self.name, self.worlds = name, worlds
-        self.room = InferenceAgent(RULES[name], seed=seed)
-        seen, masks, truths, self.hands = played
+        self.space = InferenceAgent(RULES[name], seed=seed).space
+        observations, masks, truths, self.hands = played
         n = len(truths)
-        self.scripts, self.bases, self.truths = new_states(n), new_states(n), new_states(n)
-        self.words = np.zeros(n, np.uint64)
+        self.replays, self.bases, self.truths = new_states(n), new_states(n), new_states(n)
+        self.streams = np.zeros(n, np.uint64)
         for i in range(n):
-            self._enter(i, seen, masks, truths)
+            self._enter(i, observations, masks, truths)
 
-    def _enter(self, i: int, seen: Array, masks: Array, truths: Array) -> None:
-        """Tell position i again from what its seat saw, and put the true cards into one of two."""
-        a = self.room
-        script, world, _ = a.states
-        begin_row(
-            seen, masks, i, a.tables, a.layout.offsets, a.book, a.views, a.bidding, a.calls,
-            a.layouts, script, world, a.seen, a.may, a.plan, a.low,
-        )  # fmt: skip
-        assert a.plan["n"][0] > 0, "a position that was played can be told again"
-        self.scripts[i], self.bases[i], self.truths[i] = script[0], world[0], world[0]
-        self.words[i] = a.plan["word"][0]
+    def _enter(self, i: int, observations: Array, masks: Array, truths: Array) -> None:
+        """Rebuild position i from what its seat saw, and put the true cards into one of two."""
+        space = self.space
+        begin(space, observations, masks, i)
+        assert space.plans["n"][0] > 0, "a position that was played can be rebuilt"
+        self.replays[i], self.streams[i] = space.replays[0], space.plans["stream"][0]
+        self.bases[i] = self.truths[i] = space.worlds[0]
         seats = (np.arange(N_SEATS) + int(truths["turn"][i])) & 3  # 0 is the seat to act
         self.truths["hands"][i] = truths["hands"][i, seats]
         self.truths["given"][i], self.truths["passed"][i] = truths["given"][i], truths["passed"][i]
 
     def logs(self, numbers: Numbers) -> Array:
-        """How likely the true world and the others are, as logarithms; float64 (n, 1 + worlds)."""
-        a = self.room
-        _, world, tries = a.states
+        """How likely the true world and the others are, as logarithms; float64 (n, 1 + worlds).
+
+        Unlike in a search every world is looked at to the end, however unlikely.
+        """
+        space = self.space
         for part, number in numbers.items():
-            a.trust[part] = number
+            space.choice_models[part] = number
         logs = np.zeros((len(self.truths), 1 + self.worlds))
-        for first in range(0, len(logs), AT_ONCE):
-            weigh_positions(
-                self.scripts, self.bases, self.truths, self.words, world, tries, a.tables,
-                a.layout.offsets, a.book, a.views, a.bidding, a.calls, a.layouts, a.seen, a.may,
-                a.trust, a.kept, a.plan, a.scratch, a.rooms, a.high, logs, first,
-                min(first + AT_ONCE, len(logs)),
-            )  # fmt: skip
+        for i, row in enumerate(logs):
+            space.hand_caches["keys"] = 0
+            space.replays[0], space.plans["stream"] = self.replays[i], self.streams[i]
+            space.worlds[0] = self.truths[i]
+            row[0] = log_likelihood(space, -ALL)
+            space.worlds[0] = self.bases[i]
+            weigh_worlds(space, row, 1, len(row), ALL)
         return logs
 
     def scores(self, numbers: Numbers) -> Array:
@@ -233,53 +228,6 @@ def play(rules: Rules, title: str, args: Args, rng: np.random.Generator) -> Play
         raise OptionError(f"--hands {args.hands}: no position came up, more are needed")
     observations, masks, truths, hands = zip(*found, strict=True)
     return np.array(observations), np.array(masks), np.concatenate(truths), np.array(hands)
-
-
-@entry_kernel
-def weigh_positions(
-    scripts: Array,
-    bases: Array,
-    truths: Array,
-    words: Array,
-    worlds: Array,
-    tries: Array,
-    tables: Array,
-    offsets: Array,
-    book: Book,
-    views: Array,
-    bidding: Array,
-    calls: Array,
-    layouts: Array,
-    seen: Array,
-    may: Array,
-    trust: Array,
-    kept: Array,
-    plans: Array,
-    scratch: Array,
-    rooms: Array,
-    high: Word,
-    logs: Array,
-    first: int,
-    last: int,
-) -> None:
-    """Fill rows `first` to `last` - 1 of `logs`: how likely the true world and the others are.
-
-    Unlike the searchers, to the end, however unlikely; `worlds` to `rooms` are working room.
-    """
-    for i in range(first, last):
-        plans[0].word = words[i]
-        kept[0].keys[:] = np.uint64(0)
-        worlds[0] = truths[i]
-        for j in range(logs.shape[1]):
-            if j == 1:
-                worlds[0] = bases[i]
-            if j > 0:
-                draw_world(worlds, tables, scratch, rooms, plans[0], j, high)
-            logs[i, j] = log_likelihood(
-                worlds[0], scripts[i], tries[0], tables[0], offsets[0], book, views[1], bidding[0],
-                calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], kept[0],
-                -1e18,
-            )  # fmt: skip
 
 
 # --- the search -----------------------------------------------------------------------------------
@@ -351,7 +299,7 @@ def table(sets: list[Positions], found: Numbers, worlds: int) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for positions in sets:
-        shipped = positions.scores(TRUSTED)
+        shipped = positions.scores(FITTED_MODEL)
         rows = {
             "all worlds alike": np.full(len(shipped), -np.log(worlds + 1.0)),
             "shipped": shipped,
@@ -375,7 +323,7 @@ def source(numbers: Numbers) -> str:
     pairs = ", ".join(f'"{part}":_{number:g}' for part, number in numbers.items()) + ","
     inside = textwrap.wrap(pairs, 92, break_on_hyphens=False)
     inside = [" " * 4 + line.replace(":_", ": ") for line in inside]
-    return "\n".join(["TRUSTED = {", *inside, "}  # fmt: skip"])
+    return "\n".join(["FITTED_MODEL = {", *inside, "}  # fmt: skip"])
 
 
 if __name__ == "__main__":

@@ -44,13 +44,13 @@ def test_a_name_is_an_agent_and_its_options(name, own, options):
 
 def test_what_the_name_says_is_what_the_agent_does_and_is_called():
     agent = agents.make("pimc:worlds=7,solved=4", RULES, seed=3)
-    assert (agent.worlds, int(agent.plan["solved"][0])) == (7, 4)
+    assert (agent.worlds, int(agent.space.plans["solved"][0])) == (7, 4)
     assert agent.played_out == agents.make("pimc", RULES).played_out
     assert agent.name == "pimc:worlds=7,solved=4"
     assert agents.make("pimc", RULES, worlds=7).name == agents.make("pimc", RULES).name == "pimc"
     assert agents.make("inference:milliseconds=0.5", RULES).milliseconds == 0.5
     own_seed = agents.make("pimc", RULES, seed=3)
-    assert (agent.low, agent.high) == (own_seed.low, own_seed.high)
+    assert (agent.space.low, agent.space.high) == (own_seed.space.low, own_seed.space.high)
 
 
 @pytest.mark.parametrize(

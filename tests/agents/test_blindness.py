@@ -59,7 +59,7 @@ def redrawn(rules, state, number):
 
 def tried(agent):
     """What a searcher has worked out on the way to its decision, as bytes."""
-    return [agent.plan[part].tobytes() for part in WHAT_IS_TRIED]
+    return [agent.space.plans[part].tobytes() for part in WHAT_IS_TRIED]
 
 
 @pytest.mark.parametrize("name", ["expert", *SEARCH])

@@ -4,30 +4,21 @@ import numpy as np
 import pytest
 from support.agent_games import SEARCH, decisions, lone_decisions, searcher
 
-from bideuchre_env.agents.search.agent import weigh_row
-from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood
+from bideuchre_env.agents.search.agent import NEGLIGIBLE
+from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import entry_kernel
 
 
 def weighed(agent, row, mask, n, fresh):
     """The logarithms of n worlds after a decision; `fresh`: each hand is weighed anew."""
     agent.act(row, mask)
-    script, world, tries = agent.states
     logs = np.empty(n)
-    agent.kept["keys"] = 0
     for first, last in [(i, i + 1) for i in range(n)] if fresh else [(0, n)]:
-        if fresh:
-            agent.kept["keys"] = 0
-        weigh_row(
-            world, agent.tables, agent.scratch, script, tries, agent.layout.offsets,
-            agent.book, agent.views, agent.bidding, agent.calls, agent.layouts, agent.seen,
-            agent.may, agent.trust, agent.kept, agent.plan, agent.high, logs, first, last,
-        )  # fmt: skip
+        agent.space.hand_caches["keys"] = 0
+        weigh_worlds(agent.space, logs, first, last, NEGLIGIBLE)
     return logs
 
 
@@ -66,38 +57,21 @@ def test_the_order_of_an_exchange_says_nothing():
             continue
         for number in range(3):
             agent.act(row, mask)
-            agent.kept["keys"] = 0
             plain = one_log(agent, number, swap=False)
-            agent.kept["keys"] = 0
             assert one_log(agent, number, swap=True) == pytest.approx(plain, abs=1e-9)
             compared += plain < 0
     assert compared > 20
 
 
-@entry_kernel
-def log_row(
-    worlds, scripts, tries, tables, offsets, book, views, bidding, calls, layouts, seen, may, trust,
-    kept,
-):  # fmt: skip
-    """`log_likelihood` of the world in row 0, to the end."""
-    return log_likelihood(
-        worlds[0], scripts[0], tries[0], tables[0], offsets[0], book, views[1], bidding[0],
-        calls[0], layouts[0], row_of(seen, 0), row_of(may, 0), trust[0], kept[0], -1e18,
-    )  # fmt: skip
-
-
 def one_log(agent, number, swap):
     """How likely a world of the decision is; with its exchanged cards the other way round."""
-    script, world, tries = agent.states
-    drawn = world.copy()
-    resample_row(drawn, agent.tables, 0, agent.scratch, *split_seed(number))
+    space = agent.space
+    resample_row(space.worlds, space.tables, 0, space.redeals, *split_seed(number))
     if swap:
         for half in ("given", "passed"):
-            drawn[half][0, :2] = drawn[half][0, 1::-1]
-    return log_row(
-        drawn, script, tries, agent.tables, agent.layout.offsets, agent.book, agent.views,
-        agent.bidding, agent.calls, agent.layouts, agent.seen, agent.may, agent.trust, agent.kept,
-    )  # fmt: skip
+            space.worlds[half][0, :2] = space.worlds[half][0, 1::-1]
+    space.hand_caches["keys"] = 0
+    return log_likelihood(space, -1e18)
 
 
 def test_only_inference_goes_by_the_cards_played():
@@ -105,7 +79,7 @@ def test_only_inference_goes_by_the_cards_played():
     found = [d for d in decisions(rules, 6, seed=3) if d[2]["trick"] > 2 and d[1].sum() > 1]
     for name, differs in (("pimc", False), ("inference", True)):
         agent, other = searcher(name, rules), searcher(name, rules)
-        other.trust["follow"], other.trust["lead"] = 0.5, 0.01
+        other.space.choice_models["follow"], other.space.choice_models["lead"] = 0.5, 0.01
         pairs = [
             [weighed(a, row, mask, 40, False) for a in (agent, other)] for row, mask, _ in found
         ]
@@ -123,7 +97,7 @@ def test_of_more_worlds_considered_fewer_count_twice(phase):
         for row, mask, state in found:
             if state["phase"] == phase and state["calls_made"] > 0 and mask.sum() > 1:
                 agent.act(row, mask)
-                plan = agent.plan[0]
+                plan = agent.space.plans[0]
                 if plan["n"] < 2:
                     continue  # one candidate is not tried
                 assert plan["total"] == 40

@@ -340,7 +340,7 @@ def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
     def interrupted(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(script.Game, "count", interrupted)
+    monkeypatch.setattr(script, "note_hands", interrupted)
     assert script.main(script.parse_args(["--out", str(tmp_path / "l.npz")])) == 130
     assert "nothing is written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -129,19 +129,19 @@ def test_a_mask_that_is_not_the_position_s_is_answered_by_the_expert(name):
     for row, mask, _ in decisions(rules, 2, seed=3, every=3):
         wrong = np.ones_like(mask)
         assert agent.act(row, wrong) == expert.act(row, wrong)
-        assert agent.plan[0]["n"] == 0 or mask.all()
+        assert agent.space.plans[0]["n"] == 0 or mask.all()
 
 
-def test_what_was_not_learned_is_not_trusted():
-    """A game of an unusual lone bid has no network: calls are compared by what was tried alone."""
+def test_calls_without_a_network_are_compared_by_trying_alone():
+    """A game of an unusual lone bid has none."""
     learned, strange = RULES["barrie_v0"], Rules(
         ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=100),), target=300
     )  # fmt: skip
-    for rules, trusted in ((learned, True), (strange, False)):
+    for rules, reckoned in ((learned, True), (strange, False)):
         agent = searcher("pimc", rules)
         row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() > 4)
         assert mask[agent.act(row, mask)]
-        assert (agent.plan[0]["trust"] > 0) == trusted
+        assert (agent.space.plans[0]["prior_error"] > 0) == reckoned
 
 
 def test_one_world_tells_nothing_of_the_error():
@@ -164,9 +164,9 @@ def test_the_solver_finishes_as_many_tricks_as_it_is_told_to():
     choices = {}
     for solved in (0, 3, 12):
         agent = searcher("pimc", rules, worlds=30, solved=solved)
-        agent.doubt = 0.0
+        agent.standard_errors = 0.0
         choices[solved] = [agent.act(row, mask) for row, mask, _ in found]
-        assert (agent.plan["ready"][0] == 1) == (solved > 0)
+        assert (agent.space.plans["solver_ready"][0] == 1) == (solved > 0)
     last = [i for i, d in enumerate(found) if d[2]["trick"] >= 3]
     assert [choices[3][i] for i in last] == [choices[12][i] for i in last]
     assert choices[3] != choices[12]
@@ -196,16 +196,16 @@ def test_a_decision_ends_when_its_time_is_up(name):
     for tick, fewest, most in ((1.0, 4, 4), (0.002, some, 24), (0.0, 200, 200)):
         agent = agents.make(name, rules, seed=1, worlds=200, milliseconds=10, clock=FakeClock(tick))
         assert mask[agent.act(row, mask)]
-        assert fewest <= agent.plan[0]["total"] <= most
+        assert fewest <= agent.space.plans[0]["total"] <= most
 
 
 def test_one_legal_action_is_played_at_once():
     rules = RULES["cincinnati_v0"]
     agent = agents.make("pimc", rules, seed=1)
     row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() == 1)
-    before = agent.plan.copy()
+    before = agent.space.plans.copy()
     assert mask[agent.act(row, mask)]
-    assert np.array_equal(agent.plan, before)
+    assert np.array_equal(agent.space.plans, before)
 
 
 def test_pimc_is_ahead_of_rule():

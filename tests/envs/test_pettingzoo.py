@@ -274,6 +274,7 @@ def test_what_is_handed_out_may_be_written_to():
     seen["observation"][:] = 1
     seen["action_mask"][:] = 1
     env.state()[:] = 1
+    env.get_state()["hands"] = 0
     env.action_names.clear()
     env.record.hands[0]["deal"][0].clear()
     env.infos[env.agent_selection]["action_mask"][:] = 1

@@ -28,6 +28,7 @@ def a_game(variant="cincinnati_v0", **options):
         lambda env: env.observe("player_0"),
         lambda env: env.last(),
         lambda env: env.state(),
+        lambda env: env.get_state(),
         lambda env: env.render(),
         lambda env: env.resample_hidden(0, np.random.default_rng(1)),
     ],

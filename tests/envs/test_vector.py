@@ -121,7 +121,7 @@ def test_reset_options():
     env = bideuchre_env.simplified_v0.raw_env()
     for row in range(3):
         env.reset(seed=4 + row, options=options)
-        np.testing.assert_array_equal(vec.get_state()[row], env._states[0])
+        np.testing.assert_array_equal(vec.get_state()[row], env.get_state()[0])
     with pytest.raises(DealError, match="dealer"):
         vec.reset(options={"dealer": 4})
 

@@ -18,7 +18,7 @@ TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", *FOLDERS}
 
 # The rooms of the package, in order: a room imports from the lines above its own, and from itself.
 ROOMS = """
-errors _checks
+errors _checks _columns
 rules runtime
 core
 records

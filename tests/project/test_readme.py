@@ -18,7 +18,7 @@ import bideuchre_env
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 MAIN_JOB = "pip install -e . && bideuchre selfplay"
-TESTS = 'pip install -e ".[test]" && python -m pytest'
+TESTS = 'pip install -e ".[test]" && python -m pytest -n 2'
 BIN = Path(sys.executable).parent
 RATE = re.compile(r"[\d,]+ (?=decisions)")
 

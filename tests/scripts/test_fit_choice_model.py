@@ -1,4 +1,4 @@
-"""The script that scores and looks for the numbers of the searchers' trust in the other seats."""
+"""The script that scores and fits how searchers take the other seats to decide."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from support.positions import CINCINNATI, Position
 from support.script_modules import ROOT, loaded
 
-from bideuchre_env.agents.search.agent import TRUSTED
+from bideuchre_env.agents.search.agent import FITTED_MODEL
 from bideuchre_env.core.rows import encode_rows
 from bideuchre_env.errors import OptionError
 
@@ -59,7 +59,7 @@ def test_the_score_is_the_logarithm_of_the_true_worlds_share(fit):
 def test_a_lead_is_weighed_by_what_the_expert_would_lead(fit, other):
     """Six cards to lead: 1 - x where it is the expert's, x / 5 where it is not."""
     positions = after_the_lead(fit, other)
-    numbers = TRUSTED | {"slip": 1.0}
+    numbers = FITTED_MODEL | {"error_rate": 1.0}
     alike = positions.scores(numbers | {"lead": 5 / 6})
     assert alike == pytest.approx([-math.log(WORLDS + 1)], abs=1e-9)
     logs = positions.logs(numbers | {"lead": 0.01})[0]
@@ -79,7 +79,7 @@ def test_what_nobody_says_counts_for_nothing(fit):
     row, mask = position.look()
     played = (row[np.newaxis], mask[np.newaxis], position.states.copy(), np.zeros(1, np.int64))
     positions = fit.Positions("cincinnati_v0", played, WORLDS, seed=3)
-    assert positions.scores(TRUSTED) == pytest.approx([-math.log(WORLDS + 1)])
+    assert positions.scores(FITTED_MODEL) == pytest.approx([-math.log(WORLDS + 1)])
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
@@ -88,7 +88,7 @@ def test_what_the_others_do_tells_of_their_cards(fit, variant):
     args = fit.parse_args(["--hands", "40", "--search", "1", "--worlds", "30"])
     positions = fit.gather(variant, args, fit.FITTED)
     n = len(positions.hands)
-    gain = fit.over(positions, positions.scores(TRUSTED), np.full(n, -math.log(31)))
+    gain = fit.over(positions, positions.scores(FITTED_MODEL), np.full(n, -math.log(31)))
     assert gain.low > 1.0  # their share is e times what chance gives them, and more
 
 
@@ -97,7 +97,7 @@ def test_what_the_others_do_tells_of_their_cards(fit, variant):
 
 def test_the_true_worlds_are_what_was_seen(fit, gathered):
     """Told again with the cards of all seats, a position gives the same observation."""
-    agent, n = gathered.room, len(gathered.truths)
+    space, n = gathered.space, len(gathered.truths)
     args = fit.parse_args(SMALL)
     rng = np.random.default_rng([args.seed, [*fit.RULES].index("barrie_v0"), fit.FITTED])
     rng.integers(2**62)
@@ -106,7 +106,7 @@ def test_the_true_worlds_are_what_was_seen(fit, gathered):
     assert set(hands) == {0, 1, 2}
     again, mask_again = np.zeros_like(seen), np.zeros_like(masks)
     for told in (gathered.truths, gathered.bases):
-        encode_rows(told, agent.tables, agent.layout.offsets, np.arange(n), again, mask_again)
+        encode_rows(told, space.tables, space.offsets, np.arange(n), again, mask_again)
         assert np.array_equal(seen, again)
         assert np.array_equal(masks, mask_again)
     assert np.array_equal(gathered.truths["hands"][:, 0], states["hands"][range(n), states["turn"]])
@@ -139,11 +139,14 @@ def test_the_search_climbs_and_leaves_the_rest_alone(fit, capsys):
     def score(n):
         return -sum(abs(math.log(n[part] / top)) for part, top in (("points", 1.1), ("lead", 0.2)))
 
-    numbers = dict(TRUSTED)
+    numbers = dict(FITTED_MODEL)
     fit.climb(score, numbers, ("points", "lead", "level"), 4)
     assert numbers["points"] == pytest.approx(1.1, rel=0.1)
     assert numbers["lead"] == pytest.approx(0.2, rel=0.1)
-    assert {part for part in TRUSTED if numbers[part] != TRUSTED[part]} == {"points", "lead"}
+    assert {part for part in FITTED_MODEL if numbers[part] != FITTED_MODEL[part]} == {
+        "points",
+        "lead",
+    }
     printed = capsys.readouterr().out
     assert printed.count("level changes nothing: left at -0.7") == 1
     best = [float(line.rpartition(" ")[2]) for line in printed.splitlines() if "round" in line]
@@ -152,10 +155,10 @@ def test_the_search_climbs_and_leaves_the_rest_alone(fit, capsys):
 
 def test_a_share_stays_a_share(fit):
     """However much it helps; and no search goes on for ever."""
-    numbers = dict(TRUSTED)
+    numbers = dict(FITTED_MODEL)
     fit.climb(lambda n: n["lead"] - n["pass_"], numbers, ("lead", "pass_"), 2)
     assert numbers["lead"] == fit.MOST_SHARE
-    most = TRUSTED["pass_"] * fit.FACTOR ** (1.5 * fit.STEPS)
+    most = FITTED_MODEL["pass_"] * fit.FACTOR ** (1.5 * fit.STEPS)
     assert numbers["pass_"] == pytest.approx(most, rel=0.05)
 
 
@@ -165,14 +168,14 @@ def test_a_share_stays_a_share(fit):
 def test_the_numbers_are_printed_as_the_package_has_them(fit):
     """To the byte."""
     shipped = (ROOT / "agents" / "search" / "agent.py").read_text(encoding="utf-8")
-    assert f"\n{fit.source(TRUSTED)}\n" in shipped
+    assert f"\n{fit.source(FITTED_MODEL)}\n" in shipped
     assert "experiments/fitting/fit_choice_model.py" in shipped
 
 
 def run(fit, capsys, *options):
     """A small fit: its table as cells, and the numbers."""
     assert fit.main(fit.parse_args([*SMALL, *options])) == 0
-    numbers, end, table = capsys.readouterr().out.partition("TRUSTED = ")[2].partition("}")
+    numbers, end, table = capsys.readouterr().out.partition("FITTED_MODEL = ")[2].partition("}")
     numbers += end
     cells = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in row] for row in cells], ast.literal_eval(numbers)
@@ -190,8 +193,8 @@ def test_a_small_fit_compares_on_every_game(fit, capsys):
         assert (row[1] == "all worlds alike") == (float(row[2]) == round(-math.log(7), 4))
         assert (row[1] == "shipped") == (row[3] == row[4] == "")
         assert int(row[5]) >= int(row[6]) > 0
-    assert {part for part in numbers if numbers[part] != TRUSTED[part]} <= {"lead", "follow"}
-    assert list(numbers) == list(TRUSTED)
+    assert {part for part in numbers if numbers[part] != FITTED_MODEL[part]} <= {"lead", "follow"}
+    assert list(numbers) == list(FITTED_MODEL)
     assert run(fit, capsys, "--parts", "lead", "follow") == (found, numbers)
     assert run(fit, capsys, "--parts", "lead", "--seed", "1")[0] != found
 

@@ -1,4 +1,4 @@
-"""What a seat sees, and the redealing of what it cannot see.
+"""The observation of a seat, and the redealing of the cards it cannot see.
 
 `layout` declares the blocks of an observation, `encode` writes them, `words` reads them back;
 `resample` redeals the hidden cards.

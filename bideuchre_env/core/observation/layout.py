@@ -1,4 +1,4 @@
-"""What a seat sees: the blocks of an observation, each declared once in `every_block`.
+"""The blocks of an observation, each declared once in `every_block`.
 
 Offsets, bounds, the printed table and the decoder follow from the declarations; the kernels that
 write the blocks are in `encode.py`.
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.words import (
     cards,
     number,
@@ -201,7 +202,7 @@ class Layout:
         if not within or (values > self.high).any():
             raise OptionError(
                 f"an observation of {values.dtype} from {values.min()} to {values.max()}: whole "
-                "numbers within layout.low and layout.high are wanted"
+                "numbers within layout.low and layout.high are expected"
             )
         return values
 
@@ -225,12 +226,7 @@ class Layout:
             shape = " x ".join(map(str, block.shape))
             bounds = f"{block.low}..{block.high}"
             rows.append((block.name, f"{at.start}:{at.stop}", shape, bounds, block.meaning))
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = [
-            "  ".join([*(cell.ljust(w) for cell, w in zip(row[:4], widths, strict=True)), row[4]])
-            for row in rows
-        ]
-        return "\n".join(lines)
+        return columns(rows, "lllll", gap=2)
 
 
 @lru_cache(maxsize=256)

@@ -52,7 +52,7 @@ REDEAL = np.dtype(
 
 
 def new_redeal() -> Array:
-    """Working room for `resample_row`, an array of one record; reuse it freely."""
+    """Scratch for `resample_row`, an array of one record; reuse it freely."""
     return new_rows(REDEAL, 1)
 
 
@@ -241,7 +241,7 @@ def lay_out(s: Row, hand: int, cards: Array) -> None:
 
 
 @kernel
-def choose_passed(s: Row, redeal: Row, wanted: int) -> None:
+def choose_passed(s: Row, redeal: Row, cards: int) -> None:
     """For a defender: any of the cards the declarer has held since may be the ones passed."""
     declarer = s.declarer
     n = 0
@@ -250,7 +250,7 @@ def choose_passed(s: Row, redeal: Row, wanted: int) -> None:
             redeal.free[n] = kind
             n += 1
     shuffle_run(s, redeal.free, n)
-    for i in range(wanted):
+    for i in range(cards):
         s.passed[i] = redeal.free[i]
 
 

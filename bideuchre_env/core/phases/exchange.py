@@ -27,21 +27,21 @@ def apply_exchange(s: Row, t: Row, kind: int) -> bool:
     """Put one card aside; True when both halves are done and the declarer holds the cards."""
     seat, pick = s.turn, s.picks
     take_card(s, seat, kind)
-    wanted = t.exchange[s.level]
+    cards = t.exchange[s.level]
     s.picks = pick + 1
     if s.phase == GIVING:
         s.given[pick] = kind
-        if pick + 1 == wanted:
+        if pick + 1 == cards:
             s.phase = PASSING
             s.turn = (seat + 2) & 3
             s.picks = 0
         return False
     s.passed[pick] = kind
-    if pick + 1 < wanted:
+    if pick + 1 < cards:
         return False
     declarer = s.declarer
     hand = s.hands[declarer]
-    for i in range(wanted):
+    for i in range(cards):
         hand = put(hand, s.passed[i])
     s.hands[declarer] = hand
     return True

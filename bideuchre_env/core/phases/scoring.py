@@ -46,7 +46,7 @@ def score_hand(s: Row, t: Row) -> None:
 
 @kernel
 def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
-    """What `won` tricks for the side of a contract with this bid come to.
+    """The points for `won` tricks of the side of a contract with this bid.
 
     Our points and theirs, as the contract is `ours` or not, and whether it is made.
     """

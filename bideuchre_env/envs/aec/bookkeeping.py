@@ -112,7 +112,7 @@ class Bookkeeping(AECEnv[str, dict[str, Array], Any]):
 
 
 class Turns(AECIterable[str, dict[str, Array], Any]):
-    """What `agent_iter` returns: the same agents as from PettingZoo's, sooner."""
+    """The iterator of `agent_iter`: the agents in the order of PettingZoo's own, sooner."""
 
     def __iter__(self) -> Iterator[str]:
         env, left = self.env, self.max_iter

@@ -79,7 +79,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._mask = np.zeros(width, np.int8)
 
     def _derive(self) -> None:
-        """What follows from the rules and is not part of the game's state."""
+        """Compute from the rules whatever is no part of the game's state."""
         self._tables = compile_tables(self.rules)
         self._offsets = self.observation_layout.offsets
         self._play, self._deal, self._observe, self._reward, self._ending = direct_kernels()
@@ -104,8 +104,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         chosen = dict(options or {})
         dealer = parse_dealer(chosen.get("dealer"))
         score = parse_score(chosen.get("score"))
-        given = chosen.get("deal")
-        hands = None if given is None else parse_deal(given, self.rules)
+        deal = chosen.get("deal")
+        hands = None if deal is None else parse_deal(deal, self.rules)
         if seed is not None or not self._has_stream:
             seed_rows(self._states, *split_seed(seed))
             self._has_stream = True
@@ -155,7 +155,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         )
 
     def observe(self, agent: str) -> dict[str, Array]:
-        """What an agent sees now; for any agent at any time, new arrays every time."""
+        """The observation of any agent at any time; new arrays every time."""
         acts = agent is not None and agent is self._actor
         if acts and not (self.terminations[agent] or self.truncations[agent]):
             return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
@@ -179,6 +179,11 @@ class BidEuchreEnv(Bookkeeping, Face):
         out = np.empty(self.observation_layout.state_size, np.int8)
         global_row(self._states, self._tables, self._offsets, out)
         return out
+
+    def get_state(self) -> Array:
+        """The row itself, a copy: a structured array (1,) of `STATE`, its stream included."""
+        self._require_game()
+        return np.array(self._states)
 
     def step(self, action: Any) -> None:
         """Carry out the action of `agent_selection`.

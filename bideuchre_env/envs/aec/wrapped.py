@@ -86,7 +86,7 @@ class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
     def last(
         self, observe: bool = True
     ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
-        """What `BidEuchreEnv.last` returns."""
+        """As `BidEuchreEnv.last`."""
         if not self._has_reset:
             raise AttributeError("agent_selection cannot be accessed before reset")
         return self.env.last(observe)

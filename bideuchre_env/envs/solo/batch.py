@@ -1,4 +1,4 @@
-"""What both Gymnasium faces are made of: rows with a learner each, and the others at the table."""
+"""The rows behind both Gymnasium faces: a learner each, and the others at the table."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class SoloBatch:
         self._derive()
 
     def _derive(self) -> None:
-        """What follows from the rules and is not part of any game's state."""
+        """Compute from the rules whatever is no part of any game's state."""
         self.actions = actions.of(self.rules)
         self.tables = compile_tables(self.rules)
         self.layout = layout_of(self.rules)
@@ -149,7 +149,7 @@ class SoloBatch:
         seed_solos(self.states, self.solos, chosen)
 
     def opening(self, options: Any) -> dict[str, Array]:
-        """What reset options ask a new episode to begin with; `OptionError` or `DealError`.
+        """How a new episode begins by these reset options; `OptionError` or `DealError`.
 
         They may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
         learner's; other keys are left alone.
@@ -158,15 +158,15 @@ class SoloBatch:
             raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
         if not options:
             return self._nothing
-        n, given = self.n, dict(options)
+        n = self.n
         begin = dict(self._nothing)
-        begin["dealers"] = np.full(n, parse_dealer(given.get("dealer")), np.int64)
-        begin["scores"] = np.full((n, 2), parse_score(given.get("score")), np.int64)
-        if given.get("deal") is not None:
-            hands = parse_deal(given["deal"], self.rules)
+        begin["dealers"] = np.full(n, parse_dealer(options.get("dealer")), np.int64)
+        begin["scores"] = np.full((n, 2), parse_score(options.get("score")), np.int64)
+        if options.get("deal") is not None:
+            hands = parse_deal(options["deal"], self.rules)
             begin["deals"] = np.array(np.broadcast_to(hands, (n, N_SEATS)))
-        if given.get("seat") is not None:
-            begin["seats"] = np.full(n, learners_seat(given["seat"]), np.int64)
+        if options.get("seat") is not None:
+            begin["seats"] = np.full(n, learners_seat(options["seat"]), np.int64)
         return begin
 
     def restart(self, chosen: Array, begin: dict[str, Array] | None = None) -> None:

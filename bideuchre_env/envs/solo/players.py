@@ -21,22 +21,22 @@ BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
 class Player:
     """One of the two that play beside a learner; `kind` is what the kernels know it as.
 
-    `given` is a name as `agents.make` takes it, an agent, or something to call as
-    `given(rules, seed=None)` that makes one. An agent made here is made anew by every `renew`.
+    `spec` is a name as `agents.make` takes it, an agent, or something to call as
+    `spec(rules, seed=None)` that makes one. An agent made here is made anew by every `renew`.
     """
 
-    def __init__(self, option: str, given: Any, rules: Rules) -> None:
-        self.option, self.given, self.rules = option, given, rules
-        self.kind = BUILT_IN.get(given, SOMEBODY) if isinstance(given, str) else SOMEBODY
+    def __init__(self, option: str, spec: Any, rules: Rules) -> None:
+        self.option, self.spec, self.rules = option, spec, rules
+        self.kind = BUILT_IN.get(spec, SOMEBODY) if isinstance(spec, str) else SOMEBODY
         self.agent: Agent | None = None
-        self._made = isinstance(given, (str, type)) or not hasattr(given, "act_rows")
-        if self._made and not isinstance(given, str) and not callable(given):
+        self._made = isinstance(spec, (str, type)) or not hasattr(spec, "act_rows")
+        if self._made and not isinstance(spec, str) and not callable(spec):
             raise OptionError(
-                f"{option}={shown(given)}: the name of an agent ({', '.join(agents.names())}), an "
+                f"{option}={shown(spec)}: the name of an agent ({', '.join(agents.names())}), an "
                 "agent, or something to call as f(rules, seed=None) that makes one"
             )
         if not self._made:
-            self.agent = checked_agent(given, rules)
+            self.agent = checked_agent(spec, rules)
         self.renew(None)
 
     def renew(self, entropy: list[int] | None) -> None:
@@ -46,23 +46,23 @@ class Player:
         seed = None
         if entropy is not None:
             seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
-        if isinstance(self.given, str):
-            made: Any = agents.make(self.given, self.rules, seed=seed)
+        if isinstance(self.spec, str):
+            made: Any = agents.make(self.spec, self.rules, seed=seed)
         else:
-            made = self.given(self.rules, seed=seed)
+            made = self.spec(self.rules, seed=seed)
         self.agent = checked_agent(made, self.rules)
 
     def answers(self, observations: Array, masks: Array) -> Array:
-        """What the agent chooses for rows of observations: int64 (m,), not yet known to be legal.
+        """The agent's choices for rows of observations, int64 (m,), not yet checked to be legal.
 
         Raises `IllegalActionError` unless it gives whole numbers of that shape.
         """
         assert self.agent is not None
-        given = self.agent.act_rows(observations, masks)
+        choices = self.agent.act_rows(observations, masks)
         where = f"{self.option}: agent {self.agent.name!r}: act_rows"
-        return whole_numbers(where, given, len(observations), limit=2**62)
+        return whole_numbers(where, choices, len(observations), limit=2**62)
 
     @property
     def name(self) -> str:
         """The player's name."""
-        return self.given if self.agent is None else self.agent.name
+        return self.spec if self.agent is None else self.agent.name

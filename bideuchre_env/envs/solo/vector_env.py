@@ -152,7 +152,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return {name: self._handed(array) for name, array in arrays.items()}
 
     def _infos(self, chosen: Array) -> dict[str, Any]:
-        """What every step tells of the chosen rows, bool (n,); zeros for the others."""
+        """The infos of every step for the chosen rows, bool (n,); zeros for the others."""
         rows = self._rows
         masks, seats = rows.masks, rows.solos["seat"].astype(int)
         if not chosen.all():
@@ -167,10 +167,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         }
 
     def _ended(self, ended: Array) -> dict[str, Any]:
-        """What the episodes that have just ended came to; zeros for the other rows."""
+        """The results of the episodes that have just ended; zeros for the other rows."""
         states, solos = self._rows.states, self._rows.solos
         won = states["outcome"] == Outcome.WON
-        told = {
+        results = {
             "hands": solos["hands"].astype(int),
             "score": states["score"],
             "outcome": states["outcome"].astype(int),
@@ -178,7 +178,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             "illegal": solos["illegal"].astype(bool),
         }
         infos: dict[str, Any] = {}
-        for name, array in told.items():
+        for name, array in results.items():
             infos[name] = array * (ended if array.ndim == 1 else ended[:, np.newaxis])
             infos[f"_{name}"] = ended.copy()
         return infos
@@ -195,7 +195,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if not self._rows.dealt:
             raise error("nothing has been dealt yet: reset() deals")
 
-    def _checked(self, given: Any, done: Array) -> Array:
+    def _checked(self, actions: Any, done: Array) -> Array:
         """The actions as int64 (n,), the environment's own copy, each an action of the game."""
         if done.any() and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(
@@ -203,13 +203,12 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 f"{self.autoreset_mode.value!r} reset(options={{'reset_mask': ...}}) starts another"
             )
         width = self._rows.actions.n
-        taken = whole_numbers("actions", given, self.num_envs, width)
+        taken = whole_numbers("actions", actions, self.num_envs, width)
         outside = ((taken < 0) | (taken >= width)) & ~done
         if outside.any():
             row = int(outside.argmax())
-            raise OutOfBoundsError(
-                f"row {row}: action {int(np.asarray(given)[row])} is out of range: 0 to {width - 1}"
-            )
+            action = int(np.asarray(actions)[row])
+            raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {width - 1}")
         return taken
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
@@ -218,7 +217,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             return None if self._rows.dealt else drawn_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):
             if np.ndim(seed) != 1 or len(seed) != self.num_envs:
-                raise OptionError(f"seed: a seed for each of the {self.num_envs} rows is wanted")
+                raise OptionError(f"seed: a seed for each of the {self.num_envs} rows is expected")
             return list(seed)
         split_seed(seed)
         return int(seed)
@@ -232,16 +231,16 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if not sound or mask.shape != (self.num_envs,) or not mask.any():
             raise OptionError(
                 f"reset_mask={shown(mask)}: a bool numpy array of shape ({self.num_envs},) with at "
-                "least one True is wanted"
+                "least one True is expected"
             )
         if not self._rows.dealt and not mask.all():
             raise OptionError("reset_mask before the first reset(): there are no games to go on")
         return np.array(mask)
 
 
-def _mode(given: Any) -> AutoresetMode:
+def _mode(mode: Any) -> AutoresetMode:
     try:
-        return AutoresetMode(given)
+        return AutoresetMode(mode)
     except ValueError:
         words = ", ".join(repr(mode.value) for mode in AutoresetMode)
-        raise OptionError(f"autoreset_mode={shown(given)}: one of {words}") from None
+        raise OptionError(f"autoreset_mode={shown(mode)}: one of {words}") from None

@@ -130,9 +130,9 @@ class BidEuchreVec(Face):
         may hold "dealer", "deal" and "score" as the AEC environment's, for every chosen row.
         """
         chosen = parse_mask(mask, self.num_envs)
-        given = dict(options or {})
-        dealer, score = parse_dealer(given.get("dealer")), parse_score(given.get("score"))
-        deal = given.get("deal")
+        options = dict(options or {})
+        dealer, score = parse_dealer(options.get("dealer")), parse_score(options.get("score"))
+        deal = options.get("deal")
         hands = [parse_deal(deal, self.rules)] if deal is not None else []
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
@@ -163,8 +163,8 @@ class BidEuchreVec(Face):
         places = parse_rows(rows, self.num_envs)
         m = len(places)
         deals, dealers, scores = (
-            by_row(name, given, m, default)
-            for name, given, default in (
+            by_row(name, values, m, default)
+            for name, values, default in (
                 ("deals", deals, ()),
                 ("dealers", dealers, None),
                 ("scores", scores, None),
@@ -210,11 +210,11 @@ class BidEuchreVec(Face):
         return self._handed(self._sampled)
 
     def observe(self, seats: Any) -> Array:
-        """What a seat sees of every row: int8 (n, D), for one seat or for seats (n,)."""
+        """The observation of every row, int8 (n, D), for one seat or for seats (n,)."""
         self._require_games()
-        wanted = parse_seats(seats, self.num_envs)
+        chosen = parse_seats(seats, self.num_envs)
         out = np.empty_like(self._rows.observations)
-        observe_rows(self._rows.states, self._rows.tables, self._rows.offsets, wanted, out)
+        observe_rows(self._rows.states, self._rows.tables, self._rows.offsets, chosen, out)
         return out
 
     def state(self) -> Array:
@@ -271,7 +271,7 @@ class BidEuchreVec(Face):
         present_rows(self._rows)
 
     def _given(self) -> tuple[Observation, dict[str, Any]]:
-        """What `reset` and `step` hand out, copied if that was asked for."""
+        """The observations and infos of `reset` and `step`, copied if `copy` is set."""
         ended = self._rows.terminated | self._rows.truncated
         info: dict[str, Any] = {"seat": self._handed(self._rows.seats), "_episode": ended}
         if ended.any():
@@ -284,7 +284,7 @@ class BidEuchreVec(Face):
         return array.copy() if self.copy else array.view()
 
     def _episodes(self) -> dict[str, Array]:
-        """What the last finished episode of each row came to; new arrays."""
+        """The results of the last finished episode of each row; new arrays."""
         ended = self._rows.ended
         side_0 = ended["reward"].astype(np.float32)
         outcome = ended["outcome"].copy()
@@ -301,14 +301,14 @@ class BidEuchreVec(Face):
         if not self._has_stream:
             raise OptionError("nothing has been dealt yet: reset() deals")
 
-    def _checked(self, given: Any) -> Array:
+    def _checked(self, actions: Any) -> Array:
         """The actions as int64 (n,), the environment's own copy, every one legal."""
         if not self._has_stream:
             raise IllegalActionError("no games are going on: reset() deals them")
-        taken = whole_numbers("actions", given, self.num_envs, self._rows.masks.shape[1])
+        taken = whole_numbers("actions", actions, self.num_envs, self._rows.masks.shape[1])
         row = int(first_illegal(self._rows.keys, self._rows.tables, taken))
         if row >= 0:
-            raise IllegalActionError(self._fault(row, operator.index(np.asarray(given)[row])))
+            raise IllegalActionError(self._fault(row, operator.index(np.asarray(actions)[row])))
         return taken
 
     def _fault(self, row: int, action: int) -> str:

@@ -1,0 +1,137 @@
+"""What the kernels of a searcher work on: the arrays of one decision, and the room to search in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.expert.agent import Book, new_layouts, open_book
+from bideuchre_env.agents.expert.auction import CALLS
+from bideuchre_env.agents.expert.sampled_deals import LAYOUT
+from bideuchre_env.agents.rule.bidding import SCRATCH
+from bideuchre_env.agents.rule.view import VIEW
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.observation.resample import new_redeal
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.bids import MAX_BIDS
+from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, Word, new_rows
+from bideuchre_env.solver.position import new_board
+from bideuchre_env.solver.transpositions import new_memory
+
+MOST_CANDIDATES = 2 * MAX_BIDS + 2
+CACHED_HANDS = 1 << 13
+SOLVER_MEGABYTES = 16
+
+# The decision: what is tried, and what it has come to so far.
+PLAN = np.dtype(
+    [
+        ("stream", np.uint64),  # that the worlds are drawn from
+        ("expert_action", np.int64),
+        ("n", np.int64),  # candidates; 0: play as the expert does
+        ("actions", np.int64, (MOST_CANDIDATES,)),
+        ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds
+        ("squares", np.float64, (MOST_CANDIDATES,)),  # of the gain on the expert's action
+        ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
+        ("total", np.float64),  # worlds, by their weight
+        ("total_squares", np.float64),  # of the weights
+        ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by the expert's own reckoning
+        ("prior_error", np.float64),  # of those; 0 where the expert reckons nothing
+        ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
+        ("solver_ready", np.int64),  # 1: the solver's table holds worlds of this decision
+        ("solved", np.int64),  # tricks left that the solver finishes; until then it is played out
+        ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
+    ],
+    align=True,
+)
+
+# How a seat is taken to decide.
+CHOICE_MODEL = np.dtype(
+    [
+        ("points", np.float64),  # a call this much worse, in points, is 1/e as likely
+        ("tricks", np.float64),  # a strain with so many tricks fewer is
+        ("chance", np.float64),  # a strain with so much less chance alone is
+        ("error_rate", np.float64),  # the share of calls and strains chosen at random
+        ("lead", np.float64),  # the share of leads that are another card than the expert's
+        ("follow", np.float64),  # the share of cards played to others' leads that are
+        # mismatch penalties, added to the logarithm; the first three where no table has the hand
+        ("level", np.float64),  # each level a bid is higher or lower
+        ("pass_", np.float64),  # a bid for a pass, or a pass for a bid
+        ("strain", np.float64),  # another strain
+        ("exchange", np.float64),  # another card given or passed
+        ("reads_cards", np.int64),  # 1: the cards played count too, 0: what came before alone
+    ]
+)
+
+# How likely the hands weighed in one decision make what their seats did, by the low bits of a key.
+HAND_CACHE = np.dtype(
+    [
+        ("keys", np.uint64, (CACHED_HANDS,)),  # `hand_key`; 0 where there is none
+        ("logs", np.float64, (CACHED_HANDS,)),
+        ("complete", np.int8, (CACHED_HANDS,)),  # 0: at most so likely, for it was left early
+        ("world_keys", np.uint64, (N_SEATS,)),  # of this world, by seat
+        ("world_logs", np.float64, (N_SEATS,)),  # the same, as far as replayed
+    ]
+)
+
+
+class SearchWorkspace(NamedTuple):
+    """The arrays that the kernels of a searcher share; most have one row."""
+
+    tables: Array
+    offsets: Array
+    book: Book
+    views: Array  # of the decision, and of whoever acts in `simulated`
+    bidding: Array
+    calls: Array
+    deals: Array  # the expert's own at the decision; that of the others, who search no last tricks
+    replays: Array  # state: the hand so far
+    worlds: Array  # state: a position that gives the observation
+    simulated: Array  # state: a world played on, or a replay on its way
+    observations: Array  # int8 (1, D): of whoever acts in `simulated`
+    masks: Array  # int8 (1, A)
+    plans: Array
+    choice_models: Array
+    hand_caches: Array
+    redeals: Array
+    boards: Array  # of the solver, and its transposition table
+    heads: Array
+    entries: Array
+    low: Word  # the seed
+    high: Word
+
+
+def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
+    """Room for one searcher's decisions; plan and choice model are still to be filled in."""
+    low, high = split_seed(seed)
+    layout, deals = layout_of(rules), new_rows(LAYOUT, 2)
+    deals[:1] = new_layouts(rules)
+    heads, entries = new_memory(SOLVER_MEGABYTES)
+    return SearchWorkspace(
+        compile_tables(rules),
+        layout.offsets,
+        open_book(rules),
+        views=new_rows(VIEW, 2),
+        bidding=new_rows(SCRATCH, 1),
+        calls=new_rows(CALLS, 1),
+        deals=deals,
+        replays=new_states(1),
+        worlds=new_states(1),
+        simulated=new_states(1),
+        observations=np.zeros((1, layout.size), np.int8),
+        masks=np.zeros((1, actions.of(rules).n), np.int8),
+        plans=new_rows(PLAN, 1),
+        choice_models=new_rows(CHOICE_MODEL, 1),
+        hand_caches=new_rows(HAND_CACHE, 1),
+        redeals=new_redeal(),
+        boards=new_board(),
+        heads=heads,
+        entries=entries,
+        low=low,
+        high=high,
+    )
