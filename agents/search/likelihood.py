@@ -13,9 +13,9 @@ from math import exp, log
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import weigh_hand
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_action, weigh_calls
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import N_STRAINS
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world, expert_action, look
