@@ -31,18 +31,18 @@ class Agent(Protocol):
         ...
 
 
-def checked_agent(given: Any, rules: Rules) -> Agent:
+def checked_agent(agent: Any, rules: Rules) -> Agent:
     """An agent for these rules as it is; `OptionError` for anything that is none."""
-    if isinstance(given, type) or not callable(getattr(given, "act_rows", None)):
-        raise OptionError(f"agent {shown(given)}: a name, or an object with act_rows and a name")
-    if not is_plain_name(getattr(given, "name", None)):
+    if isinstance(agent, type) or not callable(getattr(agent, "act_rows", None)):
+        raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows and a name")
+    if not is_plain_name(getattr(agent, "name", None)):
         raise OptionError(
-            f"agent {shown(given)}: its name is no string of 1 to {MAX_NAME} printable characters"
+            f"agent {shown(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
         )
-    if getattr(given, "rules", rules) != rules:
-        raise OptionError(f"agent {given.name!r} was made for other rules than this game's")
-    agent: Agent = given
-    return agent
+    if getattr(agent, "rules", rules) != rules:
+        raise OptionError(f"agent {agent.name!r} was made for other rules than this game's")
+    checked: Agent = agent
+    return checked
 
 
 class RowAgent:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.call_features import (
-    N_COUNTS,
+    N_HAND,
     N_INPUTS,
     describe_call,
     describe_table,
@@ -25,16 +25,18 @@ from bideuchre_env.agents.expert.hand_table import (
     canonical_symmetry,
     find_row,
 )
+from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.bidding import (
     LONE_MADE,
     N_AUCTION_FEATURES,
     N_STRAINS,
+    call_action,
     describe_auction,
     standing_tricks,
     we_lead,
 )
-from bideuchre_env.agents.rule.hand_features import describe_hand
+from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
@@ -53,7 +55,7 @@ CALLS = np.dtype(
     [
         ("mean", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
         ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
-        ("counts", np.float64, (N_STRAINS, N_COUNTS)),  # of the hand, by strain
+        ("features", np.float64, (N_STRAINS, N_HAND)),  # of the hand, by strain
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
         ("lone", np.float64, (4, N_STRAINS)),  # of all the tricks alone, by exchange and strain
         ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
@@ -62,7 +64,7 @@ CALLS = np.dtype(
         ("standing_win", np.float64),  # the chance to win the game then
         ("points", np.float64),  # of one call, if its contract is played
         ("win", np.float64),  # the chance to win the game then
-        ("spread", np.float64, (MAX_TRICKS + 1,)),
+        ("standing_chances", np.float64, (MAX_TRICKS + 1,)),  # of its tricks
         ("slope", np.float64),  # chance of winning a point is worth
         ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),  # of the calls: 1 + level, by `ranked`
         ("inputs", np.float32, (N_INPUTS,)),  # of the network, and its sums on the way
@@ -76,50 +78,49 @@ CALLS = np.dtype(
 
 
 @kernel
-def look_up(
-    v: Row, t: Row, keys: Array, tricks: Array, lone: Array, n: Row, scratch: Row, b: Row
-) -> bool:
+def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
     """Fill what the hand is worth in every strain; False if the table does not have it."""
-    hand = v.held | v.held_pair << COPY_SHIFT
+    hand = view.held | view.held_pair << COPY_SHIFT
     key = canonical_key(hand)
-    row = find_row(keys, key)
+    row = find_row(learned.keys, key)
     if row < 0:
         return False
-    symmetry = canonical_symmetry(hand, key)
+    tricks, symmetry = learned.tricks, canonical_symmetry(hand, key)
     last = tricks.shape[1] - 1
-    lead = 0 if we_lead(v, t, 0, False) else last
-    lone_lead = 0 if we_lead(v, t, 0, True) else last
+    lead = 0 if we_lead(view, t, 0, False) else last
+    lone_lead = 0 if we_lead(view, t, 0, True) else last
     for strain in range(N_STRAINS):
         there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
-        b.table_mean[strain] = 0.0
+        calls.table_mean[strain] = 0.0
         for won in range(t.tricks + 1):
-            b.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
-        describe_hand(v, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
-        for i in range(N_COUNTS):
-            b.counts[strain, i] = scratch.features[i]
-        shift = trick_shift(v, t, strain, n, scratch.features, b)
-        shift_chances(tricks[row, lead, there], shift, t.tricks, b.chances[strain])
-        b.mean[strain] = 0.0
+            calls.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
+        describe_hand(view, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
+        for i in range(N_HAND):
+            calls.features[strain, i] = scratch.features[i]
+        shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
+        shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
+        calls.mean[strain] = 0.0
         for won in range(t.tricks + 1):
-            b.mean[strain] += won * b.chances[strain, won]
+            calls.mean[strain] += won * calls.chances[strain, won]
         for exchange in range(4):
-            b.lone[exchange, strain] = float(lone[row, lone_lead, exchange, there]) / SCALE
+            chance = float(learned.lone[row, lone_lead, exchange, there])
+            calls.lone[exchange, strain] = chance / SCALE
     return True
 
 
 @kernel
-def trick_shift(v: Row, t: Row, strain: int, n: Row, signs: Array, b: Row) -> float:
-    """Tricks to expect beyond the table's, by hand and auction; rewrites `signs`.
+def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
+    """Tricks to expect beyond the table's, by hand and auction; rewrites `features`.
 
-    A row of the table is a hundred deals or so: what the counts of the hand say evens out its luck.
+    A row of the table is a hundred deals or so: what the hand's features say evens out its luck.
     """
-    kind = 1 if strain == NO_TRUMP else 0
-    shift = b.table_mean[strain] * n.shifts[kind, 0]
-    for i in range(N_COUNTS):
-        shift += b.counts[strain, i] * n.shifts[kind, 1 + i]
-    describe_auction(v, t, strain, signs)
+    shifts = network.shifts[no_trump(strain)]
+    shift = calls.table_mean[strain] * shifts[0]
+    for i in range(N_HAND):
+        shift += calls.features[strain, i] * shifts[1 + i]
+    describe_auction(view, t, strain, features)
     for i in range(N_AUCTION_FEATURES):
-        shift += signs[i] * n.shifts[kind, 1 + N_COUNTS + i]
+        shift += features[i] * shifts[1 + N_HAND + i]
     return float(shift)
 
 
@@ -138,213 +139,212 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 
 
 @kernel
-def find_best(b: Row) -> None:
+def find_best(calls: Row) -> None:
     """Fill in the strains in order, and the best to play alone."""
     for strain in range(N_STRAINS):
         place = strain
-        while place > 0 and b.mean[strain] > b.mean[b.ranked[place - 1]]:
-            b.ranked[place] = b.ranked[place - 1]
+        while place > 0 and calls.mean[strain] > calls.mean[calls.ranked[place - 1]]:
+            calls.ranked[place] = calls.ranked[place - 1]
             place -= 1
-        b.ranked[place] = strain
+        calls.ranked[place] = strain
     for exchange in range(4):
-        b.best_lone[exchange] = 0
+        calls.best_lone[exchange] = 0
         for strain in range(1, N_STRAINS):
-            best = b.best_lone[exchange]
-            more = b.lone[exchange, strain] - b.lone[exchange, best]
-            if more > 0.0 or (more == 0.0 and b.mean[strain] > b.mean[best]):
-                b.best_lone[exchange] = strain
+            best = calls.best_lone[exchange]
+            more = calls.lone[exchange, strain] - calls.lone[exchange, best]
+            if more > 0.0 or (more == 0.0 and calls.mean[strain] > calls.mean[best]):
+                calls.best_lone[exchange] = strain
 
 
 @kernel
-def contract(v: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, b: Row) -> None:
+def contract(
+    view: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, calls: Row
+) -> None:
     """Fill points and chance to win if this partnered contract is played."""
     tricks = t.tricks
-    b.points = 0.0
-    b.win = 0.0
+    calls.points = 0.0
+    calls.win = 0.0
     for won in range(tricks + 1):
         if chances[won] > 0.0:
             ours, theirs, made = played_points(t, level, won, us)
-            b.points += chances[won] * (ours - theirs)
-            b.win += chances[won] * chance_to_win(v, t, wins, ours, theirs, us, made)
+            calls.points += chances[won] * (ours - theirs)
+            calls.win += chances[won] * chance_to_win(view, t, wins, ours, theirs, us, made)
 
 
 @kernel
-def lone_contract(v: Row, t: Row, level: int, us: bool, made: float, wins: Array, b: Row) -> None:
+def lone_contract(
+    view: Row, t: Row, level: int, us: bool, made: float, wins: Array, calls: Row
+) -> None:
     """The same for a lone bid that is made with this chance."""
     value, lost = t.payoff[level, t.tricks], int(LOST_ALONE + 0.5)
     sign = 1.0 if us else -1.0
-    b.points = sign * (made * value - (1.0 - made) * (value + LOST_ALONE))
-    good = chance_to_win(v, t, wins, value if us else 0, 0 if us else value, us, True)
-    bad = chance_to_win(v, t, wins, -value if us else lost, lost if us else -value, us, False)
-    b.win = made * good + (1.0 - made) * bad
+    calls.points = sign * (made * value - (1.0 - made) * (value + LOST_ALONE))
+    good = chance_to_win(view, t, wins, value if us else 0, 0 if us else value, us, True)
+    bad = chance_to_win(view, t, wins, -value if us else lost, lost if us else -value, us, False)
+    calls.win = made * good + (1.0 - made) * bad
 
 
 @kernel
-def weigh_standing(v: Row, t: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
+def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
     """Fill in what becomes of us if the standing bid is played, and what a point is worth."""
-    b.standing = 0.0
-    b.standing_win = passed_out(v, t, wins)
+    wins = learned.wins
+    calls.standing = 0.0
+    calls.standing_win = passed_out(view, t, wins)
     swing = t.tricks  # of a usual hand: one point alone may just win the game, or not quite
-    ahead = chance_to_win(v, t, wins, swing, 0, True, True)
-    behind = chance_to_win(v, t, wins, 0, swing, False, True)
-    b.slope = max(0.5 * (ahead - behind) / swing, 0.002)
-    seat, level = v.standing, v.level
+    ahead = chance_to_win(view, t, wins, swing, 0, True, True)
+    behind = chance_to_win(view, t, wins, 0, swing, False, True)
+    calls.slope = max(0.5 * (ahead - behind) / swing, 0.002)
+    seat, level = view.standing, view.level
     if seat < 0:
         return
     us = seat == 2
     if t.alone[level]:
-        lone_contract(v, t, level, us, LONE_MADE, wins, b)
+        lone_contract(view, t, level, us, LONE_MADE, wins, calls)
     else:
-        standing_tricks(v, t, w, scratch, b.spread)
-        contract(v, t, level, us, b.spread, wins, b)
-    b.standing = b.points
-    b.standing_win = b.win
+        standing_tricks(view, t, learned.weights[0], scratch, calls.standing_chances)
+        contract(view, t, level, us, calls.standing_chances, wins, calls)
+    calls.standing = calls.points
+    calls.standing_win = calls.win
 
 
 @kernel
-def start_calls(v: Row, t: Row, n: Row, w: Row, wins: Array, scratch: Row, b: Row) -> None:
+def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
     """All that is the same for every call, after `look_up` and `find_best`."""
-    weigh_standing(v, t, w, wins, scratch, b)
-    describe_table(v, t, b)
-    weigh_table(n, b)
+    weigh_standing(view, t, learned, scratch, calls)
+    describe_table(view, t, calls)
+    weigh_table(learned.network[0], calls)
 
 
 @kernel
-def plain_points(v: Row, t: Row, w: Row, level: int, strain: int, wins: Array, b: Row) -> float:
+def plain_points(
+    view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
+) -> float:
     """The points of a call if it is the last; fills its points, chance to win and inputs.
 
-    Passing before anybody has bid goes by the rule player's numbers.
+    Passing before anybody has bid goes by the rule player's weights.
     """
-    made = 0.0
-    points = b.standing
+    made, wins = 0.0, learned.wins
+    points = calls.standing
     if level < 0:
-        b.points = b.standing
-        b.win = b.standing_win
-        if v.standing < 0 and v.calls_made < 3:
-            turn = v.calls_made
-            points = float(w.passing[turn, 0])
-            points += float(w.passing[turn, 1]) * b.mean[b.ranked[0]]
+        calls.points = calls.standing
+        calls.win = calls.standing_win
+        if view.standing < 0 and view.calls_made < 3:
+            passing = learned.weights[0].passing[view.calls_made]
+            points = passing[0] + passing[1] * calls.mean[calls.ranked[0]]
     elif t.alone[level]:
-        made = b.lone[t.exchange[level], strain]
-        lone_contract(v, t, level, True, made, wins, b)
-        points = b.points
+        made = calls.lone[t.exchange[level], strain]
+        lone_contract(view, t, level, True, made, wins, calls)
+        points = calls.points
     else:
         for won in range(t.need[level], t.tricks + 1):
-            made += b.chances[strain, won]
-        contract(v, t, level, True, b.chances[strain], wins, b)
-        points = b.points
-    describe_call(v, t, level, strain, made, b)
+            made += calls.chances[strain, won]
+        contract(view, t, level, True, calls.chances[strain], wins, calls)
+        points = calls.points
+    describe_call(view, t, level, strain, made, calls)
     return float(points)
 
 
 @kernel
 def call_worth(
-    v: Row, t: Row, n: Row, w: Row, level: int, strain: int, wins: Array, b: Row
+    view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
 ) -> float:
     """What a call (level -1: a pass) is worth, as a chance to win the game."""
-    points = plain_points(v, t, w, level, strain, wins, b)
-    if level < 0 and v.calls_made == 3 and v.standing < 0:
-        return float(b.win)  # passed out: nothing happens
-    more = points - float(b.points) + network_points(n, b)
-    if level >= 0 and v.calls_made == 3:
-        return final_worth(v, t, level, strain, more, wins, b)
-    return float(b.win) + float(b.slope) * more
+    points = plain_points(view, t, learned, level, strain, calls)
+    if level < 0 and view.calls_made == 3 and view.standing < 0:
+        return float(calls.win)  # passed out: nothing happens
+    more = points - float(calls.points) + network_points(learned.network[0], calls)
+    if level >= 0 and view.calls_made == 3:
+        return final_worth(view, t, level, strain, more, learned.wins, calls)
+    return float(calls.win) + float(calls.slope) * more
 
 
 @kernel
-def final_worth(v: Row, t: Row, level: int, strain: int, more: float, wins: Array, b: Row) -> float:
+def final_worth(
+    view: Row, t: Row, level: int, strain: int, more: float, wins: Array, calls: Row
+) -> float:
     """What the bid of the last to speak is worth if it brings so many points more than planned.
 
     It is the contract, so it is worth no more than its best end, and no less than the chance to win
     the game by it at once: where a low bid surely does, no points make a moon worth more. A lone
     bid has but two ends, and more points mean that it is likelier to be made, but never certain.
     """
-    worth, most, tricks = float(b.win) + float(b.slope) * more, -1e9, t.tricks
+    worth, most, tricks = float(calls.win) + float(calls.slope) * more, -1e9, t.tricks
     if t.alone[level]:
         value = t.payoff[level, tricks]
-        likelier = b.lone[t.exchange[level], strain] + more / (2.0 * value + LOST_ALONE)
-        lone_contract(v, t, level, True, min(max(likelier, 0.0), SUREST), wins, b)
-        return min(worth, float(b.win))
+        likelier = calls.lone[t.exchange[level], strain] + more / (2.0 * value + LOST_ALONE)
+        lone_contract(view, t, level, True, min(max(likelier, 0.0), SUREST), wins, calls)
+        return min(worth, float(calls.win))
     at_once = 0.0
     for won in range(tricks + 1):
         ours, theirs, done = played_points(t, level, won, True)
-        end = chance_to_win(v, t, wins, ours, theirs, True, done)
+        end = chance_to_win(view, t, wins, ours, theirs, True, done)
         most = max(most, end)
         if end >= 1.0:
-            at_once += b.chances[strain, won] * end
+            at_once += calls.chances[strain, won] * end
     return min(max(worth, at_once), most)
 
 
 @kernel
-def worth_trying(v: Row, t: Row, level: int, place: int, b: Row) -> bool:
+def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
     """Whether to weigh a call in the hand's strain of this place: is it near enough the best?
 
     A pass, and a bid that names no strain, are weighed in the best one alone.
     """
     if level < 0:
         return place == 0
-    strain = b.ranked[place]
+    strain = calls.ranked[place]
     if t.alone[level]:
         exchange = t.exchange[level]
-        best = b.best_lone[exchange]
+        best = calls.best_lone[exchange]
         if t.strains_per_bid == 1 or strain == best:
             return strain == best
-        chance = b.lone[exchange, strain]
-        return bool(chance > LIKELY and chance > b.lone[exchange, best] - CLOSE_ALONE)
-    if level > v.level + 1:
-        if v.calls_made == 3:
+        chance = calls.lone[exchange, strain]
+        return bool(chance > LIKELY and chance > calls.lone[exchange, best] - CLOSE_ALONE)
+    if level > view.level + 1:
+        if view.calls_made == 3:
             return False  # nobody is left to outbid: a lower bid brings the same tricks
-        if t.need[level] > b.mean[strain] + REACH:
+        if t.need[level] > calls.mean[strain] + REACH:
             return False  # a lower bid would fail too, for less
     if place == 0:
         return True
-    near = b.mean[strain] > b.mean[b.ranked[0]] - CLOSE
+    near = calls.mean[strain] > calls.mean[calls.ranked[0]] - CLOSE
     return place < N_TRIED and near and t.strains_per_bid > 1
 
 
 @kernel
-def weigh_calls(v: Row, t: Row, n: Row, w: Row, wins: Array, legal: int, b: Row) -> None:
+def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> None:
     """Fill in what every call is worth; `legal` has bit 0 for a pass, bit 1 + level for a bid."""
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
             worth = NOT_WEIGHED
-            if legal >> (1 + level) & 1 and worth_trying(v, t, level, place, b):
-                worth = call_worth(v, t, n, w, level, b.ranked[place], wins, b)
-            b.worth[1 + level, place] = worth
+            if legal >> (1 + level) & 1 and worth_trying(view, t, level, place, calls):
+                worth = call_worth(view, t, learned, level, calls.ranked[place], calls)
+            calls.worth[1 + level, place] = worth
 
 
 @kernel
-def expert_call(v: Row, t: Row, n: Row, w: Row, wins: Array, legal: int, b: Row) -> int:
+def expert_call(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> int:
     """The call to make, as an action; `legal` as in `weigh_calls`."""
-    weigh_calls(v, t, n, w, wins, legal, b)
+    weigh_calls(view, t, learned, legal, calls)
     chosen, most = -1, NOT_WEIGHED
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
-            if b.worth[1 + level, place] > most:
-                chosen = call_action(t, level, b.ranked[place])
-                most = b.worth[1 + level, place]
+            if calls.worth[1 + level, place] > most:
+                chosen = call_action(t, level, calls.ranked[place])
+                most = calls.worth[1 + level, place]
     return chosen
 
 
 @kernel
-def call_action(t: Row, level: int, strain: int) -> int:
-    """A call (level -1: a pass) as an action."""
-    if level < 0:
-        return 0
-    per_bid = t.strains_per_bid
-    return 1 + level * per_bid + (strain if per_bid > 1 else 0)
-
-
-@kernel
-def expert_strain(v: Row, t: Row, wins: Array, b: Row) -> int:
+def expert_strain(view: Row, t: Row, wins: Array, calls: Row) -> int:
     """The strain to name after winning the auction."""
-    level = v.level
+    level = view.level
     if t.alone[level]:
-        return b.best_lone[t.exchange[level]]
+        return calls.best_lone[t.exchange[level]]
     best, most = 0, -1e9
     for strain in range(N_STRAINS):
-        contract(v, t, level, True, b.chances[strain], wins, b)
-        value = b.win + 0.001 * b.points
+        contract(view, t, level, True, calls.chances[strain], wins, calls)
+        value = calls.win + 0.001 * calls.points
         if value > most:
             best, most = strain, value
     return best

@@ -2,144 +2,201 @@
 
 All as numbers of about the size of 1. Strains go by what they are to the hand (its best, its
 second best, no trump), never by name, so that what is learned of one suit holds for all. The
-numbers of the call stand last: those before them are the same for every call in reach.
+inputs of the call stand last: those before them are the same for every call in reach.
 """
 
 from __future__ import annotations
 
-from bideuchre_env.agents.rule.bidding import N_STRAINS
-from bideuchre_env.agents.rule.hand_features import copies_held
+from itertools import accumulate
+from typing import NamedTuple
+
+from bideuchre_env.agents.rule.card_order import same_colour
+from bideuchre_env.agents.rule.hand_features import TRUMPS, bowers_held, copies_held
 from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.rules.cards import JACK, NO_TRUMP
 from bideuchre_env.runtime.jit import Row, kernel
 
-N_COUNTS = 15  # of `hand_value.describe`; without the level
+N_HAND = TRUMPS.level  # of `hand_features.describe_hand`: all but the level, the last
+N_CARDS = TRUMPS.on_lead - 1  # those that say something of the cards, from the second on
 MOST_NEED = 8  # tricks of the longest hand there is a table for
-HAND = 0
-TURN = HAND + 18
-STANDING = TURN + 8
-SEATS = STANDING + 6
-PER_SEAT = 9
-CALL = SEATS + 3 * PER_SEAT
-COUNTS = CALL + 27
-N_COUNTED = 13  # counts of a hand that say something of the cards, from the second on
-N_INPUTS = COUNTS + 2 * N_COUNTED
 TRICKS = 0.25  # scale of tricks
 POINTS = 0.125  # scale of points
 
 
+class SeatInputs(NamedTuple):
+    """Where each thing about another seat's call stands, from the first of the seat's inputs on."""
+
+    passed: int
+    need: int
+    alone: int
+    best: int  # its strain is our hand's best, or second best
+    second: int
+    same_colour: int  # as our best
+    no_trump: int
+    tricks: int  # that its strain is worth more to us than our best
+    bowers: int
+
+
+SEAT = SeatInputs(*range(len(SeatInputs._fields)))
+
+
+class Inputs(NamedTuple):
+    """How many inputs tell each thing, in their order; `AT` has the first of each."""
+
+    means: int = 3  # the hand: tricks in its best three strains
+    no_trump_mean: int = 1
+    table_mean: int = 1  # tricks in the best one by the table alone
+    high: int = 4  # chance there of all the tricks, of all but one, and so on
+    lone: int = 3  # of lone bids in the best strain for each, by exchange
+    best_no_trump: int = 1
+    second_no_trump: int = 1
+    second_same_colour: int = 1
+    aces: int = 1
+    jacks: int = 1
+    length: int = 1  # of the best suit
+    turn: int = 4  # calls made before
+    standing: int = 4  # the seat of the standing bid; the first if there is none
+    standing_need: int = 1
+    standing_alone: int = 1
+    standing_value: int = 1
+    standing_points: int = 1  # if it is played
+    standing_mean: int = 1  # tricks our hand would take in its strain
+    standing_bowers: int = 1
+    seats: int = 3 * len(SEAT)
+    passing: int = 1  # from here on the call
+    partnered: int = 1
+    alone: int = 1
+    value: int = 1
+    exchange: int = 1
+    need: int = MOST_NEED
+    short: int = 1  # tricks it needs beyond those expected
+    made: int = 1  # chance
+    points: int = 1
+    jump: int = 1  # levels above the lowest bid
+    behind: int = 1  # tricks its strain is worth beyond the best, 0 or less
+    rank: int = 2  # of its strain: best, second
+    no_trump: int = 1
+    bowers: int = 1
+    same_strain: int = 3  # as the bid of each other seat
+    partners_colour: int = 1
+    over_partner: int = 1  # a lone bid over a bid of partner's
+    trump_cards: int = N_CARDS  # the hand in the call's strain, if that is a suit
+    plain_cards: int = N_CARDS
+
+
+AT = Inputs(*accumulate(Inputs()[:-1], initial=0))
+N_INPUTS = sum(Inputs())
+CALL = AT.passing
+
+
 @kernel
-def describe_table(v: Row, t: Row, b: Row) -> None:
-    """Write everything but the call itself to `b.inputs`."""
-    b.inputs[:] = 0.0
-    describe_hand(v, t, b)
-    x = b.inputs
-    x[TURN + min(v.calls_made, 3)] = 1.0
-    x[TURN + 4 + v.standing if v.standing >= 0 else TURN + 4] = 1.0
-    level, strain = v.level, v.strain
+def describe_table(view: Row, t: Row, calls: Row) -> None:
+    """Write everything but the call itself to `calls.inputs`."""
+    inputs, standing, level, strain = calls.inputs, view.standing, view.level, view.strain
+    inputs[:] = 0.0
+    describe_strains(view, t, calls)
+    inputs[AT.turn + min(view.calls_made, 3)] = 1.0
+    inputs[AT.standing + max(standing, 0)] = 1.0
     if level >= 0:
-        x[STANDING] = 0.125 * t.need[level]
-        x[STANDING + 1] = float(t.alone[level])
+        inputs[AT.standing_need] = 0.125 * t.need[level]
+        inputs[AT.standing_alone] = float(t.alone[level])
         if t.alone[level]:
-            x[STANDING + 2] = 0.04 * t.payoff[level, t.tricks]
-        x[STANDING + 3] = POINTS * b.standing
+            inputs[AT.standing_value] = 0.04 * t.payoff[level, t.tricks]
+        inputs[AT.standing_points] = POINTS * calls.standing
         if strain >= 0:
-            x[STANDING + 4] = TRICKS * b.table_mean[strain]
-            x[STANDING + 5] = bowers(v, strain)
+            inputs[AT.standing_mean] = TRICKS * calls.table_mean[strain]
+            inputs[AT.standing_bowers] = bowers(view, strain)
     for seat in range(1, 4):
-        describe_seat(v, t, seat, SEATS + (seat - 1) * PER_SEAT, b)
+        describe_seat(view, t, seat, calls)
 
 
 @kernel
-def bowers(v: Row, strain: int) -> float:
+def bowers(view: Row, strain: int) -> float:
     """Bowers held of a suit, a half for each; 0 at no trump."""
-    if strain == NO_TRUMP:
-        return 0.0
-    return 0.5 * (copies_held(v, JACK * 4 + strain) + copies_held(v, JACK * 4 + 3 - strain))
+    return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, strain)
 
 
 @kernel
-def describe_hand(v: Row, t: Row, b: Row) -> None:
+def describe_strains(view: Row, t: Row, calls: Row) -> None:
     """Tricks in the best strains, chances of the high numbers, of lone bids; high cards."""
-    x, tricks = b.inputs, t.tricks
-    best, second, third = b.ranked[0], b.ranked[1], b.ranked[2]
-    x[HAND] = TRICKS * b.mean[best]
-    x[HAND + 1] = TRICKS * b.mean[second]
-    x[HAND + 2] = TRICKS * b.mean[third]
-    x[HAND + 3] = TRICKS * b.mean[NO_TRUMP]
-    x[HAND + 4] = TRICKS * b.table_mean[best]
+    inputs, tricks = calls.inputs, t.tricks
+    best, second = calls.ranked[0], calls.ranked[1]
+    for place in range(3):
+        inputs[AT.means + place] = TRICKS * calls.mean[calls.ranked[place]]
+    inputs[AT.no_trump_mean] = TRICKS * calls.mean[NO_TRUMP]
+    inputs[AT.table_mean] = TRICKS * calls.table_mean[best]
     at_least = 0.0
     for short in range(4):
-        at_least += b.chances[best, tricks - short]
-        x[HAND + 5 + short] = at_least
+        at_least += calls.chances[best, tricks - short]
+        inputs[AT.high + short] = at_least
     for exchange in range(3):
-        x[HAND + 9 + exchange] = b.lone[exchange, b.best_lone[exchange]]
-    x[HAND + 12] = 1.0 if best == NO_TRUMP else 0.0
-    x[HAND + 13] = 1.0 if second == NO_TRUMP else 0.0
-    x[HAND + 14] = 1.0 if best + second == 3 else 0.0
+        inputs[AT.lone + exchange] = calls.lone[exchange, calls.best_lone[exchange]]
+    inputs[AT.best_no_trump] = 1.0 if best == NO_TRUMP else 0.0
+    inputs[AT.second_no_trump] = 1.0 if second == NO_TRUMP else 0.0
+    inputs[AT.second_same_colour] = 1.0 if second == same_colour(best) else 0.0
     for suit in range(4):
-        x[HAND + 15] += 0.25 * copies_held(v, suit)
-        x[HAND + 16] += 0.25 * copies_held(v, JACK * 4 + suit)
+        inputs[AT.aces] += 0.25 * copies_held(view, suit)
+        inputs[AT.jacks] += 0.25 * copies_held(view, JACK * 4 + suit)
     if best != NO_TRUMP:
-        x[HAND + 17] = count_held(v, t.suit_bits[best, best]) / float(tricks)
+        inputs[AT.length] = count_held(view, t.suit_bits[best, best]) / float(tricks)
 
 
 @kernel
-def describe_seat(v: Row, t: Row, seat: int, at: int, b: Row) -> None:
+def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
     """What a seat called, and what its strain is to our hand; nothing if it has not called."""
-    x, said, strain = b.inputs, v.calls[seat], v.call_strains[seat]
+    inputs, said, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
+    at, best = AT.seats + (seat - 1) * len(SEAT), calls.ranked[0]
     if said == 0:
-        x[at] = 1.0
+        inputs[at + SEAT.passed] = 1.0
     if said <= 0:
         return
-    x[at + 1] = 0.125 * t.need[said - 1]
-    x[at + 2] = float(t.alone[said - 1])
+    inputs[at + SEAT.need] = 0.125 * t.need[said - 1]
+    inputs[at + SEAT.alone] = float(t.alone[said - 1])
     if strain < 0:
         return
-    best = b.ranked[0]
     if strain == best:
-        x[at + 3] = 1.0
-    elif strain == b.ranked[1]:
-        x[at + 4] = 1.0
-    if strain + best == 3:
-        x[at + 5] = 1.0
+        inputs[at + SEAT.best] = 1.0
+    elif strain == calls.ranked[1]:
+        inputs[at + SEAT.second] = 1.0
+    if strain == same_colour(best):
+        inputs[at + SEAT.same_colour] = 1.0
     if strain == NO_TRUMP:
-        x[at + 6] = 1.0
-    x[at + 7] = TRICKS * (b.table_mean[strain] - b.table_mean[best])
-    x[at + 8] = bowers(v, strain)
+        inputs[at + SEAT.no_trump] = 1.0
+    inputs[at + SEAT.tricks] = TRICKS * (calls.table_mean[strain] - calls.table_mean[best])
+    inputs[at + SEAT.bowers] = bowers(view, strain)
 
 
 @kernel
-def describe_call(v: Row, t: Row, level: int, strain: int, made: float, b: Row) -> None:
-    """Write the call itself (level -1: a pass), made by this chance and worth `b.points`."""
-    x = b.inputs
+def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
+    """Write the call itself (level -1: a pass), made by this chance and worth `calls.points`."""
+    inputs = calls.inputs
     for i in range(CALL, N_INPUTS):
-        x[i] = 0.0
-    counts = COUNTS + N_COUNTED if strain == NO_TRUMP else COUNTS
-    for i in range(N_COUNTED):
-        x[counts + i] = 0.5 * b.counts[strain, 1 + i]
+        inputs[i] = 0.0
+    cards = AT.plain_cards if strain == NO_TRUMP else AT.trump_cards
+    for i in range(N_CARDS):
+        inputs[cards + i] = 0.5 * calls.features[strain, 1 + i]
     if level < 0:
-        x[CALL] = 1.0
+        inputs[AT.passing] = 1.0
         return
-    alone, need = t.alone[level] == 1, t.need[level]
-    x[CALL + 1] = 0.0 if alone else 1.0
-    x[CALL + 2] = 1.0 if alone else 0.0
+    alone, need, partners = t.alone[level] == 1, t.need[level], view.call_strains[2]
     if alone:
-        x[CALL + 3] = 0.04 * t.payoff[level, t.tricks]
-        x[CALL + 4] = 0.5 * t.exchange[level]
+        inputs[AT.alone] = 1.0
+        inputs[AT.value] = 0.04 * t.payoff[level, t.tricks]
+        inputs[AT.exchange] = 0.5 * t.exchange[level]
     else:
-        x[CALL + 4 + min(need, MOST_NEED)] = 1.0
-        x[CALL + 13] = TRICKS * (need - b.mean[strain])
-    x[CALL + 14] = made
-    x[CALL + 15] = POINTS * b.points
-    x[CALL + 16] = 0.25 * (level - v.level - 1)
-    x[CALL + 17] = TRICKS * (b.mean[strain] - b.mean[b.ranked[0]])
+        inputs[AT.partnered] = 1.0
+        inputs[AT.need + min(need, MOST_NEED) - 1] = 1.0
+        inputs[AT.short] = TRICKS * (need - calls.mean[strain])
+    inputs[AT.made] = made
+    inputs[AT.points] = POINTS * calls.points
+    inputs[AT.jump] = 0.25 * (level - view.level - 1)
+    inputs[AT.behind] = TRICKS * (calls.mean[strain] - calls.mean[calls.ranked[0]])
     for place in range(2):
-        x[CALL + 18 + place] = 1.0 if strain == b.ranked[place] else 0.0
-    x[CALL + 20] = 1.0 if strain == NO_TRUMP else 0.0
-    x[CALL + 21] = bowers(v, strain)
+        inputs[AT.rank + place] = 1.0 if strain == calls.ranked[place] else 0.0
+    inputs[AT.no_trump] = 1.0 if strain == NO_TRUMP else 0.0
+    inputs[AT.bowers] = bowers(view, strain)
     for seat in range(1, 4):
-        x[CALL + 21 + seat] = 1.0 if strain == v.call_strains[seat] else 0.0
-    if 0 <= v.call_strains[2] < N_STRAINS - 1:
-        x[CALL + 25] = 1.0 if strain + v.call_strains[2] == 3 else 0.0
-    x[CALL + 26] = 1.0 if alone and v.calls[2] > 0 else 0.0
+        inputs[AT.same_strain + seat - 1] = 1.0 if strain == view.call_strains[seat] else 0.0
+    if 0 <= partners < NO_TRUMP:
+        inputs[AT.partners_colour] = 1.0 if strain == same_colour(partners) else 0.0
+    inputs[AT.over_partner] = 1.0 if alone and view.calls[2] > 0 else 0.0

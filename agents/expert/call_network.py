@@ -1,23 +1,32 @@
 """The network that weighs a call: two layers of rectified sums, and a straight way past them.
 
-It says how many points a call brings beyond what its contract brings if it is played.
+It says how many points a call brings beyond what its contract brings if it is played. The weights
+of each game are in the file `call_network.npz`, made by `experiments/fitting/fit_call_network.py`.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
-from bideuchre_env.agents.expert.call_features import CALL, N_COUNTS, N_INPUTS
+from bideuchre_env.agents.data import read_provenance, read_record
+from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
-from bideuchre_env.runtime.jit import Array, Row, kernel
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
+
+FILE = "call_network.npz"
 
 FIRST, SECOND = 64, 32  # sums in the two layers
 SCALE = 8.0  # points for each 1 the network says
 
 NETWORK = np.dtype(
     [
-        # [trumps / no trump]: tricks beyond the table's, for its mean, the hand's counts, the signs
-        ("shifts", np.float64, (2, 1 + N_COUNTS + N_AUCTION_FEATURES)),
+        # [trumps / no trump]: tricks beyond the table's, for its mean, the hand, and the auction
+        ("shifts", np.float64, (2, 1 + N_HAND + N_AUCTION_FEATURES)),
         ("first", np.float32, (N_INPUTS, FIRST)),
         ("first_base", np.float32, (FIRST,)),
         ("second", np.float32, (FIRST, SECOND)),
@@ -28,70 +37,127 @@ NETWORK = np.dtype(
     ],
     align=True,
 )
-"""All numbers of the expert's auction in one game."""
+"""All weights of the expert's auction in one game."""
 
 LAYERS = tuple(name for name in NETWORK.names or () if name != "shifts")
 
 
 @kernel
-def add_rows(x: Array, first: int, last: int, weights: Array, out: Array) -> None:
-    """Add `x[first:last]`, each times its row of the weights, to `out`; four rows at a time."""
+def add_rows(inputs: Array, first: int, last: int, weights: Array, sums: Array) -> None:
+    """Add `inputs[first:last]`, each times its row of the weights, to `sums`; four at a time."""
     i = first
     while i + 3 < last:
-        p, q, r, s = x[i], x[i + 1], x[i + 2], x[i + 3]
-        if p != 0.0 or q != 0.0 or r != 0.0 or s != 0.0:
-            for j in range(len(out)):
-                out[j] += (p * weights[i, j] + q * weights[i + 1, j]) + (
-                    r * weights[i + 2, j] + s * weights[i + 3, j]
+        one, two, three, four = inputs[i], inputs[i + 1], inputs[i + 2], inputs[i + 3]
+        if one != 0.0 or two != 0.0 or three != 0.0 or four != 0.0:
+            for j in range(len(sums)):
+                sums[j] += (one * weights[i, j] + two * weights[i + 1, j]) + (
+                    three * weights[i + 2, j] + four * weights[i + 3, j]
                 )
         i += 4
     while i < last:
-        p = x[i]
-        for j in range(len(out)):
-            out[j] += p * weights[i, j]
+        one = inputs[i]
+        for j in range(len(sums)):
+            sums[j] += one * weights[i, j]
         i += 1
 
 
 @kernel
-def copy(x: Array, out: Array) -> None:
-    """Write `x` to `out`; assigning it whole would make another copy on the way."""
-    for i in range(len(out)):
-        out[i] = x[i]
+def copy(source: Array, target: Array) -> None:
+    """Write one array to another; assigning it whole would make another copy on the way."""
+    for i in range(len(target)):
+        target[i] = source[i]
 
 
 @kernel
-def rectify(x: Array) -> None:
+def rectify(sums: Array) -> None:
     """Set what is negative to 0."""
-    for i in range(len(x)):
-        if x[i] < 0.0:
-            x[i] = 0.0
+    for i in range(len(sums)):
+        if sums[i] < 0.0:
+            sums[i] = 0.0
 
 
 @kernel
-def dot(x: Array, weights: Array, first: int, last: int) -> float:
-    """The sum of `x[first:last]`, each times its weight."""
+def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
+    """The sum of `inputs[first:last]`, each times its weight."""
     total = 0.0
     for i in range(first, last):
-        total += x[i] * weights[i]
+        total += inputs[i] * weights[i]
     return total
 
 
 @kernel
-def weigh_table(n: Row, b: Row) -> None:
+def weigh_table(network: Row, calls: Row) -> None:
     """Fill in what the first layer makes of everything but the call."""
-    copy(n.first_base, b.table_sums)
-    add_rows(b.inputs, 0, CALL, n.first, b.table_sums)
-    b.table_straight = n.base + dot(b.inputs, n.straight, 0, CALL)
+    copy(network.first_base, calls.table_sums)
+    add_rows(calls.inputs, 0, CALL, network.first, calls.table_sums)
+    calls.table_straight = network.base + dot(calls.inputs, network.straight, 0, CALL)
 
 
 @kernel
-def network_points(n: Row, b: Row) -> float:
-    """The points the network adds for the call in `b.inputs`, after `weigh_table`."""
-    copy(b.table_sums, b.first_sums)
-    add_rows(b.inputs, CALL, N_INPUTS, n.first, b.first_sums)
-    rectify(b.first_sums)
-    copy(n.second_base, b.second_sums)
-    add_rows(b.first_sums, 0, FIRST, n.second, b.second_sums)
-    rectify(b.second_sums)
-    straight = b.table_straight + dot(b.inputs, n.straight, CALL, N_INPUTS)
-    return SCALE * float(straight + dot(b.second_sums, n.last, 0, SECOND))
+def network_points(network: Row, calls: Row) -> float:
+    """The points the network adds for the call in `calls.inputs`, after `weigh_table`."""
+    copy(calls.table_sums, calls.first_sums)
+    add_rows(calls.inputs, CALL, N_INPUTS, network.first, calls.first_sums)
+    rectify(calls.first_sums)
+    copy(network.second_base, calls.second_sums)
+    add_rows(calls.first_sums, 0, FIRST, network.second, calls.second_sums)
+    rectify(calls.second_sums)
+    straight = calls.table_straight + dot(calls.inputs, network.straight, CALL, N_INPUTS)
+    return SCALE * float(straight + dot(calls.second_sums, network.last, 0, SECOND))
+
+
+# --- the weights by game ------------------------------------------------------------------------
+
+
+def provenance() -> dict[str, Any]:
+    """How the weights of each game were made: script, seed, hands and rounds, by its name."""
+    return read_provenance(FILE)
+
+
+def fitted_network(name: str) -> Array:
+    """The weights of a game that was fitted: one `NETWORK` record."""
+    return read_record(FILE, name, NETWORK, NETWORK.names or ())
+
+
+@lru_cache(maxsize=64)
+def load_network(rules: Rules) -> Array:
+    """The weights for these rules, read-only: one `NETWORK` record.
+
+    A game that is none of those fitted takes the weights of the one most like it. Where its deck
+    has none, or its lone bids are others, a call is worth what its contract brings.
+    """
+    fitted = [name for name in provenance() if alike(rules, RULES[name])]
+    if fitted:
+        network = fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name])))
+    else:
+        network = new_network()
+    network.flags.writeable = False
+    return network
+
+
+def new_network() -> Array:
+    """A network that adds nothing, of calls or to tricks: one `NETWORK` record."""
+    return new_rows(NETWORK, 1)
+
+
+def alike(rules: Rules, fitted: Rules) -> bool:
+    """Whether what was learned of a game can be used in another: the deck and the lone bids."""
+    lone = {(bid.exchange, bid.value) for bid in rules.lone}
+    known = {(bid.exchange, bid.value) for bid in fitted.lone}
+    same_deck = (rules.kinds, rules.copies) == (fitted.kinds, fitted.copies)
+    return same_deck and lone <= known
+
+
+def difference(one: Rules, other: Rules) -> int:
+    """How unlike two games are to bid in."""
+    low = [game.partnered[0] if game.partnered else game.tricks for game in (one, other)]
+    return (
+        4 * (one.strain_named != other.strain_named)
+        + 3 * (one.all_pass != other.all_pass)
+        + 2 * (one.moon_ladder != other.moon_ladder)
+        + 2 * (bool(one.lone) != bool(other.lone))
+        + (one.opening_lead != other.opening_lead)
+        + (one.dealer_may_equal != other.dealer_may_equal)
+        + (one.win_rule != other.win_rule)
+        + abs(low[0] - low[1])
+    )

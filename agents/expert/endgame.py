@@ -22,47 +22,43 @@ SURELY = 1.5  # standard errors short of the margin that rule a card out
 
 
 @kernel
-def open_node(
-    x: Row, d: int, turn: int, played: int, led: int, best: int, winner: int, left: int, base: int
-) -> None:
-    """Set up the position at depth `d`: who is to play, to what trick, with which cards."""
-    hand = x.hands[turn]
-    follow = hand & x.suit_bits[led] if led >= 0 else 0
-    n = x.nodes[d]
-    n.turn = turn
-    n.played = played
-    n.led = led
-    n.best = best
-    n.winner = winner
-    n.left = left
-    n.base = base
-    n.hand = hand
-    n.legal = follow if follow else hand
-    n.above = -1
-    n.value = base if turn & 1 == 0 else base + left
+def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) -> Row:
+    """Set up who is to play at a depth, and with which cards; the trick is still to be told."""
+    hand = deal.hands[turn]
+    follow = hand & deal.suit_bits[led] if led >= 0 else 0
+    node = deal.nodes[depth]
+    node.turn = turn
+    node.led = led
+    node.left = left
+    node.base = base
+    node.hand = hand
+    node.legal = follow if follow else hand
+    node.above = -1
+    node.value = base if turn & 1 == 0 else base + left
+    return node
 
 
 @kernel
-def absorb(x: Row, d: int, found: int) -> None:
-    """Take what a card at depth `d` comes to into account; no more cards once it is decided."""
-    n = x.nodes[d]
-    if n.turn & 1 == 0:
-        n.value = max(n.value, found)
-        n.low = max(n.low, found)
+def absorb(deal: Row, depth: int, found: int) -> None:
+    """Take what a card at this depth comes to into account; no more cards once it is decided."""
+    node = deal.nodes[depth]
+    if node.turn & 1 == 0:
+        node.value = max(node.value, found)
+        node.low = max(node.low, found)
     else:
-        n.value = min(n.value, found)
-        n.high = min(n.high, found)
-    if n.low >= n.high:
-        n.legal = 0
+        node.value = min(node.value, found)
+        node.high = min(node.high, found)
+    if node.low >= node.high:
+        node.legal = 0
 
 
 @kernel
-def last_trick(x: Row, turn: int, played: int, best: int, winner: int) -> int:
+def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int:
     """1 if seats 0 and 2 win the trick that everybody's last card goes to."""
     for _ in range(4):
-        if played < x.players and x.hands[turn]:
-            place = lowest_bit(x.hands[turn])
-            if best < 0 or wins_over(x, place, best):
+        if played < deal.players and deal.hands[turn]:
+            place = lowest_bit(deal.hands[turn])
+            if best < 0 or wins_over(deal, place, best):
                 best, winner = place, turn
             played += 1
         turn = (turn + 1) & 3
@@ -70,124 +66,123 @@ def last_trick(x: Row, turn: int, played: int, best: int, winner: int) -> int:
 
 
 @kernel
-def search(x: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
+def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
     """How many of the `left` tricks to come seats 0 and 2 take by best play of all.
 
-    `played` cards lie on the table, `best` (a place, of seat `winner`) wins so far. `x.hands` is
+    `played` cards lie on the table, `best` (a place, of seat `winner`) wins so far. `deal.hands` is
     played from and put back.
     """
     if left == 1:
-        return last_trick(x, turn, played, best, winner)
-    open_node(x, 0, turn, played, led, best, winner, left, 0)
-    x.nodes[0].low = -1
-    x.nodes[0].high = left + 1
-    d = 0
+        return last_trick(deal, turn, played, best, winner)
+    depth, node = 0, open_node(deal, 0, turn, led, left, 0)
+    node.played, node.best, node.winner = played, best, winner
+    node.low, node.high = -1, left + 1
     while True:
-        n = x.nodes[d]
-        legal = n.legal
+        node = deal.nodes[depth]
+        legal = node.legal
         if legal == 0:
-            found = n.value
-            if d == 0:
+            found = node.value
+            if depth == 0:
                 return found
-            d -= 1
-            x.hands[x.nodes[d].turn] = x.nodes[d].hand
-            absorb(x, d, found)
+            depth -= 1
+            deal.hands[deal.nodes[depth].turn] = deal.nodes[depth].hand
+            absorb(deal, depth, found)
             continue
         place = highest_bit(legal)
-        n.legal = legal ^ (1 << place)
-        turn, hand, above = n.turn, n.hand, n.above
-        n.above = place
-        best, winner, led, played = n.best, n.winner, n.led, n.played
-        if above >= 0 and same_as(x, live_cards(x, best), hand, place, above):
+        node.legal = legal ^ (1 << place)
+        turn, hand, above = node.turn, node.hand, node.above
+        node.above = place
+        best, winner, led, played = node.best, node.winner, node.led, node.played
+        if above >= 0 and same_as(deal, live_cards(deal, best), hand, place, above):
             continue
-        if best < 0 or wins_over(x, place, best):
+        if best < 0 or wins_over(deal, place, best):
             best, winner = place, turn
         if led < 0:
-            led = x.suit[place]
-        base, left = n.base, n.left
+            led = deal.suit[place]
+        base, left = node.base, node.left
         played += 1
         turn = (turn + 1) & 3
-        if turn == x.out:
+        if turn == deal.out:
             turn = (turn + 1) & 3
-        x.hands[n.turn] = hand ^ (1 << place)
-        if played == x.players:
+        deal.hands[node.turn] = hand ^ (1 << place)
+        if played == deal.players:
             base += 1 if winner & 1 == 0 else 0
             left -= 1
             turn, played, led, best = winner, 0, -1, -1
         if left == 1:
-            found = base + last_trick(x, turn, played, best, winner)
-        elif base + left <= n.low:
+            found = base + last_trick(deal, turn, played, best, winner)
+        elif base + left <= node.low:
             found = base + left
-        elif base >= n.high:
+        elif base >= node.high:
             found = base
         else:
-            d += 1
-            open_node(x, d, turn, played, led, best, winner, left, base)
-            x.nodes[d].low = n.low
-            x.nodes[d].high = n.high
+            depth += 1
+            child = open_node(deal, depth, turn, led, left, base)
+            child.played, child.best, child.winner = played, best, winner
+            child.low, child.high = node.low, node.high
             continue
-        x.hands[n.turn] = hand
-        absorb(x, d, found)
+        deal.hands[node.turn] = hand
+        absorb(deal, depth, found)
 
 
 @kernel
-def live_cards(x: Row, best: int) -> int:
+def live_cards(deal: Row, best: int) -> int:
     """The places that still matter: all hands, and the best card on the table."""
-    live = x.hands[0] | x.hands[1] | x.hands[2] | x.hands[3]
+    live = deal.hands[0] | deal.hands[1] | deal.hands[2] | deal.hands[3]
     return live | 1 << best if best >= 0 else live
 
 
 @kernel
-def same_as(x: Row, live: int, hand: int, place: int, above: int) -> bool:
+def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
     """Whether a card is worth the same as the next higher of the hand: no live one in between.
 
     Nor may anybody else hold the other copy of one of them: of two copies the first played wins.
     """
-    if x.suit[place] != x.suit[above]:
+    if deal.suit[place] != deal.suit[above]:
         return False
     low, high = place, above
-    if low > 0 and is_copy(x, low - 1, place):
+    if low > 0 and is_copy(deal, low - 1, place):
         low -= 1
-    if high + 1 < len(x.kind) and is_copy(x, high + 1, above):
+    if high + 1 < len(deal.kind) and is_copy(deal, high + 1, above):
         high += 1
     return (live & ~hand) & ((2 << high) - (1 << low)) == 0
 
 
 @kernel
-def is_copy(x: Row, one: int, other: int) -> bool:
+def is_copy(deal: Row, one: int, other: int) -> bool:
     """Whether two places hold the same card."""
-    return x.suit[one] == x.suit[other] and x.rank[one] == x.rank[other]
+    return deal.suit[one] == deal.suit[other] and deal.rank[one] == deal.rank[other]
 
 
 @kernel
-def wins_over(x: Row, place: int, best: int) -> bool:
+def wins_over(deal: Row, place: int, best: int) -> bool:
     """Whether a card beats the best so far: a higher one of its suit, or a trump on another."""
-    if x.suit[place] == x.suit[best]:
-        return x.rank[place] > x.rank[best]
-    return x.trumps >> place & 1 == 1
+    if deal.suit[place] == deal.suit[best]:
+        return deal.rank[place] > deal.rank[best]
+    return deal.trumps >> place & 1 == 1
 
 
 @kernel
-def fill_worth(v: Row, t: Row, x: Row) -> None:
+def fill_worth(view: Row, t: Row, deal: Row) -> None:
     """What so many tricks for our side are worth, in points of the hand."""
-    tricks, level = t.tricks, v.level
+    tricks, level = t.tricks, view.level
     for won in range(tricks + 1):
-        if v.declarer & 1:
-            x.worth[won] = float(won - t.payoff[level, tricks - won])
+        if view.declarer & 1:
+            deal.worth[won] = float(won - t.payoff[level, tricks - won])
         else:
-            x.worth[won] = float(t.payoff[level, won] - (tricks - won))
+            deal.worth[won] = float(t.payoff[level, won] - (tricks - won))
 
 
 @kernel
-def class_of(x: Row, legal: int, place: int) -> int:
+def class_of(deal: Row, legal: int, place: int) -> int:
     """The highest card of the hand that is worth the same as this one."""
-    live = x.unseen | x.own
-    if x.best >= 0:
-        live |= 1 << x.best
-    higher = legal >> place + 1 << place + 1
+    live = deal.unseen | deal.own
+    if deal.best >= 0:
+        live |= 1 << deal.best
+    higher = (legal >> (place + 1)) << (place + 1)
     while higher:
         above = lowest_bit(higher)
-        if not same_as(x, live, x.own, place, above):
+        if not same_as(deal, live, deal.own, place, above):
             return place
         place = above
         higher &= higher - 1
@@ -195,118 +190,120 @@ def class_of(x: Row, legal: int, place: int) -> int:
 
 
 @kernel
-def try_cards(v: Row, x: Row, legal: int) -> None:
-    """Play every card of `legal`, as places, to the end: what it is worth, to `x.values`."""
-    left = popcount(x.own)
-    won = min(max(v.tricks_won[0], 0), len(x.worth) - 1 - left)
-    led, best, winner = v.led, x.best, v.winning
-    played = x.players - 1 - popcount(v.after)
-    after = 1 if x.out != 1 else 2
+def try_cards(view: Row, deal: Row, legal: int) -> None:
+    """Play every card of `legal`, as places, to the end: what it is worth, to `deal.values`."""
+    left = popcount(deal.own)
+    won = min(max(view.tricks_won[0], 0), len(deal.worth) - 1 - left)
+    led, best, winner = view.led, deal.best, view.winning
+    played = deal.players - 1 - popcount(view.after)
+    after = 1 if deal.out != 1 else 2
     while legal:
         place = lowest_bit(legal)
         legal &= legal - 1
-        beats = best < 0 or wins_over(x, place, best)
-        x.hands[0] = x.own ^ (1 << place)
+        beats = best < 0 or wins_over(deal, place, best)
+        deal.hands[0] = deal.own ^ (1 << place)
         tricks = search(
-            x,
+            deal,
             after,
             played + 1,
-            x.suit[place] if led < 0 else led,
+            deal.suit[place] if led < 0 else led,
             place if beats else best,
             0 if beats else winner,
             left,
         )
-        x.values[place] = x.worth[won + tricks]
+        deal.values[place] = deal.worth[won + tricks]
 
 
 @kernel
-def add_gains(x: Row, places: int, favourite: int) -> None:
+def add_gains(deal: Row, places: int, favourite: int) -> None:
     """Add what each card is worth more than the favourite in this layout to the sums."""
     while places:
         place = lowest_bit(places)
         places &= places - 1
-        gain = x.values[place] - x.values[favourite]
-        x.sums[place] += gain
-        x.squares[place] += gain * gain
+        gain = deal.values[place] - deal.values[favourite]
+        deal.sums[place] += gain
+        deal.squares[place] += gain * gain
 
 
 @kernel
-def error_of(x: Row, place: int, found: int) -> float:
+def error_of(deal: Row, place: int, found: int) -> float:
     """The standard error of the mean gain of a card over so many layouts; no end of it for one."""
     if found < 2:
         return np.inf
-    mean = x.sums[place] / found
-    return sqrt(max(x.squares[place] / found - mean * mean, 0.0) / (found - 1))
+    mean = deal.sums[place] / found
+    return sqrt(max(deal.squares[place] / found - mean * mean, 0.0) / (found - 1))
 
 
 @kernel
-def hopeful(x: Row, places: int, favourite: int, found: int) -> int:
+def hopeful(deal: Row, places: int, favourite: int, found: int) -> int:
     """The favourite, and the cards that may still turn out to be better by the margin."""
     kept = 1 << favourite
     while places:
         place = lowest_bit(places)
         places &= places - 1
-        if x.sums[place] / found + SURELY * error_of(x, place, found) > x.margin:
+        if deal.sums[place] / found + SURELY * error_of(deal, place, found) > deal.margin:
             kept |= 1 << place
     return kept
 
 
 @kernel
-def endgame_card(v: Row, t: Row, x: Row, legal: int, chosen: int) -> int:
+def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     """The kind to play, of the legal ones as bits; `chosen` is what the player's rules say."""
-    wanted = x.wanted[min(count_held(v, -1), len(x.wanted) - 1)]
+    wanted = deal.wanted[min(count_held(view, -1), len(deal.wanted) - 1)]
     if wanted == 0:
         return chosen
-    number_cards(v, x)
-    seed_layouts(v, x)
-    fill_worth(v, t, x)
-    strain = v.strain
-    x.trumps = x.suit_bits[strain] if strain < 4 else 0
-    x.out = v.sitting_out
-    x.players = 4 if v.sitting_out < 0 else 3
+    number_cards(view, deal)
+    seed_layouts(view, deal)
+    fill_worth(view, t, deal)
+    strain = view.strain
+    deal.trumps = deal.suit_bits[strain] if strain < 4 else 0
+    deal.out = view.sitting_out
+    deal.players = 4 if view.sitting_out < 0 else 3
     places, favourite = 0, -1
-    for place in range(x.n):
-        x.sums[place] = 0.0
-        x.squares[place] = 0.0
-        if x.own >> place & 1 and legal >> x.kind[place] & 1:
+    for place in range(deal.n):
+        deal.sums[place] = 0.0
+        deal.squares[place] = 0.0
+        if deal.own >> place & 1 and legal >> deal.kind[place] & 1:
             places |= 1 << place
-            if x.kind[place] == chosen:
+            if deal.kind[place] == chosen:
                 favourite = place
     if favourite < 0:
         return chosen
-    favourite = class_of(x, x.own, favourite)
-    places = one_of_each(x, places)
+    favourite = class_of(deal, deal.own, favourite)
+    places = one_of_each(deal, places)
     if places >> favourite & 1 == 0:
         return chosen  # the mask is that of no game
     found = 0
     for _ in range(wanted):
         if places & (places - 1) == 0:
             return chosen
-        if deal_layout(v, x):
-            try_cards(v, x, places)
-            add_gains(x, places, favourite)
+        if deal_layout(view, deal):
+            try_cards(view, deal, places)
+            add_gains(deal, places, favourite)
             found += 1
             if found % FEW == 0:
-                places = hopeful(x, places, favourite, found)
+                places = hopeful(deal, places, favourite, found)
     best, most = -1, 0.0
     places &= ~(1 << favourite)
     while places and found:
         place = lowest_bit(places)
         places &= places - 1
-        gain = x.sums[place] / found
-        doubt = x.doubt * error_of(x, place, found) if x.doubt > 0.0 else 0.0
-        if gain > most and gain > x.margin + doubt:
+        gain = deal.sums[place] / found
+        least = deal.margin
+        if deal.doubt > 0.0:
+            least += deal.doubt * error_of(deal, place, found)
+        if gain > most and gain > least:
             best, most = place, gain
-    return chosen if best < 0 else x.kind[best]
+    return chosen if best < 0 else deal.kind[best]
 
 
 @kernel
-def one_of_each(x: Row, places: int) -> int:
+def one_of_each(deal: Row, places: int) -> int:
     """The highest card of each class of cards that are worth the same."""
     out, left = 0, places
     while left:
         place = lowest_bit(left)
         left &= left - 1
-        if class_of(x, x.own, place) == place:
+        if class_of(deal, deal.own, place) == place:
             out |= 1 << place
     return out

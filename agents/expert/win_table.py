@@ -6,7 +6,7 @@ the mean over those hands of the chance after them; repeated until nothing chang
 chance with no limit in sight. Games of a fixed number of hands keep a layer for each hand to come.
 
 Where the table does not reach (a target beyond what an observation tells, a lead beyond the
-table, a game about to be cut off) the curve of `equity.py` is used.
+table, a game about to be cut off) the curve of `win_curve.py` is used.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 @kernel
 def chance_to_win(
-    v: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+    view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
     """The chance to win the game after a hand of `ours` and `theirs` points, and a little for them.
 
@@ -187,27 +187,27 @@ def chance_to_win(
     if wins.shape[0] == 1 and wins.shape[1] == 1:
         return 0.01 * (ours - theirs)
     if t.win_rule == ROUNDS:
-        left = v.hands_left - 1
+        left = view.hands_left - 1
         if 0 <= left < wins.shape[0]:
             middle = (wins.shape[1] - 1) // 2
-            lead = middle + v.score[0] - v.score[1] + ours - theirs
+            lead = middle + view.score[0] - view.score[1] + ours - theirs
             chance = float(wins[left, min(max(lead, 0), 2 * middle), 0])
             if left > 0:
                 return min(chance + POINT * (ours - theirs), ALMOST)
             return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
-    elif wins.shape[0] > 0 and v.hands_left >= SHORT:
-        us, them = v.to_go[0], v.to_go[1]
+    elif wins.shape[0] > 0 and view.hands_left >= SHORT:
+        us, them = view.to_go[0], view.to_go[1]
         chance = after_hand(t, wins, us - ours, them - theirs, us_declare, made)
         return 1.0 if chance >= 1.0 else min(chance + POINT * (ours - theirs), ALMOST)
-    return worth(v, t, float(ours), float(theirs), us_declare, made)
+    return worth(view, t, float(ours), float(theirs), us_declare, made)
 
 
 @kernel
-def passed_out(v: Row, t: Row, wins: Array) -> float:
+def passed_out(view: Row, t: Row, wins: Array) -> float:
     """The chance to win the game if nobody bids: the hand is dealt anew, and does not count."""
-    again = v.hands_left  # hands to come, of a game of so many
+    again = view.hands_left  # hands to come, of a game of so many
     if t.win_rule == ROUNDS and again < wins.shape[0]:
         middle = (wins.shape[1] - 1) // 2
-        lead = middle + v.score[0] - v.score[1]
+        lead = middle + view.score[0] - view.score[1]
         return float(wins[again, min(max(lead, 0), 2 * middle), 0])
-    return chance_to_win(v, t, wins, 0, 0, True, False)
+    return chance_to_win(view, t, wins, 0, 0, True, False)

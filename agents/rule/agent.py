@@ -55,13 +55,15 @@ class RuleAgent(RowAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        self.workspace = rule_workspace(rules, weights)
+        self._workspace = rule_workspace(rules, weights)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
-        tables, offsets, weights = self.workspace[:3]
-        own = RuleWorkspace(tables, offsets, weights, new_rows(VIEW, 1), new_rows(SCRATCH, 1))
-        return self.fill(rule_rows, observations, action_masks, own)
+        return self.fill(rule_rows, observations, action_masks, self.workspace())
+
+    def workspace(self) -> RuleWorkspace:
+        """A new workspace, so that whoever shares an agent shares no decision."""
+        return RuleWorkspace(*self._workspace[:3], new_rows(VIEW, 1), new_rows(SCRATCH, 1))
 
 
 @entry_kernel

@@ -11,13 +11,20 @@ from __future__ import annotations
 from math import sqrt
 
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_action, weigh_calls
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import N_STRAINS, expected_tricks, lone_chance
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_chance
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
-from bideuchre_env.agents.search.worlds import draw_world, expert_action, look, rebuild, stream_of
+from bideuchre_env.agents.search.worlds import (
+    draw_world,
+    expert_action,
+    expert_space,
+    look,
+    rebuild,
+    stream_of,
+)
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, DEAL, NAMING, PLAY
@@ -43,10 +50,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
     t, o, plan, view = space.tables[0], space.offsets[0], space.plans[0], space.views[0]
-    plan.expert_action = expert_decision(
-        observation, mask, t, o, space.book, space.views[1], space.bidding[0], space.calls[0],
-        space.deals[0],
-    )  # fmt: skip
+    plan.expert_action = expert_decision(observation, mask, expert_space(space, space.deals[:1]))
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
@@ -67,7 +71,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     read_time(view)
     if view.phase == AUCTION:
         book = space.book
-        if book.trusted > 0.0 and weigh_hand(view, t, book, space.bidding[0], space.calls[0]):
+        if book.call_error > 0.0 and weigh_hand(view, t, book, space.bidding[0], space.calls[0]):
             list_weighed(space, call_bits(mask, t))
         else:
             list_calls(space, call_bits(mask, t))
@@ -106,9 +110,8 @@ def add_candidate(plan: Row, action: int) -> None:
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
     """Enter the expert's call, and the others it finds nearly as good, the best first."""
     t, book, plan, calls = space.tables[0], space.book, space.plans[0], space.calls[0]
-    numbers, weights = book.numbers[0], book.weights[0]
-    weigh_calls(space.views[0], t, numbers, weights, book.wins, legal_calls, calls)
-    plan.prior_error = book.trusted * calls.slope
+    weigh_calls(space.views[0], t, book, legal_calls, calls)
+    plan.prior_error = book.call_error * calls.slope
     add_candidate(plan, plan.expert_action)
     most = NOT_WEIGHED
     while plan.n < MOST_CALLS:

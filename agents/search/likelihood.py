@@ -120,9 +120,8 @@ def action_log(space: SearchWorkspace, action: int) -> float:
         if weigh_hand(view, t, book, space.bidding[0], calls):
             if phase == NAMING:
                 return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
-            if book.trusted > 0.0:
-                numbers, weights, bits = book.numbers[0], book.weights[0], call_bits(mask, t)
-                weigh_calls(view, t, numbers, weights, book.wins, bits, calls)
+            if book.call_error > 0.0:
+                weigh_calls(view, t, book, call_bits(mask, t), calls)
                 return log(call_chance(t, action, calls, model))
     would, first = expert_action(space), t.card_offset
     if phase in (GIVING, PASSING):

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import Book, new_layouts, open_book
+from bideuchre_env.agents.expert.agent import new_deals
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.sampled_deals import LAYOUT
+from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
 from bideuchre_env.agents.rule.bidding import SCRATCH
 from bideuchre_env.agents.rule.view import VIEW
 from bideuchre_env.core.observation.layout import layout_of
@@ -84,7 +85,7 @@ class SearchWorkspace(NamedTuple):
 
     tables: Array
     offsets: Array
-    book: Book
+    book: ExpertTables
     views: Array  # of the decision, and of whoever acts in `simulated`
     bidding: Array
     calls: Array
@@ -107,11 +108,11 @@ def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
     """Room for one searcher's decisions; plan and choice model are still to be filled in."""
     low, high = split_seed(seed)
     layout, deals = layout_of(rules), new_rows(LAYOUT, 2)
-    deals[:1] = new_layouts(rules)
+    deals[:1] = new_deals(rules)
     return SearchWorkspace(
         compile_tables(rules),
         layout.offsets,
-        open_book(rules),
+        load_tables(rules),
         views=new_rows(VIEW, 2),
         bidding=new_rows(SCRATCH, 1),
         calls=new_rows(CALLS, 1),

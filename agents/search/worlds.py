@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import expert_decision
+from bideuchre_env.agents.expert.agent import ExpertWorkspace, expert_decision
 from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
@@ -262,9 +262,16 @@ def look(space: SearchWorkspace) -> None:
 def expert_action(space: SearchWorkspace) -> int:
     """What the expert does there; it searches no last tricks."""
     return expert_decision(
-        row_of(space.observations, 0), row_of(space.masks, 0), space.tables[0], space.offsets[0],
-        space.book, space.views[1], space.bidding[0], space.calls[0], space.deals[1],
-    )  # fmt: skip
+        row_of(space.observations, 0), row_of(space.masks, 0), expert_space(space, space.deals[1:])
+    )
+
+
+@inline_kernel
+def expert_space(space: SearchWorkspace, deals: Array) -> ExpertWorkspace:
+    """Where the expert decides, in the second view; `deals` (1,) is its search of last tricks."""
+    return ExpertWorkspace(
+        space.tables, space.offsets, space.book, space.views[1:], space.bidding, space.calls, deals
+    )
 
 
 @kernel

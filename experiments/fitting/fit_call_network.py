@@ -1,4 +1,4 @@
-"""Train the numbers of the expert's auction: the whole of `agents/data/call_network.npz`.
+"""Train the network of the expert's auction: the whole of `agents/data/call_network.npz`.
 
     cd experiments/fitting
     python fit_call_network.py --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
@@ -8,19 +8,18 @@
 
 made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1,
 two cores; since then the worth of the last speaker's bid and of a won game have been given bounds,
-so that the same commands give other numbers. Training that diverges is an error, and writes no
-file.
+so that the same commands give other weights. Training that diverges writes no file.
 
 The expert plays against itself and the rule player. In every hand one of its calls, at a random
 turn, is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs,
-by any other it weighs (`ANY`), and the hand is played out both ways. The network of
-`agents/call_network.py` learns the points the caller's side got beyond what the contract of the
-call should bring. As only the difference of two calls decides, and luck strikes both of a pair
-alike, the loss weighs the differences of the pairs more than their sums, by how alike the luck is.
+by any other it weighs (`ANY`), and the hand is played out both ways. The network learns the points
+the caller's side got beyond what the contract of the call should bring. As only the difference of
+two calls decides, and luck strikes both of a pair alike, the loss weighs the differences of the
+pairs more than their sums, by how alike the luck is.
 
-Each round starts from the numbers of the one before. The first `SETTLING`, of fewer hands, also fit
+Each round starts from the weights of the one before. The first `SETTLING`, of fewer hands, also fit
 by least squares what the hand and the auction tell of tricks beyond the table's; that is kept, and
-a later round learns from the hands of the last `KEEP`. Games not named keep the package's numbers.
+a later round learns from the hands of the last `KEEP`. Games not named keep the package's weights.
 """
 
 from __future__ import annotations
@@ -29,31 +28,36 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.agent import WANTED, Book, ExpertAgent, weigh_hand
+from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import (
-    CALLS,
     NOT_WEIGHED,
-    call_action,
     plain_points,
     weigh_calls,
 )
-from bideuchre_env.agents.expert.call_features import N_COUNTS, N_INPUTS
-from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, NETWORK, SCALE, SECOND
-from bideuchre_env.agents.expert.call_weights import fitted_numbers, plain_numbers, provenance
+from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
+from bideuchre_env.agents.expert.call_network import (
+    FIRST,
+    LAYERS,
+    NETWORK,
+    SCALE,
+    SECOND,
+    fitted_network,
+    new_network,
+    provenance,
+)
 from bideuchre_env.agents.expert.win_table import no_table
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
     N_STRAINS,
-    SCRATCH,
+    call_action,
     describe_auction,
 )
-from bideuchre_env.agents.rule.view import VIEW, read_view
+from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.cli.script_args import parse, run
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -75,13 +79,13 @@ PAIRS = 1024  # in one step of it
 RIDGE = 50.0
 WORSE = 2.0  # times the squared error that training may leave; more, and it has diverged
 AT_ONCE = 20_000
-N_TOLD = 1 + N_COUNTS + N_AUCTION_FEATURES
+N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
 
 Player = ExpertAgent | RuleAgent
 
 
 class DivergedError(BidEuchreError):
-    """Training has gone astray: its numbers are of no use."""
+    """Training has gone astray: its weights are of no use."""
 
 
 TRIAL = np.dtype(
@@ -110,10 +114,10 @@ class Args:
     rounds: int = field(default=8, metadata={"help": "times all is fitted, each upon the last"})
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
     seed: int = field(
-        default=0, metadata={"help": "same seed, same hands; same numbers on one machine"}
+        default=0, metadata={"help": "same seed, same hands; same weights on one machine"}
     )
     out: Path = field(
-        default=Path("runs/call_numbers.npz"), metadata={"help": "written at the end"}
+        default=Path("runs/call_network.npz"), metadata={"help": "written at the end"}
     )
 
 
@@ -130,40 +134,35 @@ def main(args: Args) -> int:
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
     told = {} if set(args.games) == set(GAMES) else provenance()
-    numbers = {name: fitted_numbers(name) for name in told if name not in args.games}
+    networks = {name: fitted_network(name) for name in told if name not in args.games}
     try:
         for name in args.games:
             start = time.perf_counter()
-            numbers[name] = fit_game(name, args)
+            networks[name] = fit_game(name, args)
             made = {each: getattr(args, each) for each in ("hands", "rounds", "search", "seed")}
             told[name] = {"script": "experiments/fitting/fit_call_network.py", **made}
             print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     except KeyboardInterrupt:
         print("interrupted: nothing is written", file=sys.stderr)
         return 130
-    write(args.out, numbers, told)
+    parts = NETWORK.names or ()
+    arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
+    write_file(args.out, arrays, told)
     print(f"written to {args.out}")
     return 0
 
 
-def write(out: Path, numbers: dict[str, Array], told: dict[str, Any]) -> None:
-    """Write the file, complete or not at all."""
-    parts = NETWORK.names or ()
-    arrays = {f"{game}_{part}": n[part][0] for game, n in numbers.items() for part in parts}
-    write_file(out, arrays, told)
-
-
 def fit_game(name: str, args: Args) -> Array:
-    """The numbers of one game, one `NETWORK` record."""
+    """The network of one game, one `NETWORK` record."""
     rules = RULES[name]
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else (0,) * 13
-    numbers = drawn_numbers(rng)
+    network = drawn_network(rng)
     kept: list[Array] = []
     for turn in range(args.rounds):
         settling = turn < SETTLING
         width = WIDTH[0 if settling else 1]
-        agent = ExpertAgent(rules, numbers=numbers, wanted=wanted, wins=no_table())
+        agent = ExpertAgent(rules, network=network, wanted=wanted, wins=no_table())
         players = (agent, RuleAgent(rules))  # whom it plays against, by turns
         hands = max(100, args.hands // SHARE) if settling else args.hands
         n = min(AT_ONCE, max(1, hands // 8))
@@ -172,17 +171,14 @@ def fit_game(name: str, args: Args) -> Array:
             for part in range(hands // n)
         ]
         kept = [*([] if settling else kept[1 - KEEP :]), np.concatenate(parts)]
-        numbers = numbers.copy()
-        said = train(numbers, kept, rng)
+        network = network.copy()
+        said = train(network, kept, rng)
         if turn < SETTLING - 1:
-            refit_shifts(numbers, kept[-1])
+            refit_shifts(network, kept[-1])
         if turn == SETTLING - 1:
             kept = []
         print(f"  {name} round {turn + 1}: {said}", flush=True)
-    return numbers
-
-
-# --- the hands ----------------------------------------------------------------------------------
+    return network
 
 
 def try_calls(
@@ -200,11 +196,7 @@ def try_calls(
     observations, masks = seen(states, np.arange(n), agent)
     trials = new_rows(TRIAL, n)
     trials["seat"] = seats
-    try_rows(
-        observations, masks, tables, agent.layout.offsets, agent.book, new_rows(VIEW, 1),
-        new_rows(SCRATCH, 1), new_rows(CALLS, 1), rng.integers(0, 2**62, n), width,
-        trials,
-    )  # fmt: skip
+    try_rows(agent.workspace(), observations, masks, rng.integers(0, 2**62, n), width, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
     trials = trials[two]
     for which in range(2):
@@ -248,64 +240,64 @@ def note(trials: Array, which: int, played: Array) -> None:
 
 @entry_kernel
 def try_rows(
+    work: ExpertWorkspace,
     observations: Array,
     masks: Array,
-    tables: Array,
-    offsets: Array,
-    book: Book,
-    views: Array,
-    scratch: Array,
-    calls: Array,
     words: Array,
     width: float,
     trials: Array,
 ) -> None:
     """Find for every row the best call and, by `words`, another that looks good, or action -1."""
-    t, v, b, n, w, wins = tables[0], views[0], calls[0], book.numbers[0], book.weights[0], book.wins
+    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     for i in range(len(observations)):
-        read_view(row_of(observations, i), t, offsets[0], v)
+        read_view(row_of(observations, i), t, work.offsets[0], view)
         trials[i].action[1] = -1
-        if not weigh_hand(v, t, book, scratch[0], b):
+        if not weigh_hand(view, t, learned, work.scratch[0], calls):
             continue
-        weigh_calls(v, t, n, w, wins, call_bits(row_of(masks, i), t), b)
+        weigh_calls(view, t, learned, call_bits(row_of(masks, i), t), calls)
         best, most = 0, NOT_WEIGHED
-        for call in range(8 * (1 + int(t.n_levels))):
-            if call & 7 < N_STRAINS and b.worth[call >> 3, call & 7] > most:
-                best, most = call, b.worth[call >> 3, call & 7]
+        for call in range(8 * (1 + t.n_levels)):
+            if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
+                best, most = call, calls.worth[call >> 3, call & 7]
         other, best_draw = -1, -1
-        least = most - width * b.slope if words[i] % 100 >= ANY else NOT_WEIGHED + 1.0
-        for call in range(8 * (1 + int(t.n_levels))):
+        least = most - width * calls.slope if words[i] % 100 >= ANY else NOT_WEIGHED + 1.0
+        for call in range(8 * (1 + t.n_levels)):
             if call & 7 < N_STRAINS and call != best:
                 draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
-                if b.worth[call >> 3, call & 7] >= least and draw > best_draw:
+                if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
                     other, best_draw = call, draw
-        note_call(v, t, w, best, 0, wins, scratch[0], b, trials[i])
+        note_call(work, best, 0, trials[i])
         if other >= 0:
-            note_call(v, t, w, other, 1, wins, scratch[0], b, trials[i])
+            note_call(work, other, 1, trials[i])
 
 
 @kernel
-def note_call(
-    v: Row, t: Row, w: Row, call: int, which: int, wins: Array, scratch: Row, b: Row, trial: Row
-) -> None:
+def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
     """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
-    level, strain = (call >> 3) - 1, int(b.ranked[call & 7])
-    trial.plain[which] = plain_points(v, t, w, level, strain, wins, b)
+    t, view, calls, features = (
+        work.tables[0],
+        work.views[0],
+        work.calls[0],
+        work.scratch[0].features,
+    )
+    level, strain = (call >> 3) - 1, calls.ranked[call & 7]
+    trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)
     for i in range(N_INPUTS):
-        trial.inputs[which, i] = b.inputs[i]
+        trial.inputs[which, i] = calls.inputs[i]
     trial.action[which] = call_action(t, level, strain)
     trial.level[which] = level
     trial.strain[which] = strain
-    trial.stood[which] = 1 - int(t.alone[level]) if level >= 0 else 0
-    trial.told[which, 0] = b.table_mean[strain]
-    for i in range(N_COUNTS):
-        trial.told[which, 1 + i] = b.counts[strain, i]
-    describe_auction(v, t, strain, scratch.features)
+    trial.stood[which] = 1 - t.alone[level] if level >= 0 else 0
+    trial.told[which, 0] = calls.table_mean[strain]
+    for i in range(N_HAND):
+        trial.told[which, 1 + i] = calls.features[strain, i]
+    features = work.scratch[0].features
+    describe_auction(view, t, strain, features)
     for i in range(N_AUCTION_FEATURES):
-        trial.told[which, 1 + N_COUNTS + i] = scratch.features[i]
+        trial.told[which, 1 + N_HAND + i] = features[i]
 
 
-def refit_shifts(numbers: Array, trials: Array) -> None:
+def refit_shifts(network: Array, trials: Array) -> None:
     """Least squares of the tricks beyond the table's on what is told of the hand and the calls."""
     stood = trials["stood"] == 1
     strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
@@ -313,18 +305,15 @@ def refit_shifts(numbers: Array, trials: Array) -> None:
         these = (strains == NO_TRUMP) == bool(kind)
         x = told[these]
         left = x.T @ x + RIDGE * np.eye(N_TOLD)
-        numbers["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
+        network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
 
 
-# --- the network --------------------------------------------------------------------------------
-
-
-def drawn_numbers(rng: np.random.Generator) -> Array:
+def drawn_network(rng: np.random.Generator) -> Array:
     """A network to start from, which adds nothing yet."""
-    numbers = plain_numbers()
-    numbers["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
-    numbers["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
-    return numbers
+    network = new_network()
+    network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
+    network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
+    return network
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
@@ -335,7 +324,7 @@ def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """The slope of the loss in every number, given that in what the network says, (n,)."""
+    """The slope of the loss in every weight, given that in what the network says, (n,)."""
     g_two = g[:, None] * p["last"] * (two > 0)
     g_one = (g_two @ p["second"].T) * (one > 0)
     return {
@@ -349,15 +338,15 @@ def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -
     }
 
 
-def train(numbers: Array, kept: list[Array], rng: np.random.Generator) -> str:
-    """Train the network in `numbers` on these trials, and say how it went.
+def train(network: Array, kept: list[Array], rng: np.random.Generator) -> str:
+    """Train the network on these trials, and say how it went.
 
     Of a pair of residuals with correlation r, the loss is sum^2 / (1 + r) + difference^2 / (1 - r).
     """
     x = np.concatenate([trials["inputs"] for trials in kept])
     y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in kept])
     y = y.astype(np.float32)
-    p = {name: numbers[name][0].copy() for name in LAYERS}
+    p = {name: network[name][0].copy() for name in LAYERS}
     n = len(kept[-1])
     before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
     alike = float(np.corrcoef(before.T)[0, 1])
@@ -383,13 +372,13 @@ def train(numbers: Array, kept: list[Array], rng: np.random.Generator) -> str:
                 p[name] = (p[name] - rate / (1 - 0.9**step) * first / scale).astype(np.float32)
     check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
     for name in LAYERS:
-        numbers[name][0] = p[name]
+        network[name][0] = p[name]
     whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
     return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
 
 
 def check_trained(p: dict[str, Array], x: Array, y: Array, before: float) -> None:
-    """Raise `DivergedError` unless the numbers are finite and err on these pairs about as before.
+    """Raise `DivergedError` unless the weights are finite and err on these pairs about as before.
 
     `x` (n, 2, N_INPUTS), `y` (n, 2); `before`: the squared error training began with.
     """

@@ -77,7 +77,7 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
         ("pimc:seed=3", "seed=3: no option of 'pimc' .* considered, solved, milliseconds$"),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
-        ("expert:numbers=3", "numbers=3: no option of 'expert' .*: it takes margin, doubt, lean$"),
+        ("expert:network=3", "network=3: no option of 'expert' .*: it takes margin, doubt, lean$"),
         ("expert:wanted=3", "wanted=3: no option of 'expert' .*: it takes margin, doubt, lean$"),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes none$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),

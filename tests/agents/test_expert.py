@@ -294,7 +294,7 @@ def test_the_same_hand_is_bid_by_the_score():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"numbers": np.zeros(3)}, "numbers: one record"),
+        ({"network": np.zeros(3)}, "network: one record"),
         ({"wins": np.zeros(2)}, "wins: a table"),
         ({"wanted": (1,)}, r"wanted=\(1,\): 13 whole numbers"),
         ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),

@@ -16,19 +16,20 @@ from bideuchre_env import match
 from bideuchre_env.agents.expert.agent import ExpertAgent, weigh_hand
 from bideuchre_env.agents.expert.auction import CALLS, find_best, weigh_calls
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
-from bideuchre_env.agents.expert.call_network import NETWORK, SCALE, network_points, weigh_table
-from bideuchre_env.agents.expert.call_weights import (
+from bideuchre_env.agents.expert.call_network import (
     FILE,
-    fitted_games,
-    fitted_numbers,
-    load_call_weights,
-    plain_numbers,
+    NETWORK,
+    SCALE,
+    fitted_network,
+    load_network,
+    network_points,
+    new_network,
     provenance,
+    weigh_table,
 )
 from bideuchre_env.agents.expert.hand_table import SUIT_MAPS
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import SCRATCH
-from bideuchre_env.agents.rule.view import VIEW, read_view
+from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import CARD_NAMES, SUITS
 from bideuchre_env.rules.rules import Rules
@@ -47,10 +48,10 @@ expert_at = partial(Position, agent="expert")
 
 def drawn_network(seed):
     """A network of random numbers."""
-    rng, numbers = np.random.default_rng(seed), new_rows(NETWORK, 1)
+    rng, network = np.random.default_rng(seed), new_rows(NETWORK, 1)
     for part in NETWORK.names:
-        numbers[part] = rng.normal(0, 0.3, numbers[part].shape)
-    return numbers
+        network[part] = rng.normal(0, 0.3, network[part].shape)
+    return network
 
 
 def random_hand(rules, rng):
@@ -60,26 +61,21 @@ def random_hand(rules, rng):
 
 
 @entry_kernel
-def weigh_row(rows, masks, tables, offsets, book, v, x, b):
+def weigh_row(rows, masks, work):
     """Weigh every legal call of the first row; False without a table."""
-    t = tables[0]
-    read_view(row_of(rows, 0), t, offsets[0], v[0])
-    found = weigh_hand(v[0], t, book, x[0], b[0])
+    t, view, calls = work.tables[0], work.views[0], work.calls[0]
+    read_view(row_of(rows, 0), t, work.offsets[0], view)
+    found = weigh_hand(view, t, work.learned, work.scratch[0], calls)
     if found:
-        bits = call_bits(row_of(masks, 0), t)
-        weigh_calls(v[0], t, book.numbers[0], book.weights[0], book.wins, bits, b[0])
+        weigh_calls(view, t, work.learned, call_bits(row_of(masks, 0), t), calls)
     return found
 
 
 def weighed(position):
     """The `CALLS` record after every legal call was weighed by the agent of a position."""
-    agent, (row, mask) = position.agent, position.look()
-    b = new_rows(CALLS, 1)
-    assert weigh_row(
-        row[np.newaxis], mask[np.newaxis], agent.tables, agent.layout.offsets,
-        agent.book, new_rows(VIEW, 1), new_rows(SCRATCH, 1), b,
-    )  # fmt: skip
-    return b[0]
+    work, (row, mask) = position.agent.workspace(), position.look()
+    assert weigh_row(row[np.newaxis], mask[np.newaxis], work)
+    return work.calls[0]
 
 
 # --- the network -------------------------------------------------------------------------------
@@ -88,26 +84,26 @@ def weighed(position):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_kernels_say_what_plain_matrix_products_say(seed):
     """Two rectified layers and a straight way past them, in points."""
-    numbers, rng = drawn_network(seed), np.random.default_rng(seed)
-    n, calls = numbers[0], new_rows(CALLS, 1)
+    network, rng = drawn_network(seed), np.random.default_rng(seed)
+    n, calls = network[0], new_rows(CALLS, 1)
     x = rng.normal(0, 1, N_INPUTS) * (rng.random(N_INPUTS) < 0.5)
     calls["inputs"] = x
     weigh_table(n, calls[0])
     for _ in range(2):  # another call at the same table
         x[CALL:] = rng.normal(0, 1, N_INPUTS - CALL)
         calls["inputs"] = x
-        one = np.maximum(x @ numbers["first"][0] + numbers["first_base"][0], 0)
-        two = np.maximum(one @ numbers["second"][0] + numbers["second_base"][0], 0)
-        said = two @ numbers["last"][0] + x @ numbers["straight"][0] + numbers["base"][0]
+        one = np.maximum(x @ network["first"][0] + network["first_base"][0], 0)
+        two = np.maximum(one @ network["second"][0] + network["second_base"][0], 0)
+        said = two @ network["last"][0] + x @ network["straight"][0] + network["base"][0]
         assert network_points(n, calls[0]) == pytest.approx(SCALE * said, rel=1e-4, abs=1e-3)
 
 
 def test_a_network_of_zeros_adds_nothing():
     """Then a bid is worth the chance to win by its contract: no more, no less."""
     position = expert_at(BARRIE, {1: "JS JS JC AS KS AH AD QS"})
-    position.agent = ExpertAgent(BARRIE, numbers=plain_numbers())
+    position.agent = ExpertAgent(BARRIE, network=new_network())
     b = weighed(position)
-    assert network_points(plain_numbers()[0], b) == 0.0
+    assert network_points(new_network()[0], b) == 0.0
     assert b["mean"] == pytest.approx(b["table_mean"], abs=1e-6)
 
 
@@ -135,7 +131,7 @@ def test_renaming_the_suits_changes_no_worth(rules):
 
 def test_the_file_says_how_it_was_made():
     """Every game with a table of hands, by the script in experiments, from a seed."""
-    assert sorted(fitted_games()) == sorted(BUILT_IN)
+    assert sorted(provenance()) == sorted(BUILT_IN)
     for told in provenance().values():
         assert told["script"] == "experiments/fitting/fit_call_network.py"
         assert set(told) == {"script", "hands", "rounds", "search", "seed"}
@@ -148,19 +144,19 @@ def test_the_file_is_small_whole_and_holds_no_pickles():
         assert sum(member.compress_size for member in members.infolist()) < 400_000
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         assert all(arrays[name].dtype != object for name in arrays.files)
-    for name in fitted_games():
+    for name in provenance():
         for part in NETWORK.names:
-            numbers = fitted_numbers(name)[part]
-            assert np.isfinite(numbers).all()
-            assert np.any(numbers != 0), (name, part)
+            network = fitted_network(name)[part]
+            assert np.isfinite(network).all()
+            assert np.any(network != 0), (name, part)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_game_is_bid_by_its_own_numbers(name):
     """And a game that differs in what bidding hardly feels by those of the nearest."""
-    own = fitted_numbers(name)
-    assert np.array_equal(load_call_weights(RULES[name]), own)
-    assert np.array_equal(load_call_weights(RULES[name].replace(max_hands=77)), own)
+    own = fitted_network(name)
+    assert np.array_equal(load_network(RULES[name]), own)
+    assert np.array_equal(load_network(RULES[name].replace(max_hands=77)), own)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +169,13 @@ def test_every_game_is_bid_by_its_own_numbers(name):
 )
 def test_an_unlike_game_is_bid_by_its_contracts(rules):
     """Another deck, or lone bids of other values: nothing that was learned is stretched to it."""
-    assert np.array_equal(load_call_weights(rules), plain_numbers())
+    assert np.array_equal(load_network(rules), new_network())
 
 
 def test_the_numbers_cannot_be_written_to():
     """They are shared by all agents of a game."""
     with pytest.raises(ValueError, match="read-only"):
-        load_call_weights(BARRIE)["base"] = 1.0
+        load_network(BARRIE)["base"] = 1.0
 
 
 # --- strength ----------------------------------------------------------------------------------
@@ -189,7 +185,7 @@ def test_the_numbers_cannot_be_written_to():
 def test_the_network_is_worth_its_numbers(variant):
     """Ahead of the same bidding without it, by the cards as the rules play them."""
     rules = RULES[variant]
-    sides = [ExpertAgent(rules, numbers=n, wanted=QUICK) for n in (None, plain_numbers())]
+    sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1
 
 
@@ -238,13 +234,13 @@ def test_the_last_to_speak_takes_the_low_bid_that_wins(ours):
 @pytest.mark.parametrize("ours", [30, 47, 50])
 def test_the_last_bid_is_worth_no_more_than_its_best_end(ours):
     """All the points in the world bring no more than a won game; of an earlier bid they might."""
-    numbers = plain_numbers()
-    numbers["base"] = 1000.0 / SCALE  # points
+    network = new_network()
+    network["base"] = 1000.0 / SCALE  # points
     for dealer, passes in ((0, "pass, pass, pass"), (3, "")):
         position = expert_at(
             BARRIE, {0: "JS JC JC AS AS KS QS AH"}, dealer=dealer, score=(ours, 49)
         )
-        position.agent = ExpertAgent(BARRIE, numbers=numbers)
+        position.agent = ExpertAgent(BARRIE, network=network)
         if passes:
             position.do(passes)
         bids = weighed(position)["worth"][1 : 1 + len(BARRIE.ladder)]

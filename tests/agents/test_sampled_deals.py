@@ -13,7 +13,7 @@ from support.script_modules import ROOT, loaded
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data
-from bideuchre_env.agents.expert import call_weights, hand_table
+from bideuchre_env.agents.expert import call_network, hand_table
 from bideuchre_env.agents.expert import holder_odds as leanings
 from bideuchre_env.agents.expert.sampled_deals import (
     DECLARER,
@@ -109,12 +109,12 @@ def folder(monkeypatch, tmp_path):
 LOADERS = {
     leanings.FILE: lambda: leanings.leanings(CINCINNATI),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
-    call_weights.FILE: lambda: call_weights.fitted_numbers("cincinnati_v0"),
+    call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
 }
 PROVENANCES = {
     leanings.FILE: leanings.provenance,
     hand_table.FILE: hand_table.provenance,
-    call_weights.FILE: call_weights.provenance,
+    call_network.FILE: call_network.provenance,
 }
 
 
@@ -150,8 +150,8 @@ def test_a_file_without_its_arrays_is_damaged(folder, name):
         (hand_table.FILE, "keys_24x1"),
         (hand_table.FILE, "tricks_24x1"),
         (hand_table.FILE, "lone_24x1"),
-        (call_weights.FILE, "cincinnati_v0_first"),
-        (call_weights.FILE, "cincinnati_v0_shifts"),
+        (call_network.FILE, "cincinnati_v0_first"),
+        (call_network.FILE, "cincinnati_v0_shifts"),
     ],
 )
 def test_numbers_of_another_form_are_damaged(folder, name, part):

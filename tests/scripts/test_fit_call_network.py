@@ -9,8 +9,7 @@ import pytest
 from support.script_modules import loaded
 
 from bideuchre_env.agents.expert.agent import ExpertAgent
-from bideuchre_env.agents.expert.call_network import LAYERS, NETWORK
-from bideuchre_env.agents.expert.call_weights import fitted_numbers, provenance
+from bideuchre_env.agents.expert.call_network import LAYERS, NETWORK, fitted_network, provenance
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
@@ -33,8 +32,8 @@ def run(fit, out, *options):
 def test_the_slopes_are_those_of_the_loss(fit):
     """Against differences of the network's own sums, in double precision."""
     rng = np.random.default_rng(1)
-    numbers = fit.drawn_numbers(rng)
-    p = {name: rng.normal(0, 0.3, numbers[name][0].shape) for name in LAYERS}
+    network = fit.drawn_network(rng)
+    p = {name: rng.normal(0, 0.3, network[name][0].shape) for name in LAYERS}
     x, g = rng.normal(0, 1, (7, fit.N_INPUTS)), rng.normal(0, 1, 7)
     _, one, two = fit.forward(p, x)
     for name, slope in fit.gradients(p, x, one, two, g).items():
@@ -57,9 +56,9 @@ def test_training_finds_what_is_there(fit):
     trials["inputs"] = x
     truth = 3.0 * x[:, :, 0] - 4.0 * x[:, :, -1] + 2.0 * (x[:, :, 1] & x[:, :, 2])
     trials["points"] = truth + rng.normal(0, 6, (20_000, 1)) + rng.normal(0, 1, (20_000, 2))
-    numbers = fit.drawn_numbers(rng)
-    fit.train(numbers, 10 * [trials], rng)
-    p = {name: numbers[name][0] for name in LAYERS}
+    network = fit.drawn_network(rng)
+    fit.train(network, 10 * [trials], rng)
+    p = {name: network[name][0] for name in LAYERS}
     said = fit.SCALE * fit.forward(p, trials["inputs"].reshape(-1, fit.N_INPUTS))[0]
     wrong = np.diff(said.reshape(-1, 2)) - np.diff(truth)
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
@@ -69,24 +68,24 @@ def test_training_finds_what_is_there(fit):
     ("points", "rate", "told"), [(np.nan, 2e-3, "not finite"), (1.0, 1e4, "squared error|finite")]
 )
 def test_a_training_that_diverges_is_an_error(fit, monkeypatch, points, rate, told):
-    """Points that are no numbers, or steps far too long: an error, and the numbers stay."""
+    """Points that are no numbers, or steps far too long: an error, and the weights stay."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(fit, "RATE", rate)
     trials = new_rows(fit.TRIAL, 3_000)
     trials["inputs"] = rng.random((3_000, 2, fit.N_INPUTS)) < 0.1
     trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
-    numbers = fit.drawn_numbers(rng)
-    there = numbers.copy()
+    network = fit.drawn_network(rng)
+    there = network.copy()
     with np.errstate(all="ignore"), pytest.raises(fit.DivergedError, match=told):
-        fit.train(numbers, [trials], rng)
-    for name in numbers.dtype.names:  # not the bytes: what lies between two fields is anyone's
-        np.testing.assert_array_equal(numbers[name], there[name])
+        fit.train(network, [trials], rng)
+    for name in network.dtype.names:  # not the bytes: what lies between two fields is anyone's
+        np.testing.assert_array_equal(network[name], there[name])
 
 
 def test_a_training_that_diverges_writes_nothing(fit, tmp_path, monkeypatch):
     """The script ends with the error, and there is no file."""
     monkeypatch.setattr(fit, "RATE", 1e4)
-    out = tmp_path / "numbers.npz"
+    out = tmp_path / "network.npz"
     with np.errstate(all="ignore"), pytest.raises(fit.DivergedError, match="nothing is written"):
         run(fit, out, "--games", "six_card_v0")
     assert list(tmp_path.iterdir()) == []
@@ -108,20 +107,20 @@ def test_a_call_that_looks_bad_is_tried_at_times(fit):
 
 def test_a_small_fit_writes_the_game_and_keeps_the_others(fit, tmp_path, capsys):
     """Every part of every network, and how it was made."""
-    written = run(fit, tmp_path / "new" / "numbers.npz", "--games", "barrie_v0")
+    written = run(fit, tmp_path / "new" / "network.npz", "--games", "barrie_v0")
     assert "barrie_v0 round 4:" in capsys.readouterr().out
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["numbers.npz"]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["network.npz"]
     told = json.loads(str(written.pop("provenance")))
     assert told["barrie_v0"]["hands"] == 400
     assert {**told, "barrie_v0": 0} == {**provenance(), "barrie_v0": 0}
     assert set(written) == {f"{name}_{part}" for name in fit.GAMES for part in NETWORK.names}
     for name in fit.GAMES:
         for part in NETWORK.names:
-            same = np.array_equal(written[f"{name}_{part}"], fitted_numbers(name)[part][0])
+            same = np.array_equal(written[f"{name}_{part}"], fitted_network(name)[part][0])
             assert same == (name != "barrie_v0")
 
 
-def test_the_same_seed_gives_the_same_numbers(fit, tmp_path):
+def test_the_same_seed_gives_the_same_weights(fit, tmp_path):
     """Whichever other games are fitted; another seed gives others."""
     a, b, c = (
         run(fit, tmp_path / f"{i}.npz", "--games", *games)
@@ -139,7 +138,7 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "fit_game", interrupted)
-    assert fit.main(fit.parse_args(["--out", str(tmp_path / "numbers.npz")])) == 130
+    assert fit.main(fit.parse_args(["--out", str(tmp_path / "network.npz")])) == 130
     assert "nothing is written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -156,5 +155,5 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
 )
 def test_bad_arguments_are_refused_before_anything_is_dealt(fit, tmp_path, options, told):
     with pytest.raises(OptionError, match=told):
-        fit.main(fit.parse_args(["--out", str(tmp_path / "numbers.npz"), *options]))
+        fit.main(fit.parse_args(["--out", str(tmp_path / "network.npz"), *options]))
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,50 @@
+"""What the expert knows about a game before the first card, as arrays for its kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.expert.call_network import load_network
+from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
+from bideuchre_env.agents.expert.win_table import win_table
+from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+CALL_ERROR = 0.35
+"""Points by which the network's word on a call may err."""
+NO_TABLE = HandTable(
+    np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
+)
+
+
+class ExpertTables(NamedTuple):
+    """The tables and fitted numbers the expert decides by."""
+
+    weights: Array  # the rule player's, one `rule.weights.WEIGHTS`
+    keys: Array  # hands, their tricks and their chances alone: `hand_table.HandTable`
+    tricks: Array
+    lone: Array
+    network: Array  # one `call_network.NETWORK`
+    wins: Array  # the chance to win from every score: `win_table.win_table`
+    call_error: float  # points by which the worth of a call may err; 0.0 where nothing was learned
+
+
+def load_tables(
+    rules: Rules, network: Array | None = None, wins: Array | None = None
+) -> ExpertTables:
+    """The tables for these rules; `network` and `wins` instead of the package's own if given."""
+    hands = hand_table(rules.kinds, rules.copies) or NO_TABLE
+    network = load_network(rules) if network is None else network
+    wins = win_table(rules) if wins is None else np.ascontiguousarray(wins)
+    return ExpertTables(
+        load_weights(rules.kinds, rules.copies),
+        hands.keys,
+        hands.tricks,
+        hands.lone,
+        network,
+        wins,
+        CALL_ERROR if network["last"].any() else 0.0,
+    )
