@@ -48,9 +48,9 @@ vec.reset(seed=1)
 for _ in range(20):
     vec.step(vec.sample())
 """
-EVERYTHING = """
+GAMES = """
 import contextlib, itertools, numpy, bideuchre_env
-from bideuchre_env import agents, rollout, selfplay
+from bideuchre_env import rollout, selfplay
 game = bideuchre_env.barrie_v0
 env = game.raw_env()
 env.reset(seed=1)
@@ -66,11 +66,9 @@ bideuchre_env.GameRecord.loads(record.dumps())
 env.reset(options={"deal": record.hands[0]["deal"]})
 with contextlib.suppress(ValueError):
     env.step(int(env.last()[0]["action_mask"].argmin()))  # the refusal names what is legal
-quick = [name for name in agents.names() if name not in ("pimc", "inference")]
-for a, b in itertools.combinations_with_replacement(quick, 2):
+for a, b in itertools.combinations_with_replacement(("random", "cautious", "rule"), 2):
     selfplay.play(game, a, b, games=2)
     selfplay.play(game, a, b, hands=2)
-agents.make("expert", bideuchre_env.simplified_v0.rules)  # a game by rounds
 for threads in (1, 2):
     vec = game.vec(64, threads=threads)
     vec.reset(seed=1)
@@ -79,7 +77,7 @@ for threads in (1, 2):
     vec.observe(0)
     vec.state()
     vec.set_state(vec.get_state())
-for opponents in ("random", "rule", "expert"):
+for opponents in ("random", "rule", bideuchre_env.agents.make("random", game.rules)):
     rows, row = game.solo_vec(64, opponents=opponents), game.solo(opponents=opponents)
     seen, observed = rows.reset(seed=1)[0], row.reset(seed=1)[0]
     for _ in range(100):
@@ -90,12 +88,23 @@ for opponents in ("random", "rule", "expert"):
 for policy, observe in itertools.product(("random", "rule"), (False, True)):
     rollout.rollout(game, policy=policy, hands=64, seed=1, observe=observe)
 """
-SEARCH = """
+EXPERT = """
 import bideuchre_env
-from bideuchre_env import agents, selfplay, solver
-game = bideuchre_env.barrie_v0
+from bideuchre_env import agents, selfplay
+selfplay.play("barrie_v0", "expert", "expert", games=2)
+agents.make("expert", bideuchre_env.simplified_v0.rules)  # a game by rounds
+"""
+SEARCHERS = """
+import bideuchre_env
+from bideuchre_env import agents, selfplay
+rules = bideuchre_env.barrie_v0.rules
 for name in ("pimc", "inference"):
-    selfplay.play(game, agents.make(name, game.rules, seed=0, worlds=8), "rule", hands=2)
+    selfplay.play("barrie_v0", agents.make(name, rules, seed=0, worlds=8), "rule", hands=2)
+"""
+SOLVER = """
+import bideuchre_env
+from bideuchre_env import solver
+game = bideuchre_env.barrie_v0
 env = game.raw_env(episode="hand")
 env.reset(seed=1)
 for agent in env.agent_iter():
@@ -114,6 +123,9 @@ solver.par(deal, 0, game.rules)
 solver.best_exchange(deal, game.rules, declarer=0, strain="H", cards=1)
 solver.solve_batch([deal], game.rules, strain="H", declarer=0)
 """
+EVERYTHING, SEARCH = GAMES + EXPERT, SEARCHERS + SOLVER
+HALVES = (GAMES + SOLVER, EXPERT + SEARCHERS)
+"""Two programs that compile everything between them, in about the same time."""
 FOOTER = """
 import json, os, sys, time
 def peak():

@@ -33,7 +33,7 @@ def pytest_xdist_setupnodes() -> None:
     with loaded("benchmarks", "startup") as [startup]:
         halves = [
             subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
-            for program in (startup.EVERYTHING, startup.SEARCH)
+            for program in startup.HALVES
         ]
     codes = [half.wait() for half in halves]
     if not any(codes):

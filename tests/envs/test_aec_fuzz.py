@@ -1,29 +1,25 @@
-"""A million arbitrary actions for each AEC environment: a defined error, the state as it was.
+"""Arbitrary actions for each AEC environment: a defined error, the state as it was.
 
-They run with numba's own bounds checks in a process of its own, and a tenth of them as compiled
-for use; with canaries around every array the kernels write.
+They run as compiled for use and, a million of them in the slow run, with numba's own bounds checks
+in a process of their own; with canaries around every array the kernels write.
 """
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pettingzoo.utils.env_logger import EnvLogger
-from support.fuzzing import CANARY, legal_actions, odd_things, walled
+from support.fuzzing import CANARY, bounds_checked, in_fifths, legal_actions, odd_things, walled
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
 
-TESTS = Path(__file__).parents[1]
 ACTIONS = 170_000  # for every variant
 ARRAYS = ("_states", "_seen", "_mask")
 
 
 def position(raw):
-    """The game and its books."""
+    """The game and its bookkeeping."""
     return (
         raw._states.tobytes(),
         raw.agent_selection,
@@ -97,22 +93,13 @@ def test_odd_actions(face):
 
 
 @every_face
-def test_a_million_odd_actions_bounds_checked(face):
+@in_fifths
+def test_odd_actions_bounds_checked(face, part):
     """The same under NUMBA_BOUNDSCHECK=1: no bound is overstepped."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    told = subprocess.run(
-        [sys.executable, __file__, face, "2"],
-        cwd=TESTS,
-        env=kept | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr[-3000:]
-    given, _, done, _ = map(int, told.stdout.split())
-    assert given >= 10**6
-    assert done > 20_000
+    given, _, done, _ = bounds_checked(__file__, face, 2, part)
+    assert given >= 10**6 // part
+    assert done > 20_000 // part
 
 
 if __name__ == "__main__":
-    print(*fuzz(sys.argv[1], int(sys.argv[2])))
+    print(*fuzz(sys.argv[1], *map(int, sys.argv[2:])))

@@ -1,26 +1,30 @@
-"""A million arbitrary actions for each environment of learners: an error, or the stated penalty.
+"""Arbitrary actions for each environment of learners: an error, or the stated penalty.
 
-They run with numba's own bounds checks in a process of its own, and a tenth of them as compiled
-for use; with canaries around every array the kernels write. Players that are asked answer as
-oddly at times.
+They run as compiled for use and, a million of them in the slow run, with numba's own bounds checks
+in a process of their own; with canaries around every array the kernels write. Players
+that are asked answer as oddly at times.
 """
 
 import math
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from support.fuzzing import CANARY, legal_actions, odd_actions, odd_things, walled
+from support.fuzzing import (
+    CANARY,
+    bounds_checked,
+    in_fifths,
+    legal_actions,
+    odd_actions,
+    odd_things,
+    walled,
+)
 
 import bideuchre_env
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.errors import BidEuchreError, IllegalActionError
 
-TESTS = Path(__file__).parents[1]
 ROWS = 100
 CALLS = 1_700  # of ROWS actions each, for every variant
 SINGLES = 170_000  # for every variant
@@ -197,23 +201,14 @@ def test_odd_actions(face):
 
 
 @every_face
-def test_a_million_odd_actions_bounds_checked(face):
+@in_fifths
+def test_odd_actions_bounds_checked(face, part):
     """The same under NUMBA_BOUNDSCHECK=1: no bound is overstepped."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    told = subprocess.run(
-        [sys.executable, __file__, face, "2"],
-        cwd=TESTS,
-        env=kept | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr[-3000:]
-    given, refused, done, penalties = map(int, told.stdout.split())
-    assert given >= 10**6
-    assert refused > 3000
-    assert done > 1500
-    assert penalties > 3000
+    given, refused, done, penalties = bounds_checked(__file__, face, 2, part)
+    assert given >= 10**6 // part
+    assert refused > 3000 // part
+    assert done > 1500 // part
+    assert penalties > 3000 // part
 
 
 ODD_SEEDS = (None, -1, 1.0, "1", True, 2**128, -(2**63), math.nan, [], [1], (1, 2), b"1", 2**127)
@@ -265,4 +260,4 @@ def test_odd_seeds_and_options():
 
 
 if __name__ == "__main__":
-    print(*FACES[sys.argv[1]](int(sys.argv[2])))
+    print(*FACES[sys.argv[1]](*map(int, sys.argv[2:])))

@@ -4,19 +4,15 @@ Run once as compiled for use, with canaries around every array the kernels write
 numba's own bounds checks in a process of its own.
 """
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.fuzzing import CANARY, odd_actions, walled
+from support.fuzzing import CANARY, bounds_checked, odd_actions, walled
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError
 
-TESTS = Path(__file__).parents[1]
 ROWS = 250
 CALLS = 4_100  # of ROWS actions each
 
@@ -82,17 +78,8 @@ def test_a_million_odd_actions():
 @pytest.mark.parametrize("seed", [2])
 def test_a_million_odd_actions_bounds_checked(seed):
     """The same under NUMBA_BOUNDSCHECK=1: no bound is overstepped."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    told = subprocess.run(
-        [sys.executable, __file__, str(seed)],
-        cwd=TESTS,
-        env=kept | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr[-3000:]
-    assert int(told.stdout.split()[0]) >= 10**6
+    given, _, _ = bounds_checked(__file__, seed)
+    assert given >= 10**6
 
 
 if __name__ == "__main__":

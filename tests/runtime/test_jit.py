@@ -18,7 +18,7 @@ from bideuchre_env.runtime import cache, intrinsics
 
 TESTS = Path(__file__).parents[1]
 PACKAGE = Path(bideuchre_env.__file__).parent
-SETTINGS = {"bounds checked": {"NUMBA_BOUNDSCHECK": "1"}, "plain": {"NUMBA_DISABLE_JIT": "1"}}
+SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
 
 
 def python(*args, where=TESTS, **environment):

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 GUARD = 64
 CANARY = 0x55
+TESTS = Path(__file__).parents[1]
+BOUNDS_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1"}  # compiles in two thirds of the time
+
+in_fifths = pytest.mark.parametrize("part", [5, pytest.param(1, marks=pytest.mark.slow)])
+"""A fifth of a million actions in the usual run, a million in the slow one."""
+
+
+def bounds_checked(script, *arguments):
+    """The numbers that a script of tests prints under numba's own bounds checks."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, script, *map(str, arguments)],
+        cwd=TESTS,
+        env=kept | BOUNDS_CHECKED | {"PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return map(int, done.stdout.split())
 
 
 class Odd:
