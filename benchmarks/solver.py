@@ -202,29 +202,28 @@ def solve(rules, hands, question: str, memory: float):
     from bideuchre_env.core.tables import compile_tables
     from bideuchre_env.rules.cards import STRAINS
     from bideuchre_env.solver import values
-    from bideuchre_env.solver.position import new_board
-    from bideuchre_env.solver.transpositions import new_memory
+    from bideuchre_env.solver.transpositions import new_searcher
 
     strain, alone = QUESTIONS[question]
     deals, tables = len(hands), compile_tables(rules)
     states, out = new_states(deals), np.zeros(deals, np.int8)
-    boards, (heads, entries) = new_board(), new_memory(memory)
+    searcher = new_searcher(memory)
     values.set_contracts(states, tables, hands, -1, 0, STRAINS.index(strain), int(alone))
 
     def once(i: int) -> None:
         if question == "all alone?":
-            values.reaches_row(states, tables, i, rules.tricks, boards, heads, entries)
+            values.reaches_row(searcher, states, tables, i, rules.tricks)
         else:
-            values.solve_rows(states, tables, i, i + 1, boards, heads, entries, out)
+            values.solve_rows(searcher, states, tables, i, i + 1, out)
 
     once(0)  # compiles
     times, tried = np.zeros(deals), np.zeros(deals)
     for i in range(deals):
-        boards["nodes"] = 0
+        searcher.position["nodes"] = 0
         start = time.thread_time_ns()
         once(i)
         times[i] = (time.thread_time_ns() - start) / 1e3
-        tried[i] = boards["nodes"][0]
+        tried[i] = searcher.position["nodes"][0]
     return times, tried
 
 
@@ -251,8 +250,8 @@ def exchanges(args):
                         memory=args.memory,
                     )
                     times.append(1e3 * (time.perf_counter() - start))
-                told = {"deck": deck, "strain": strain, "cards": cards, "deals": len(hands)}
-                yield told | spread(np.array(times[1:]))
+                labels = {"deck": deck, "strain": strain, "cards": cards, "deals": len(hands)}
+                yield labels | spread(np.array(times[1:]))
 
 
 def hard(args):
@@ -262,14 +261,14 @@ def hard(args):
     from bideuchre_env.rules.cards import CARD_NAMES, hand_bits
 
     corpus = Path(__file__).parents[1] / "tests" / "solver" / "hard_deals.jsonl"
-    told = [json.loads(text) for text in corpus.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(text) for text in corpus.read_text(encoding="utf-8").splitlines()]
     for deck in args.decks:
         rules = rules_of(deck)
         for question in list(QUESTIONS)[:4]:
             wanted = (*DECKS[deck], *QUESTIONS[question])
             deals = [
                 [hand_bits([CARD_NAMES.index(card) for card in hand.split()]) for hand in d["deal"]]
-                for d in told
+                for d in lines
                 if (d["ranks"], d["copies"], d["strain"], d["alone"]) == wanted
             ]
             if not deals:

@@ -1,8 +1,8 @@
-"""The cards a seat cannot see, dealt out anew: layouts that fit all it knows.
+"""Sampled deals: the cards a seat cannot see, dealt out anew so that they fit all it knows.
 
 The cards still to be played are numbered by *place*: suit by suit, from the weakest up, the two
-copies of a card side by side. A hand is a set of places, as bits, and what beats what is a matter
-of comparing numbers. Seats are relative, as in a view.
+copies of a card side by side. A hand is a set of places, as bits, and the higher place of a suit
+beats the lower. Seats are relative, as in a view.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 MAX_PLACES = 56  # the largest deck, and room for what no game can show
 NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
-EVEN = 4  # what a place weighs that nothing is known of
-DECLARER, HELPER, DEFENDER, ASIDE = 0, 1, 2, 3  # who may hold a card: rows of `leanings`
+EVEN = 4  # quarters of the odds, to which `lean_by` adds
+DECLARER, HELPER, DEFENDER, ASIDE = 0, 1, 2, 3  # who may hold a card: an index of the odds
 N_HOLDERS = 4
 N_CONTRACTS = 4  # trumps, no trump; the same alone
-EQUAL = 16  # what a card weighs with a holder who is as likely to have it as a defender
+EQUAL = 16  # odds of a card with a holder who is as likely to have it as a defender
 MOST_HELD = 7  # cards in hand below which it is known who is likely to hold what
 N_RANKS = 17
-TRIES = 8  # deals tried before a layout is given up
+MOST_TRIES = 8  # to find a deal that fits
 
 ORDER = np.array(
     [
@@ -71,7 +71,7 @@ LAYOUT = np.dtype(
         ("hands", np.int64, (5,)),  # by seat, and those that lie `NOWHERE`
         ("room", np.int64, (5,)),  # cards each can still take
         ("allowed", np.int64, (4,)),  # [suit]: where its unseen cards may lie, as bits
-        ("lean", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [where, place]: how likely it lies there
+        ("odds", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [where, place]: how likely it lies there
         # [contract, cards in hand, holder, rank]: how likely he is to hold it; 0 if all are alike
         ("leanings", np.uint8, (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)),
         ("lean_by", np.int64),  # `EVEN` and this much more for a suit that a seat has bid
@@ -95,142 +95,135 @@ LAYOUT = np.dtype(
 
 
 @kernel
-def number_cards(v: Row, x: Row) -> None:
+def number_cards(view: Row, deal: Row) -> None:
     """Number the cards in hand, the unseen ones and the best one on the table as places."""
-    strain, n = v.strain, 0
-    x.best = -1
-    x.unseen = 0
-    x.own = 0
+    strain, n = view.strain, 0
+    deal.best = -1
+    deal.unseen = 0
+    deal.own = 0
     for suit in range(4):
-        x.suit_bits[suit] = 0
+        deal.suit_bits[suit] = 0
     for i in range(MAX_KINDS):
         kind = ORDER[strain, i]
-        own = (v.held >> kind & 1) + (v.held_pair >> kind & 1)
-        unseen = (v.unseen >> kind & 1) + (v.unseen_pair >> kind & 1)
-        on_table = 1 if kind == v.winning_kind and v.led >= 0 else 0
+        own = (view.held >> kind & 1) + (view.held_pair >> kind & 1)
+        unseen = (view.unseen >> kind & 1) + (view.unseen_pair >> kind & 1)
+        on_table = 1 if kind == view.winning_kind and view.led >= 0 else 0
         for copy in range(own + unseen + on_table):
             suit = SUIT_OF[strain, kind]
-            x.kind[n] = kind
-            x.suit[n] = suit
-            x.rank[n] = STRENGTH[strain, kind]
-            x.suit_bits[suit] |= 1 << n
+            deal.kind[n] = kind
+            deal.suit[n] = suit
+            deal.rank[n] = STRENGTH[strain, kind]
+            deal.suit_bits[suit] |= 1 << n
             if copy < own:
-                x.own |= 1 << n
+                deal.own |= 1 << n
             elif copy < own + unseen:
-                x.unseen |= 1 << n
+                deal.unseen |= 1 << n
             else:
-                x.best = n
+                deal.best = n
             n += 1
-    x.n = n
+    deal.n = n
 
 
 @kernel
-def draw(x: Row, n: int) -> int:
-    """A number below n from the layout's stream."""
-    x.word += GOLDEN
-    return int(((mix(x.word) >> np.uint64(33)) * np.uint64(n)) >> np.uint64(31))
-
-
-@kernel
-def seed_layouts(v: Row, x: Row) -> None:
+def seed_layouts(view: Row, deal: Row) -> None:
     """Start the stream anew from what the seat sees, and note where each card may lie."""
-    x.word = mix(np.uint64(v.held) * GOLDEN + np.uint64(v.unseen))
-    x.word = mix(x.word + np.uint64(v.held_pair) * GOLDEN + np.uint64(v.unseen_pair))
+    deal.word = mix(np.uint64(view.held) * GOLDEN + np.uint64(view.unseen))
+    deal.word = mix(deal.word + np.uint64(view.held_pair) * GOLDEN + np.uint64(view.unseen_pair))
     for suit in range(4):
-        x.allowed[suit] = 1 << NOWHERE
+        deal.allowed[suit] = 1 << NOWHERE
         for seat in range(1, N_SEATS):
-            if v.void[seat] >> suit & 1 == 0:
-                x.allowed[suit] |= 1 << seat
+            if view.void[seat] >> suit & 1 == 0:
+                deal.allowed[suit] |= 1 << seat
     for seat in range(1, NOWHERE + 1):
-        lean_to(v, x, seat)
+        fill_odds(view, deal, seat)
 
 
 @kernel
-def holder_of(v: Row, seat: int) -> int:
-    """What a seat, or `NOWHERE`, is to the contract."""
+def holder_of(view: Row, seat: int) -> int:
+    """The part a seat, or `NOWHERE`, has in the contract."""
     if seat == NOWHERE:
         return ASIDE
-    if seat == v.declarer:
+    if seat == view.declarer:
         return DECLARER
-    return HELPER if (seat ^ v.declarer) & 1 == 0 else DEFENDER
+    return HELPER if (seat ^ view.declarer) & 1 == 0 else DEFENDER
 
 
 @kernel
-def contract_of(v: Row) -> int:
-    """The first index of `leanings`."""
-    return (2 if v.sitting_out >= 0 else 0) + (1 if v.strain == len(STRAINS) - 1 else 0)
+def contract_of(view: Row) -> int:
+    """The first index of the holder odds."""
+    return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
 
 
 @kernel
-def lean_to(v: Row, x: Row, seat: int) -> None:
+def fill_odds(view: Row, deal: Row, seat: int) -> None:
     """Fill in how likely each unseen card is to lie with a seat."""
-    contract, holder = contract_of(v), holder_of(v, seat)
-    held = min(popcount(x.own), MOST_HELD - 1)
-    bid = v.call_strains[seat] if seat < N_SEATS and holder != DECLARER else -1
-    cards = x.unseen
+    contract, holder = contract_of(view), holder_of(view, seat)
+    held = min(popcount(deal.own), MOST_HELD - 1)
+    bid = view.call_strains[seat] if seat < N_SEATS and holder != DECLARER else -1
+    cards = deal.unseen
     while cards:
         place = lowest_bit(cards)
         cards &= cards - 1
-        known = x.leanings[contract, held, holder, x.rank[place]]
-        lean, suit = known if known else EQUAL, x.suit[place]
-        leans = suit == bid or (known == 0 and holder == DECLARER and suit == v.strain)
-        more = x.lean_by if leans else 0
-        x.lean[seat, place] = lean * (EVEN + more)
+        known = deal.leanings[contract, held, holder, deal.rank[place]]
+        odds, suit = known if known else EQUAL, deal.suit[place]
+        leans = suit == bid or (known == 0 and holder == DECLARER and suit == view.strain)
+        deal.odds[seat, place] = odds * (EVEN + (deal.lean_by if leans else 0))
 
 
 @kernel
-def deal_layout(v: Row, x: Row) -> bool:
-    """Deal the unseen cards out anew into `x.hands`; False if no fit was found."""
-    tried = 0
-    while tried < TRIES and not try_layout(v, x):
-        tried += 1
-    return tried < TRIES
+def deal_layout(view: Row, deal: Row) -> bool:
+    """Deal the unseen cards out anew into `deal.hands`; False if no deal was found that fits."""
+    tries = 0
+    while tries < MOST_TRIES and not try_deal(view, deal):
+        tries += 1
+    return tries < MOST_TRIES
 
 
 @kernel
-def try_layout(v: Row, x: Row) -> bool:
-    """Deal the unseen cards to places that may hold them, the most restricted suits first."""
-    left = v.n_unseen
+def try_deal(view: Row, deal: Row) -> bool:
+    """Deal the unseen cards to those who may hold them, the most restricted suits first."""
+    left = view.n_unseen
     for seat in range(1, N_SEATS):
-        x.room[seat] = v.cards_left[seat]
-        left -= v.cards_left[seat]
+        deal.room[seat] = view.cards_left[seat]
+        left -= view.cards_left[seat]
     if left < 0:
         return False  # no game shows this
-    x.room[0] = 0
-    x.room[NOWHERE] = left
+    deal.room[0] = 0
+    deal.room[NOWHERE] = left
     for seat in range(NOWHERE + 1):
-        x.hands[seat] = 0
-    x.hands[0] = x.own
+        deal.hands[seat] = 0
+    deal.hands[0] = deal.own
     for homes in range(1, NOWHERE + 1):
         for suit in range(4):
-            allowed = x.allowed[suit]
+            allowed = deal.allowed[suit]
             if popcount(allowed) != homes:
                 continue
-            cards = x.unseen & x.suit_bits[suit]
+            cards = deal.unseen & deal.suit_bits[suit]
             while cards:
                 place = lowest_bit(cards)
                 cards &= cards - 1
-                seat = draw_home(x, allowed, place)
+                seat = draw_holder(deal, allowed, place)
                 if seat < 0:
                     return False
-                x.hands[seat] |= 1 << place
-                x.room[seat] -= 1
+                deal.hands[seat] |= 1 << place
+                deal.room[seat] -= 1
     return True
 
 
 @kernel
-def draw_home(x: Row, allowed: int, place: int) -> int:
-    """One of the places in `allowed`, as likely as it has room and leans to the card, or -1."""
+def draw_holder(deal: Row, allowed: int, place: int) -> int:
+    """The seat, or `NOWHERE`, that a card goes to, by room and odds; -1 if none has room."""
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:
-            total += x.room[seat] * x.lean[seat, place]
+            total += deal.room[seat] * deal.odds[seat, place]
     if total <= 0:
         return -1
-    mark = draw(x, total)
+    deal.word += GOLDEN
+    mark = int(((mix(deal.word) >> np.uint64(33)) * np.uint64(total)) >> np.uint64(31))
     seat = 0
     while mark >= 0:
         seat += 1
         if allowed >> seat & 1:
-            mark -= x.room[seat] * x.lean[seat, place]
+            mark -= deal.room[seat] * deal.odds[seat, place]
     return seat

@@ -1,11 +1,10 @@
-"""Players that search: they try what may be played, or called, in worlds that may be the true one.
+"""Players that search: they try their actions in sampled deals, which are called worlds.
 
-A world is played out by the expert in all four seats until few tricks are left, and the solver
-finishes it: bids are worth what play makes of them, and the solver's knowledge of all hands counts
-only where little is hidden. For the play of a card `pimc` draws worlds alike from all that the
-observation allows, `inference` by how likely they make the calls, the exchange and the cards of
-the others. Before the play both go by the calls: with the others' hands at random, every bid of
-theirs would look like one to be set.
+The expert plays a world out in all four seats until few tricks are left, and the solver finishes
+it. So bids are worth what play makes of them, and the solver, which knows all hands, counts only
+where little is hidden. In the play `pimc` draws every world that the observation allows alike;
+`inference` prefers those that make the others' calls, exchange and cards likely. Before the play
+both go by the calls: against random hands every bid of the others would look easy to set.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from bideuchre_env.runtime.jit import Array
 MOST_WORLDS = 10_000
 MOST_CONSIDERED = 1000
 AT_ONCE = 4  # worlds tried between two looks at the clock
-FEW_CONSIDERED = 6  # worlds weighed between them, for each of those
+WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed before Ctrl-C is heard
 WORLDS = 200  # that a card is tried in
-PLAYED_OUT = 200  # the same for a call, a strain or an exchange
+PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
 STANDARD_ERRORS = 1.0  # to gain over the expert's action where it reckons no worth
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
-NEGLIGIBLE = 7.0  # the logarithm of how much less likely a world is that does not count
+NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
 FITTED_MODEL = {
     "points": 0.167, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.00305, "lead": 0.316,
     "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
@@ -50,20 +49,19 @@ SOLVED = 3  # tricks left that the solver finishes; until then a world is played
 class PimcAgent(RowAgent):
     """Plays what does best over `worlds` deals of the cards it cannot see.
 
-    They are drawn from `considered` times as many, by how likely the expert in the others' seats
-    would have bid and exchanged as they did; 0: all that the observation allows are alike. None is
-    6 before the play and 0 in it. Each is played out by the expert until `solved` tricks are left,
-    0 to 12, which the solver plays. A call, a strain or an exchange is tried in up to `played_out`
-    deals, as long as the choice is in doubt. `seed` fixes the deals: the same observation is then
-    always answered alike, whatever else is asked. `milliseconds` ends a decision after about that
-    time with the worlds tried until then (four, if there are as many), so its answers depend on the
-    machine; without it only the number of worlds counts.
+    It weighs `considered` times as many by how likely the expert in the others' seats would have
+    bid and exchanged as they did, and draws the deals by that; 0 takes all alike, None is 6 before
+    the play and 0 in it. The expert plays each out until `solved` tricks are left, 0 to 12, which
+    the solver plays. A call, a strain or an exchange is tried in up to `played_out` deals, as long
+    as several candidates are left. `seed` fixes the deals: the same observation always gets the
+    same answer. `milliseconds` ends a decision after about that time, four deals at the earliest,
+    so the answers depend on the machine; without it only the number of deals counts.
     """
 
     name = "pimc"
     at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
-    considers = 0  # worlds weighed for each one that a card is tried in, if nothing else is said
-    reads_cards = 0  # 1: they are weighed by the cards played too
+    considers = 0  # worlds weighed for each one that a card is tried in, by default
+    reads_cards = 0  # 1: the cards played count in their weights
 
     def __init__(
         self,
@@ -119,15 +117,16 @@ class PimcAgent(RowAgent):
         return int(choose(space.plans, self.standard_errors))
 
     def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
-        """How often each world counts, float64 (n,), `wanted` in all; by how likely they are.
+        """How often each world counts, float64 (n,), `wanted` in all.
 
-        They are of `considered` times as many, unless that is 0 or nobody has called yet. Once the
-        time is up only those looked at until then share, and fewer are tried.
+        All count once if `considered` is 0 or nobody has called yet. Otherwise `considered` times
+        as many share by how likely they are; when the time ends only those weighed until then
+        share, and fewer are tried.
         """
         if considered == 0 or self.space.views[0]["calls_made"] == 0:
             return np.ones(wanted)
         logs = np.empty(wanted * considered)
-        step = CHUNK if ends == inf else AT_ONCE * FEW_CONSIDERED
+        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
         for first in range(0, len(logs), step):
             last = min(first + step, len(logs))
             weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
@@ -139,9 +138,9 @@ class PimcAgent(RowAgent):
 
 
 class InferenceAgent(PimcAgent):
-    """`pimc` with worlds drawn, in the play too, by how likely they make what the others have done.
+    """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    Calls, exchange and the cards played; of 15 times as many in the play, if `considered` is None.
+    If `considered` is None, it weighs 15 for each one that a card is tried in.
     """
 
     name = "inference"

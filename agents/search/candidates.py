@@ -146,7 +146,6 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     add_candidate(plan, plan.expert_action)
     if legal_calls & 1:
         add_candidate(plan, 0)
-    per_bid = t.strains_per_bid
     first, second, most, next_most = 0, -1, -1.0, -1.0
     for strain in range(N_STRAINS):
         mean = expected_tricks(view, t, weights, strain, bidding)
@@ -158,7 +157,6 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     for level in range(t.n_levels):
         if legal_calls >> (1 + level) & 1 == 0:
             continue
-        action = 1 + level * per_bid
         if t.alone[level]:
             best, chance = 0, -1.0
             for strain in range(N_STRAINS):
@@ -166,13 +164,13 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
                 if made > chance:
                     best, chance = strain, made
             if chance > LIKELY:
-                add_candidate(plan, action + (best if per_bid > 1 else 0))
+                add_candidate(plan, call_action(t, level, best))
             continue
         need = float(t.need[level])
         if need <= most + REACH:
-            add_candidate(plan, action + (first if per_bid > 1 else 0))
-        if per_bid > 1 and need <= next_most + REACH:
-            add_candidate(plan, action + second)
+            add_candidate(plan, call_action(t, level, first))
+        if t.strains_per_bid > 1 and need <= next_most + REACH:
+            add_candidate(plan, call_action(t, level, second))
 
 
 @entry_kernel
@@ -191,7 +189,7 @@ def try_candidates(space: SearchWorkspace) -> None:
     in_play = world.phase == PLAY
     if in_play and t.tricks - world.trick <= plan.solved:
         fresh = plan.solver_ready == 0
-        solve_moves(world, t, space.boards[0], space.heads, space.entries, fresh, plan.moves)
+        solve_moves(space.solver, world, t, fresh, plan.moves)
         plan.solver_ready = 1
         for i in range(plan.n):
             took = plan.moves[plan.actions[i] - t.card_offset]
@@ -218,12 +216,11 @@ def play_out(space: SearchWorkspace) -> int:
     s, t, plan = space.simulated[0], space.tables[0], space.plans[0]
     while s.phase < DEAL:
         if s.phase == PLAY and t.tricks - s.trick <= plan.solved:
-            board, heads, entries = space.boards[0], space.heads, space.entries
-            set_up(board, t, s)
+            set_up(space.solver.position[0], t, s)
             if plan.solver_ready == 0:
-                forget(board, heads, entries)
+                forget(space.solver)
                 plan.solver_ready = 1
-            return s.tricks_won[0] + solve_position(board, heads, entries)
+            return s.tricks_won[0] + solve_position(space.solver)
         look(space)
         apply(s, t, expert_action(space))
     return s.tricks_won[0]

@@ -1,9 +1,9 @@
-"""How likely worlds are by what the other seats have done in the hand: by replaying it.
+"""How likely a world makes what the other seats have done: by replaying the hand in it.
 
-A world says what every seat held at each of its decisions, and the expert, put there, says what
-it would have done. In the auction it gives every call a value, and the better one looks the
-likelier it is; elsewhere a difference makes a world less likely. Nobody plays just as the expert
-does: nothing makes a world impossible.
+A world gives every seat a hand at each of its decisions, and the expert chooses for it there. In
+the auction the expert gives every call a value, and a better call is a likelier one; elsewhere
+another choice than the expert's makes the world less likely. The choice model (`workspace.py`)
+says by how much. Nobody plays just as the expert does, so nothing makes a world impossible.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import N_STRAINS
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world, expert_action, look
@@ -53,12 +53,6 @@ def call_chance(t: Row, did: int, calls: Row, model: Row) -> float:
 
     A call not worth weighing is left its part of the error rate.
     """
-    per_bid = t.strains_per_bid
-    level_did, strain_did = -1, calls.ranked[0]
-    if did > 0:
-        level_did = (did - 1) // per_bid
-        if per_bid > 1:
-            strain_did = (did - 1) % per_bid
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
@@ -70,7 +64,7 @@ def call_chance(t: Row, did: int, calls: Row, model: Row) -> float:
             if value > NOT_WEIGHED:
                 part = exp((value - most) / heat)
                 total += part
-                if level == level_did and (per_bid == 1 or calls.ranked[place] == strain_did):
+                if call_action(t, level, calls.ranked[place]) == did:
                     own = part
     return float(own / total * (1.0 - model.error_rate) + model.error_rate / t.n_actions)
 

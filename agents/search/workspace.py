@@ -22,8 +22,7 @@ from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Word, new_rows
-from bideuchre_env.solver.position import new_board
-from bideuchre_env.solver.transpositions import new_memory
+from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
@@ -100,9 +99,7 @@ class SearchWorkspace(NamedTuple):
     choice_models: Array
     hand_caches: Array
     redeals: Array
-    boards: Array  # of the solver, and its transposition table
-    heads: Array
-    entries: Array
+    solver: Searcher
     low: Word  # the seed
     high: Word
 
@@ -112,7 +109,6 @@ def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
     low, high = split_seed(seed)
     layout, deals = layout_of(rules), new_rows(LAYOUT, 2)
     deals[:1] = new_deals(rules)
-    heads, entries = new_memory(SOLVER_MEGABYTES)
     return SearchWorkspace(
         compile_tables(rules),
         layout.offsets,
@@ -130,9 +126,7 @@ def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
         choice_models=new_rows(CHOICE_MODEL, 1),
         hand_caches=new_rows(HAND_CACHE, 1),
         redeals=new_redeal(),
-        boards=new_board(),
-        heads=heads,
-        entries=entries,
+        solver=new_searcher(SOLVER_MEGABYTES),
         low=low,
         high=high,
     )

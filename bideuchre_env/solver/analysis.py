@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bideuchre_env._checks import shown
-from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import PositionError
 from bideuchre_env.records.record import GameRecord
-from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.solver.inputs import act, opened_hand
 from bideuchre_env.solver.solve import solve_batch
@@ -44,43 +43,39 @@ def analyse(
     if not isinstance(record, GameRecord):
         raise PositionError(f"{shown(record)}: a GameRecord is expected")
     record.verify()
-    rules, found = record.rules, []
+    cards = []
     for number in range(len(record.hands)):
-        found += _analyse_hand(record, number, rules, threads, memory)
-    return found
+        cards += _analyse_hand(record, number, record.rules, threads, memory)
+    return cards
 
 
 def _analyse_hand(
     record: GameRecord, number: int, rules: Rules, threads: int | None, memory: float | None
 ) -> list[PlayedCard]:
-    told = record.hands[number]
-    states, rows, plies = opened_hand(told, rules), [], []
-    for ply, name in enumerate(told["actions"]):
+    hand = record.hands[number]
+    states, rows, plies = opened_hand(hand, rules), [], []
+    for ply, name in enumerate(hand["actions"]):
         if states[0]["phase"] == Phase.PLAY:
-            rows.append(states[0].copy())
+            rows.append(states.tobytes())
             plies.append(ply)
         act(states, rules, name)
-    if not rows:
+    if not plies:
         return []
-    on_going = states[0]["phase"] == Phase.PLAY  # a game cut short in the middle of a hand
-    before = new_states(len(rows) + on_going)
-    for i, row in enumerate(rows):
-        before[i] = row
-    if on_going:
-        before[-1] = states[0]
+    if states[0]["phase"] == Phase.PLAY:  # a game cut short in the middle of a hand
+        rows.append(states.tobytes())
+    before = rows_of(rows)
     tricks = solve_batch(before, rules, threads=threads, memory=memory)
     left = rules.tricks - before["trick"]
     side_0 = np.where(before["turn"] & 1, left - tricks, tricks)
-    all_in = np.append(side_0 + before["tricks_won"][:, 0], int(states[0]["tricks_won"][0]))
+    in_all = np.append(side_0 + before["tricks_won"][:, 0], states[0]["tricks_won"][0])
     return [
         PlayedCard(
             hand=number,
             ply=ply,
-            seat=int(row["turn"]),
-            card=told["actions"][ply],
+            seat=int(before[i]["turn"]),
+            card=hand["actions"][ply],
             tricks=int(tricks[i]),
-            lost=abs(int(all_in[i]) - int(all_in[i + 1])),
+            lost=abs(int(in_all[i]) - int(in_all[i + 1])),
         )
-        for i, (ply, row) in enumerate(zip(plies, rows, strict=True))
-        if told["actions"][ply] in CARD_NAMES
+        for i, ply in enumerate(plies)
     ]

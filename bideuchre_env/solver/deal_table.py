@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_whole, shown
-from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -27,8 +26,9 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.solver import values
 from bideuchre_env.solver.inputs import hands_of_deal, hands_of_deals
-from bideuchre_env.solver.pool import Task, run
+from bideuchre_env.solver.pool import run
 from bideuchre_env.solver.solve import dealer_seat, spans
+from bideuchre_env.solver.transpositions import Searcher
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,7 @@ def table(
     hand leads, `dealer` says who that is. No cards are exchanged, see `best_exchange`.
     """
     hands = hands_of_deal(deal, rules)
-    found = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
-    return DealTable(found[0], found[1])
+    return DealTable(*tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0])
 
 
 def tables_of(
@@ -79,19 +78,13 @@ def tables_of(
     Arguments are those of `table` and `solve_batch`.
     """
     hands = hands_of_deals(deals, rules)
-    dealers = np.full(len(hands), dealer_seat(dealer, rules), np.int64)
-    out, tables = np.zeros((len(hands), 2, N_SEATS, len(STRAINS)), np.int8), compile_tables(rules)
+    seat, tables = dealer_seat(dealer, rules), compile_tables(rules)
+    out = np.zeros((len(hands), 2, N_SEATS, len(STRAINS)), np.int8)
 
-    def task(first: int, last: int) -> Task:
-        def work(boards: Array, heads: Array, entries: Array) -> None:
-            room = new_states(1)
-            values.solve_table(
-                room, tables, hands, dealers, first, last, boards, heads, entries, out
-            )
+    def work(searcher: Searcher, first: int, last: int) -> None:
+        values.solve_table(searcher, tables, hands, seat, first, last, out)
 
-        return work
-
-    run([task(*span) for span in spans(len(hands), rules, cost=20)], memory, threads)
+    run(work, spans(len(hands), rules, cost=20), memory, threads)
     return out
 
 
@@ -127,58 +120,19 @@ def best_exchange(
     most = min(MAX_EXCHANGE, rules.tricks)
     if not is_whole(cards) or not 0 <= cards <= most:
         raise OptionError(f"cards={shown(cards)}: a whole number from 0 to {most}")
-    contract = np.array([dealer_seat(dealer, rules), seat, suit], np.int64)
-    return _search_exchanges(hands[0], rules, contract, cards, memory)
+    dealt, tables = dealer_seat(dealer, rules), compile_tables(rules)
+    held, partners = (hand_kinds(hands[0, player]) for player in (seat, seat ^ 2))
+    given, passed = (sorted(set(combinations(kinds, cards))) for kinds in (held, partners))
+    kept = [hand_bits((Counter(held) - Counter(chosen)).elements()) for chosen in given]
+    best = np.zeros(2, np.int64)
 
+    def work(searcher: Searcher, *_: int) -> int:
+        values.set_contracts(searcher.states, tables, hands, dealt, seat, suit, 1)
+        choices = np.array(kept), np.array(passed, np.int64)
+        return int(values.best_exchange(searcher, tables, *choices, best))
 
-def _search_exchanges(
-    hands: Array, rules: Rules, contract: Array, cards: int, memory: Any
-) -> Exchange:
-    seat = int(contract[1])
-    tables = compile_tables(rules)
-    given, passed = (_choices(int(hands[s]), cards) for s in (seat, seat ^ 2))
-
-    def task(boards: Array, heads: Array, entries: Array) -> Exchange:
-        room, found, best = new_states(1), np.zeros(2, np.int64), -1
-        for first in range(len(given)):
-            best = values.best_of_exchanges(
-                room,
-                tables,
-                hands,
-                given,
-                passed,
-                first,
-                contract,
-                best,
-                boards,
-                heads,
-                entries,
-                found,
-            )
-            if best == rules.tricks or boards["stop"][0]:
-                break
-        gives, passes = (
-            tuple(hand_names(int(part[i, 1])))
-            for part, i in zip((given, passed), found, strict=True)
-        )
-        return Exchange(gives, passes, int(best))
-
-    result: Exchange = run([task], memory)[0]
-    return result
-
-
-def _choices(hand: int, cards: int) -> Array:
-    """Every choice of so many cards of a hand: what is left, and what is chosen; int64 (n, 2)."""
-    kinds = hand_kinds(hand)
-    rows = [
-        (hand_bits(_without(kinds, chosen)), hand_bits(chosen))
-        for chosen in sorted(set(combinations(kinds, cards)))
-    ]
-    return np.array(rows, np.int64)
-
-
-def _without(kinds: list[int], chosen: Iterable[int]) -> list[int]:
-    left = list(kinds)
-    for kind in chosen:
-        left.remove(kind)
-    return left
+    tricks = run(work, [(0, 1)], memory)[0]
+    gives, passes = (
+        tuple(hand_names(hand_bits(kinds))) for kinds in (given[best[0]], passed[best[1]])
+    )
+    return Exchange(gives, passes, tricks)

@@ -1,4 +1,4 @@
-"""What may be given to the solver: environments, state rows, records with a ply, deals.
+"""Environments, state rows, records with a ply and deals, as rows and hands for the solver.
 
 Everything is checked here, row by row, before a kernel sees it.
 """
@@ -18,7 +18,7 @@ from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_
 from bideuchre_env.errors import DealError, PositionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, N_SEATS
+from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, N_SEATS
 from bideuchre_env.rules.parse import parse_deal
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
@@ -31,13 +31,13 @@ FAULTS = {
 
 
 @entry_kernel
-def first_fault(states: Array, tables: Array, room: Array) -> int:
+def first_fault(states: Array, tables: Array, scratch: Array) -> int:
     """The first row that is no ending, as `row * 16 + fault`; -1 if every row is one.
 
-    `room` is one row of working room.
+    `scratch` is one row of working room.
     """
     for i in range(len(states)):
-        fault = ending_fault(tables[0], states[i], room[0])
+        fault = ending_fault(tables[0], states[i], scratch[0])
         if fault > 0:
             return i * 16 + fault
     return -1
@@ -104,13 +104,11 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
     number, left = (hand, ply) if hand is not None else _hand_of(record, ply)
     if not is_integer(number) or not 0 <= number < len(record.hands):
         raise PositionError(f"hand={shown(number)}: from 0 to {len(record.hands) - 1}")
-    told = record.hands[number]
-    if not 0 <= left < len(told["actions"]):
-        raise PositionError(
-            f"ply={shown(ply)}: hand {number} has actions 0 to {len(told['actions']) - 1}"
-        )
-    states = opened_hand(told, record.rules)
-    for name in told["actions"][:left]:
+    played = record.hands[number]["actions"]
+    if not 0 <= left < len(played):
+        raise PositionError(f"ply={shown(ply)}: hand {number} has actions 0 to {len(played) - 1}")
+    states = opened_hand(record.hands[number], record.rules)
+    for name in played[:left]:
         act(states, record.rules, name)
     return states
 
@@ -118,19 +116,19 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
 def _hand_of(record: GameRecord, ply: Any) -> tuple[int, int]:
     """Which hand an action of the whole game is in, and its number there."""
     left = int(ply)
-    for number, told in enumerate(record.hands):
-        if 0 <= left < len(told["actions"]):
+    lengths = [len(hand["actions"]) for hand in record.hands]
+    for number, length in enumerate(lengths):
+        if 0 <= left < length:
             return number, left
-        left -= len(told["actions"])
-    total = sum(len(told["actions"]) for told in record.hands)
-    raise PositionError(f"ply={ply}: the record's actions are numbered 0 to {total - 1}")
+        left -= length
+    raise PositionError(f"ply={ply}: the record's actions are numbered 0 to {sum(lengths) - 1}")
 
 
-def opened_hand(told: dict[str, Any], rules: Rules) -> Array:
+def opened_hand(hand: dict[str, Any], rules: Rules) -> Array:
     """A state row, shape (1,), with a verified record's hand just dealt."""
     tables, states = compile_tables(rules), new_states(1)
-    start_rows(states, tables, np.array([told["dealer"]], np.int64))
-    deal_given_row(states, tables, parse_deal(told["deal"], rules))
+    start_rows(states, tables, np.array([hand["dealer"]], np.int64))
+    deal_given_row(states, tables, parse_deal(hand["deal"], rules))
     return states
 
 
@@ -151,16 +149,11 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
     if deals.ndim != 2 or deals.shape[1] != N_SEATS or deals.dtype.kind not in "iu":
         raise DealError(f"deals of {deals.dtype} {deals.shape}: int64 hands of shape (n, 4)")
     hands = np.ascontiguousarray(deals, np.int64)
-    deck = (1 << rules.kinds) - 1
-    twice = hands >> COPY_SHIFT
-    once = hands & KIND_BITS
-    seen = [sum((part >> kind & 1).sum(axis=1) for part in (once, twice)) for kind in range(24)]
-    wanted = [rules.copies * (kind < rules.kinds) for kind in range(24)]
-    bits = np.array([[int(hand).bit_count() for hand in row] for row in hands]).reshape(-1, 4)
+    once, twice, kinds = hands & KIND_BITS, hands >> COPY_SHIFT, np.arange(MAX_KINDS)
+    copies = (once[..., None] >> kinds & 1) + (twice[..., None] >> kinds & 1)  # by deal, seat, kind
     sound = (
-        (np.stack(seen, axis=1) == wanted).all(axis=1)
-        & (bits == rules.tricks).all(axis=1)
-        & ((once | twice) & ~deck == 0).all(axis=1)
+        (copies.sum(axis=1) == rules.copies * (kinds < rules.kinds)).all(axis=1)
+        & (copies.sum(axis=2) == rules.tricks).all(axis=1)
         & (twice & ~once == 0).all(axis=1)
     )
     if not sound.all():

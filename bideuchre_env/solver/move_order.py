@@ -17,54 +17,54 @@ def equal_to_below(hand: int, tie: int) -> int:
 
 
 @kernel
-def playable(b: Row, depth: int, place: int, seat: int) -> int:
+def playable(position: Row, depth: int, place: int, seat: int) -> int:
     """The cards a seat may play: the suit led if it can, else any."""
-    hand = b.hands[depth, seat]
+    hand = position.hands[depth, seat]
     if place > 0:
-        follow = hand & field_bits(b.cards[depth, 0] >> FIELD_SHIFT)
+        follow = hand & field_bits(position.cards[depth, 0] >> FIELD_SHIFT)
         if follow:
             return follow
     return hand
 
 
 @kernel
-def best_reply(b: Row, hand: int, led: int) -> int:
+def best_reply(position: Row, hand: int, led: int) -> int:
     """The card (its bit) with which a hand can do most in a trick of this suit, or -1."""
     follow = hand & field_bits(led)
     if follow:
         return highest_bit(follow)
-    if b.trump >= 0:
-        ruff = hand & field_bits(b.trump)
+    if position.trump >= 0:
+        ruff = hand & field_bits(position.trump)
         if ruff:
             return highest_bit(ruff)
     return -1
 
 
 @kernel
-def list_moves(b: Row, depth: int, place: int, seat: int) -> int:
+def list_moves(position: Row, depth: int, place: int, seat: int) -> int:
     """Write the cards worth trying, one of each equal run, and their scores; how many."""
-    tie = b.tie[depth]
-    cards = playable(b, depth, place, seat)
+    tie = position.tie[depth]
+    cards = playable(position, depth, place, seat)
     cards &= ~(equal_to_below(cards, tie) >> 1)  # the highest of each run
     count = 0
     while cards:
-        b.moves[depth, place, count] = lowest_bit(cards)
+        position.moves[depth, place, count] = lowest_bit(cards)
         cards &= cards - 1
         count += 1
     if count > 1:
         if place == 0:
-            score_leads(b, depth, seat, count)
+            score_leads(position, depth, seat, count)
         else:
-            score_replies(b, depth, place, seat, count)
+            score_replies(position, depth, place, seat, count)
     return count
 
 
 @kernel
-def next_move(b: Row, depth: int, place: int) -> int:
+def next_move(position: Row, depth: int, place: int) -> int:
     """The best of the listed cards not tried yet: brings it to its turn and gives it."""
-    moves, scores = b.moves[depth, place], b.scores[depth, place]
-    i, count = b.tried[depth, place], b.counts[depth, place]
-    b.tried[depth, place] = i + 1
+    moves, scores = position.moves[depth, place], position.scores[depth, place]
+    i, count = position.tried[depth, place], position.counts[depth, place]
+    position.tried[depth, place] = i + 1
     if i + 1 < count:
         top = i
         for j in range(i + 1, count):
@@ -78,60 +78,60 @@ def next_move(b: Row, depth: int, place: int) -> int:
 
 
 @kernel
-def score_leads(b: Row, depth: int, seat: int, count: int) -> None:
+def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
     """Score leads: cards that win, then ones partner wins, then low ones from elsewhere."""
-    tie, trump = b.tie[depth], b.trump
-    left, right = b.hands[depth, (seat + 1) & 3], b.hands[depth, (seat + 3) & 3]
-    own, partner = b.hands[depth, seat], b.hands[depth, seat ^ 2]
+    tie, trump = position.tie[depth], position.trump
+    left, right = position.hands[depth, (seat + 1) & 3], position.hands[depth, (seat + 3) & 3]
+    own, partner = position.hands[depth, seat], position.hands[depth, seat ^ 2]
     suit, enemy, mate, length = -1, -1, -1, 0
     for i in range(count):  # suit by suit, as they were listed
-        card = b.moves[depth, 0, i]
+        card = position.moves[depth, 0, i]
         led, height = card >> FIELD_SHIFT, card & 15
         if led != suit:
             suit = led
-            enemy, other = best_reply(b, left, led), best_reply(b, right, led)
-            if enemy < 0 or (other >= 0 and beats(b, tie, other, enemy)):
+            enemy, other = best_reply(position, left, led), best_reply(position, right, led)
+            if enemy < 0 or (other >= 0 and beats(position, tie, other, enemy)):
                 enemy = other
-            mate = best_reply(b, partner, led)
-            if mate >= 0 and enemy >= 0 and beats(b, tie, enemy, mate):
+            mate = best_reply(position, partner, led)
+            if mate >= 0 and enemy >= 0 and beats(position, tie, enemy, mate):
                 mate = -1
             length = count_in(own | partner, led) if trump < 0 else count_in(own, led)
-        if enemy < 0 or not beats(b, tie, enemy, card):
+        if enemy < 0 or not beats(position, tie, enemy, card):
             score = (120 if led != trump else 100) + height
-        elif mate >= 0 and beats(b, tie, mate, card):
+        elif mate >= 0 and beats(position, tie, mate, card):
             score = 90 - height
         else:
             score = (40 if led != trump else 50) - height + 2 * length
-        if card == b.hint:
+        if card == position.hint:
             score += 1000
-        b.scores[depth, 0, i] = score
+        position.scores[depth, 0, i] = score
 
 
 @kernel
-def score_replies(b: Row, depth: int, place: int, seat: int, count: int) -> None:
+def score_replies(position: Row, depth: int, place: int, seat: int, count: int) -> None:
     """Score replies: the cheapest card that wins the trick, low ones where partner has it."""
-    tie, trump = b.tie[depth], b.trump
-    led = b.cards[depth, 0] >> FIELD_SHIFT
-    best, best_seat = b.bests[depth, place], b.best_seats[depth, place]
-    threat, after = -1, b.next[seat]
-    for _ in range(place + 1, b.places):
+    tie, trump = position.tie[depth], position.trump
+    led = position.cards[depth, 0] >> FIELD_SHIFT
+    best, best_seat = position.bests[depth, place], position.best_seats[depth, place]
+    threat, after = -1, position.next[seat]
+    for _ in range(place + 1, position.places):
         if (after ^ seat) & 1:
-            reply = best_reply(b, b.hands[depth, after], led)
-            if reply >= 0 and beats(b, tie, reply, best):
+            reply = best_reply(position, position.hands[depth, after], led)
+            if reply >= 0 and beats(position, tie, reply, best):
                 threat = reply
-        after = b.next[after]
+        after = position.next[after]
     standing = (best_seat ^ seat) & 1 == 0 and threat < 0
     for i in range(count):
-        card = b.moves[depth, place, i]
+        card = position.moves[depth, place, i]
         suit, height = card >> FIELD_SHIFT, card & 15
         score = 40 - height
         if suit != led:
-            score += 3 * count_in(b.hands[depth, seat], suit)
+            score += 3 * count_in(position.hands[depth, seat], suit)
             if suit == trump:
                 score -= 20
-        if not standing and beats(b, tie, card, best):
-            if threat < 0 or not beats(b, tie, threat, card):
+        if not standing and beats(position, tie, card, best):
+            if threat < 0 or not beats(position, tie, threat, card):
                 score += 100
             else:
                 score += 20
-        b.scores[depth, place, i] = score
+        position.scores[depth, place, i] = score

@@ -36,7 +36,7 @@ class Par:
 
 
 def par(deal: Any, dealer: int, rules: Rules, *, memory: float | None = None) -> Par:
-    """What a deal is worth by these rules: best calls by all, best cards by all, all hands seen.
+    """The worth of a deal by these rules: best calls by all, best cards by all, all hands seen.
 
     Each side wants the most points of this hand over the other's; a passed-out hand is worth 0.
     Every option of the auction holds (who may not pass, who may equal, the ladder's steps), and
@@ -66,7 +66,7 @@ class _Auction:
     def __init__(self, hands: Array, dealer: int, rules: Rules, memory: Any) -> None:
         self.hands, self.dealer, self.rules, self.memory = hands, dealer, rules, memory
         self.tables, self.row = compile_tables(rules), new_states(1)
-        self.found = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
+        self.tricks = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
         self._contracts: dict[tuple[int, int], Par] = {}
         self._exchanged: dict[tuple[int, int, int], int] = {}
         self._best: dict[tuple[int, int, int], Par] = {}
@@ -115,7 +115,7 @@ class _Auction:
     def _tricks(self, level: int, declarer: int, strain: int) -> int:
         bid = self.rules.ladder[level]
         if not bid.exchange:
-            return int(self.found[int(bid.alone), declarer, strain])
+            return int(self.tricks[int(bid.alone), declarer, strain])
         key = (bid.exchange, declarer, strain)
         if key not in self._exchanged:
             self._exchanged[key] = best_exchange(

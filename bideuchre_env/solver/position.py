@@ -1,10 +1,10 @@
-"""The board the solver searches: cards as bits, strongest highest, without gaps.
+"""The position that the solver searches: cards as bits, strongest highest, without gaps.
 
 Every suit of the strain (the left bower is a trump) has a field of 16 bits in one int64. Bit i of a
 field is the i-th weakest card of that suit still in play, so a field is always filled from the
 bottom: when a trick is over its cards are taken out and what stood above them moves down. The
 numbers therefore say all that matters and nothing else, and positions that differ only in cards
-long gone are the same board.
+long gone are the same position.
 
 Two copies of one card held by different seats stand on neighbouring bits, the lower seat below,
 and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
@@ -17,14 +17,14 @@ import numpy as np
 
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
+from bideuchre_env.runtime.jit import Row, kernel
 
 FIELD = 0x3FFF  # the 14 bits a suit may need: 12 trumps and two left bowers
 FIELD_SHIFT = 4  # log2 of the bits of a field
 MAX_MOVES = 14
 MAX_POWER = 20
 
-BOARD = np.dtype(
+POSITION = np.dtype(
     [
         # what is searched, by tricks played since the root
         ("hands", np.int64, (MAX_TRICKS + 1, N_SEATS)),
@@ -56,7 +56,7 @@ BOARD = np.dtype(
         ("hint", np.int64),
         ("runs", np.int64, (4,)),  # tricks the leader cashes in each suit
         ("lows", np.int64, (4,)),  # the lowest card each rests on
-        # the transposition table, see memory.py
+        # the transposition table, see transpositions.py
         ("since", np.int64),
         ("stored", np.int64),
         ("heads", np.int64),
@@ -78,11 +78,6 @@ CARD_UNIT = np.array(
 LEADER_SHIFT = 28
 
 
-def new_board() -> Array:
-    """Working room for one search, an array of one `BOARD`; reuse it freely."""
-    return new_rows(BOARD, 1)
-
-
 @kernel
 def field_bits(field: int) -> int:
     """The bits of a field."""
@@ -90,127 +85,127 @@ def field_bits(field: int) -> int:
 
 
 @kernel
-def beats(b: Row, tie: int, card: int, best: int) -> bool:
+def beats(position: Row, tie: int, card: int, best: int) -> bool:
     """Whether a card (its bit) takes the trick over from the best card so far, played earlier."""
     if card >> FIELD_SHIFT == best >> FIELD_SHIFT:
         return card > best and not (card == best + 1 and tie >> card & 1)
-    return card >> FIELD_SHIFT == b.trump
+    return card >> FIELD_SHIFT == position.trump
 
 
 @kernel
-def set_up(b: Row, t: Row, s: Row) -> None:
+def set_up(position: Row, t: Row, s: Row) -> None:
     """Lay out the position of a state row in play: its hands, and the cards on the table."""
     strain, absent = s.strain, s.sitting_out
-    b.trump = -1 if strain == NO_TRUMP else strain
-    b.places = N_SEATS if absent < 0 else N_SEATS - 1
+    position.trump = -1 if strain == NO_TRUMP else strain
+    position.places = N_SEATS if absent < 0 else N_SEATS - 1
     for seat in range(N_SEATS):
         after = (seat + 1) & 3
-        b.next[seat] = (after + 1) & 3 if after == absent else after
+        position.next[seat] = (after + 1) & 3 if after == absent else after
     trick, turn = s.trick, s.turn
-    b.left = t.tricks - trick
-    b.seat = turn
-    b.place = 0
+    position.left = t.tricks - trick
+    position.seat = turn
+    position.place = 0
     for seat in range(N_SEATS):
-        b.hands[1, seat] = 0 if seat == absent else s.hands[seat]
+        position.hands[1, seat] = 0 if seat == absent else s.hands[seat]
     if s.led >= 0:
         seat = s.leaders[trick]
         while seat != turn:
             kind = s.plays[seat * MAX_TRICKS + trick]
-            hand = b.hands[1, seat]
-            b.hands[1, seat] = hand + (1 << (kind + COPY_SHIFT * (hand >> kind & 1)))
-            b.cards[1, b.place] = kind
-            b.place += 1
-            seat = b.next[seat]
-    lay_out(b, t, strain)
-    if b.place > 0:
-        find_played(b, s.leaders[trick])
+            hand = position.hands[1, seat]
+            position.hands[1, seat] = hand + (1 << (kind + COPY_SHIFT * (hand >> kind & 1)))
+            position.cards[1, position.place] = kind
+            position.place += 1
+            seat = position.next[seat]
+    lay_out(position, t, strain)
+    if position.place > 0:
+        find_played(position, s.leaders[trick])
 
 
 @kernel
-def rank_kinds(b: Row, t: Row, strain: int) -> None:
+def rank_kinds(position: Row, t: Row, strain: int) -> None:
     """Write the kinds of each suit by power to `by_power`, -1 where there is none."""
-    b.by_power[:] = -1
+    position.by_power[:] = -1
     for kind in range(t.kinds):
         suit = t.suit_of[strain, kind]
-        b.by_power[suit, t.power[strain, suit, kind]] = kind
+        position.by_power[suit, t.power[strain, suit, kind]] = kind
 
 
 @kernel
-def lay_out(b: Row, t: Row, strain: int) -> None:
+def lay_out(position: Row, t: Row, strain: int) -> None:
     """Lay the hands in `hands[1]`, in the numbering of cards.py, out as fields in `hands[0]`."""
-    rank_kinds(b, t, strain)
+    rank_kinds(position, t, strain)
     for seat in range(N_SEATS):
-        b.hands[0, seat] = 0
-    b.tie[0] = 0
-    b.lengths[0] = 0
+        position.hands[0, seat] = 0
+    position.tie[0] = 0
+    position.lengths[0] = 0
     for suit in range(4):
         bit = suit << FIELD_SHIFT
         for power in range(MAX_POWER):
-            kind = b.by_power[suit, power]
+            kind = position.by_power[suit, power]
             if kind < 0:
                 continue
             first = -1
             for seat in range(N_SEATS):
-                hand = b.hands[1, seat]
+                hand = position.hands[1, seat]
                 if hand >> kind & 1 == 0:
                     continue
                 for _ in range(1 + (hand >> (kind + COPY_SHIFT) & 1)):
-                    b.hands[0, seat] |= 1 << bit
-                    b.lengths[0] += CARD_UNIT[seat, suit]
-                    b.kind_at[bit] = kind
+                    position.hands[0, seat] |= 1 << bit
+                    position.lengths[0] += CARD_UNIT[seat, suit]
+                    position.kind_at[bit] = kind
                     if first >= 0 and first != seat:
-                        b.tie[0] |= 1 << bit
+                        position.tie[0] |= 1 << bit
                     first = seat
                     bit += 1
         for unused in range(bit, (suit + 1) << FIELD_SHIFT):
-            b.kind_at[unused] = -1
+            position.kind_at[unused] = -1
 
 
 @kernel
-def bit_of(b: Row, seat: int, kind: int) -> int:
+def bit_of(position: Row, seat: int, kind: int) -> int:
     """The bit of a seat's card of this kind at the root; -1 if it holds none."""
-    hand = b.hands[0, seat]
+    hand = position.hands[0, seat]
     while hand:
         bit = lowest_bit(hand)
-        if b.kind_at[bit] == kind:
+        if position.kind_at[bit] == kind:
             return bit
         hand &= hand - 1
     return -1
 
 
 @kernel
-def find_played(b: Row, leader: int) -> None:
+def find_played(position: Row, leader: int) -> None:
     """Find the cards on the table, given by kind in `cards[1]`, and who is winning."""
     seat = leader
-    for place in range(b.place):
-        put_down(b, 0, place, seat, bit_of(b, seat, b.cards[1, place]))
-        seat = b.next[seat]
+    for place in range(position.place):
+        put_down(position, 0, place, seat, bit_of(position, seat, position.cards[1, place]))
+        seat = position.next[seat]
 
 
 @kernel
-def put_down(b: Row, depth: int, place: int, seat: int, card: int) -> None:
+def put_down(position: Row, depth: int, place: int, seat: int, card: int) -> None:
     """Play a card (its bit) to the trick, and keep who is winning it then."""
-    b.cards[depth, place] = card
-    b.seats[depth, place] = seat
-    best = b.bests[depth, place]
-    if place == 0 or beats(b, b.tie[depth], card, best):
-        b.bests[depth, place + 1] = card
-        b.best_seats[depth, place + 1] = seat
+    position.cards[depth, place] = card
+    position.seats[depth, place] = seat
+    best = position.bests[depth, place]
+    if place == 0 or beats(position, position.tie[depth], card, best):
+        position.bests[depth, place + 1] = card
+        position.best_seats[depth, place + 1] = seat
     else:
-        b.bests[depth, place + 1] = best
-        b.best_seats[depth, place + 1] = b.best_seats[depth, place]
+        position.bests[depth, place + 1] = best
+        position.best_seats[depth, place + 1] = position.best_seats[depth, place]
 
 
 @kernel
-def end_trick(b: Row, depth: int) -> None:
-    """Take the cards of a trick out of the board: from `[depth]` to `[depth + 1]`."""
-    h0, h1 = b.hands[depth, 0], b.hands[depth, 1]
-    h2, h3 = b.hands[depth, 2], b.hands[depth, 3]
-    tie, lengths, gone = b.tie[depth], b.lengths[depth], 0
-    for place in range(b.places):
-        card = b.cards[depth, place]
+def end_trick(position: Row, depth: int) -> None:
+    """Take the cards of a trick out: from `[depth]` to `[depth + 1]`."""
+    h0, h1 = position.hands[depth, 0], position.hands[depth, 1]
+    h2, h3 = position.hands[depth, 2], position.hands[depth, 3]
+    tie, lengths, gone = position.tie[depth], position.lengths[depth], 0
+    for place in range(position.places):
+        card = position.cards[depth, place]
         gone |= 1 << card
-        lengths -= CARD_UNIT[b.seats[depth, place], card >> FIELD_SHIFT]
+        lengths -= CARD_UNIT[position.seats[depth, place], card >> FIELD_SHIFT]
     while gone:
         card = lowest_bit(gone)
         bit = 1 << card
@@ -223,20 +218,20 @@ def end_trick(b: Row, depth: int) -> None:
         h3 = (h3 & stay) | ((h3 & above) >> 1)
         tie = (tie & stay) | ((tie & above) >> 1)
         gone = (gone & stay) | ((gone & above) >> 1)
-    b.hands[depth + 1, 0] = h0
-    b.hands[depth + 1, 1] = h1
-    b.hands[depth + 1, 2] = h2
-    b.hands[depth + 1, 3] = h3
-    b.tie[depth + 1] = tie
-    b.lengths[depth + 1] = lengths
+    position.hands[depth + 1, 0] = h0
+    position.hands[depth + 1, 1] = h1
+    position.hands[depth + 1, 2] = h2
+    position.hands[depth + 1, 3] = h3
+    position.tie[depth + 1] = tie
+    position.lengths[depth + 1] = lengths
 
 
 @kernel
-def before_trick(b: Row, depth: int, mask: int) -> int:
+def before_trick(position: Row, depth: int, mask: int) -> int:
     """A mask of top cards after the trick at `depth`, as a mask of top cards before it."""
     gone = 0
-    for place in range(b.places):
-        gone |= 1 << b.cards[depth, place]
+    for place in range(position.places):
+        gone |= 1 << position.cards[depth, place]
     while gone:
         card = lowest_bit(gone)
         gone &= gone - 1

@@ -1,6 +1,6 @@
 """Tricks that are certain without search: top cards to cash, trumps that cannot all be beaten.
 
-Each bound comes with the mask of the top cards it rests on, in `b.mask`.
+Each count comes with the mask of the top cards it rests on, in `mask` of the position.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from bideuchre_env.solver.position import FIELD_SHIFT, count_in, field_bits, fro
 
 
 @kernel
-def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
+def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> int:
     """How many of the top cards of a suit a hand holds in a row, when it leads them itself.
 
-    Writes the lowest of them to `b.low`. A card that is tied wins if it is led.
+    Writes the lowest of them to `low`. A card that is tied wins if it is led.
     """
     bits = field_bits(field)
     mine, others = own & bits, all_cards & ~own & bits
@@ -23,23 +23,23 @@ def top_run(b: Row, own: int, all_cards: int, tie: int, field: int) -> int:
         best = highest_bit(others)
         mine &= -(2 << best)
         if tie >> best & 1 and own >> (best - 1) & 1:
-            b.low = best - 1
+            position.low = best - 1
             return popcount(mine) + 1
     if mine:
-        b.low = lowest_bit(mine)
+        position.low = lowest_bit(mine)
     return popcount(mine)
 
 
 @kernel
-def cash(b: Row, depth: int, seat: int, need: int) -> int:
-    """Tricks the leader's side is sure of, leading top cards; the mask they rest on to `b.mask`.
+def cash(position: Row, depth: int, seat: int, need: int) -> int:
+    """Tricks the leader's side is sure of, leading top cards; the mask they rest on to `mask`.
 
     The leader cashes its suits, trumps first, then leads to partner, who cashes the others; the
     sure trumps of the hand that draws trumps come to that. No more than `need` are looked for.
     """
-    trump, tie = b.trump, b.tie[depth]
-    own, mate = b.hands[depth, seat], b.hands[depth, seat ^ 2]
-    left, right = b.hands[depth, (seat + 1) & 3], b.hands[depth, (seat + 3) & 3]
+    trump, tie = position.trump, position.tie[depth]
+    own, mate = position.hands[depth, seat], position.hands[depth, seat ^ 2]
+    left, right = position.hands[depth, (seat + 1) & 3], position.hands[depth, (seat + 3) & 3]
     all_cards = own | mate | left | right
     tricks, mask, mate_mask = popcount(own), 0, 0
     drawn, mate_draws, ruffs, mate_ruffs, sure = 0, 0, 0, 0, 0
@@ -48,19 +48,19 @@ def cash(b: Row, depth: int, seat: int, need: int) -> int:
     if trump >= 0:
         own_trumps, mate_trumps = count_in(own, trump), count_in(mate, trump)
         on_left, on_right = count_in(left, trump), count_in(right, trump)
-        sure = sure_trumps(b, depth, seat, need)
+        sure = sure_trumps(position, depth, seat, need)
         if sure >= need:
             return sure
-        mask = b.mask
-        drawn = top_run(b, own, all_cards, tie, trump)
+        mask = position.mask
+        drawn = top_run(position, own, all_cards, tie, trump)
         if drawn > 0:
-            mask = from_card(tie, b.low) | (mask if sure > drawn else 0)
+            mask = from_card(tie, position.low) | (mask if sure > drawn else 0)
             if drawn >= on_left and drawn >= on_right and drawn >= mate_trumps:
                 drawn = own_trumps
         elif mate_trumps > 0:
-            mate_draws = top_run(b, mate, all_cards, tie, trump)
+            mate_draws = top_run(position, mate, all_cards, tie, trump)
             if mate_draws > 0:
-                mate_mask = from_card(tie, b.low)
+                mate_mask = from_card(tie, position.low)
                 entry = own_trumps > 0 and not tied_on_top(all_cards, tie, trump)
                 if mate_draws >= on_left and mate_draws >= on_right and mate_draws >= own_trumps:
                     mate_draws = mate_trumps
@@ -70,22 +70,22 @@ def cash(b: Row, depth: int, seat: int, need: int) -> int:
     side, mate_side, base = 0, 0, max(drawn, sure)
     own_mask = 0
     for field in range(4):
-        b.runs[field] = 0
+        position.runs[field] = 0
         if field == trump or (own | mate) & field_bits(field) == 0:
             continue
         on_left, on_right = count_in(left, field), count_in(right, field)
         on_own, on_mate = count_in(own, field), count_in(mate, field)
-        run = top_run(b, own, all_cards, tie, field)
+        run = top_run(position, own, all_cards, tie, field)
         if run > 0:
-            low, top = b.low, run
+            low, top = position.low, run
             if run >= on_left and run >= on_right and run >= on_mate:
                 run = on_own
             run = must_follow(run, on_left, on_right, ruffs)
             side += run
             if run > 0:
-                b.runs[field] = run
-                b.lows[field] = low + max(top - run, 0)
-                own_mask |= from_card(tie, b.lows[field])
+                position.runs[field] = run
+                position.lows[field] = low + max(top - run, 0)
+                own_mask |= from_card(tie, position.lows[field])
             longer = run == top and on_own > run and on_mate > run and tie >> low + 1 & 1 == 0
             if longer and mate >> low - 1 & 1:
                 more = next_run(mate, all_cards, tie, low - 1)
@@ -96,9 +96,9 @@ def cash(b: Row, depth: int, seat: int, need: int) -> int:
                     mate_side += more
                     mate_mask |= from_card(tie, low - more)
             continue
-        run = top_run(b, mate, all_cards, tie, field)
+        run = top_run(position, mate, all_cards, tie, field)
         if run > 0:
-            low, top = b.low, run
+            low, top = position.low, run
             if run >= on_left and run >= on_right and run >= on_own:
                 run = on_mate
             run = must_follow(run, on_left, on_right, mate_ruffs)
@@ -108,15 +108,15 @@ def cash(b: Row, depth: int, seat: int, need: int) -> int:
                 entry = entry or not tied_on_top(all_cards, tie, field)
     # Once only trumps are left to a hand, it must ruff its partner's card, and has the lead.
     if base + side >= need and (mate_trumps <= drawn or need - base <= tricks - mate_trumps):
-        b.mask = mask | fewest(b, tie, base + side - need)
+        position.mask = mask | fewest(position, tie, base + side - need)
         return need
     mask |= own_mask
-    b.mask = mask
+    position.mask = mask
     if mate_trumps > drawn and side > tricks - mate_trumps:
         return drawn + tricks - mate_trumps + 1
     if not entry:
         return base + side
-    b.mask = mask | mate_mask
+    position.mask = mask | mate_mask
     if mate_draws > 0:
         sure = 0  # the leader's trumps fall when partner draws
     if own_trumps > drawn + mate_draws:
@@ -127,11 +127,11 @@ def cash(b: Row, depth: int, seat: int, need: int) -> int:
 
 
 @kernel
-def fewest(b: Row, tie: int, spare: int) -> int:
-    """The mask of the leader's runs, in `b.runs` and `b.lows`, when it can spare so many tricks."""
+def fewest(position: Row, tie: int, spare: int) -> int:
+    """The mask of the leader's runs, in `runs` and `lows`, when it can spare so many tricks."""
     mask = 0
     for field in range(4):
-        run, low = b.runs[field], b.lows[field]
+        run, low = position.runs[field], position.lows[field]
         if run == 0:
             continue
         if run <= spare:
@@ -170,19 +170,19 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 
 
 @kernel
-def sure_trumps(b: Row, depth: int, seat: int, need: int) -> int:
-    """Tricks a seat's trumps bring its side whatever happens; their mask to `b.mask`.
+def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
+    """Tricks a seat's trumps bring its side whatever happens; their mask to `mask`.
 
     Its trumps from some card up fall in different tricks, and each trick lost takes an enemy
     trump that is higher than the lowest of them (or equal to it, played first).
     """
-    trump = b.trump
-    b.mask = 0
+    trump = position.trump
+    position.mask = 0
     if trump < 0:
         return 0
-    field, tie = field_bits(trump), b.tie[depth]
-    own = b.hands[depth, seat] & field
-    enemy = b.hands[depth, (seat + 1) & 3] | b.hands[depth, (seat + 3) & 3]
+    field, tie = field_bits(trump), position.tie[depth]
+    own = position.hands[depth, seat] & field
+    enemy = position.hands[depth, (seat + 1) & 3] | position.hands[depth, (seat + 3) & 3]
     enemy &= field
     count, most, lowest = popcount(own), 0, -1
     while own:
@@ -195,27 +195,30 @@ def sure_trumps(b: Row, depth: int, seat: int, need: int) -> int:
             lowest = card
         count -= 1
     if most > 0:
-        b.mask = from_card(tie, lowest)
+        position.mask = from_card(tie, lowest)
     return max(most, 0)
 
 
 @kernel
-def no_ruffs(b: Row, depth: int, leader: int) -> bool:
+def no_ruffs(position: Row, depth: int, leader: int) -> bool:
     """Whether the leader's side has no trumps, and of the other side one hand at most."""
-    if b.trump < 0:
+    if position.trump < 0:
         return True
-    trumps = field_bits(b.trump)
-    if (b.hands[depth, leader] | b.hands[depth, leader ^ 2]) & trumps:
+    trumps = field_bits(position.trump)
+    if (position.hands[depth, leader] | position.hands[depth, leader ^ 2]) & trumps:
         return False
     next_seat, last_seat = (leader + 1) & 3, (leader + 3) & 3
-    return b.hands[depth, next_seat] & trumps == 0 or b.hands[depth, last_seat] & trumps == 0
+    return (
+        position.hands[depth, next_seat] & trumps == 0
+        or position.hands[depth, last_seat] & trumps == 0
+    )
 
 
 @kernel
-def winners(b: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
+def winners(position: Row, own: int, all_cards: int, others: int, tie: int, field: int) -> int:
     """How many tricks a suit brings the hand that has its best card, once it leads it.
 
-    `b.low` is the lowest card that must be as it is. 0 where the best card is not its own alone.
+    `low` is the lowest card that must be as it is. 0 where the best card is not its own alone.
     """
     bits = field_bits(field)
     mine, rest = own & bits, all_cards & ~own & bits
@@ -231,112 +234,112 @@ def winners(b: Row, own: int, all_cards: int, others: int, tie: int, field: int)
             if mine == 0:
                 return 0
             low = lowest_bit(mine)
-        b.low = low
+        position.low = low
         run = popcount(mine)
         if run >= others:
             run = count_in(own, field)
     else:
-        b.low = lowest_bit(mine)
+        position.low = lowest_bit(mine)
     return run
 
 
 @kernel
-def wait(b: Row, depth: int, leader: int) -> int:
-    """Tricks the side not on lead is sure of without trumps; the mask they rest on to `b.mask`.
+def wait(position: Row, depth: int, leader: int) -> int:
+    """Tricks the side not on lead is sure of without trumps; the mask they rest on to `mask`.
 
     Each of its hands keeps its winners and takes the lead when a suit is led of which it has the
     best card. Other suits are led no more often than the longest other hand holds them.
     """
-    tie = b.tie[depth]
-    s, m = b.hands[depth, (leader + 1) & 3], b.hands[depth, (leader + 3) & 3]
-    x, y = b.hands[depth, leader], b.hands[depth, leader ^ 2]
-    all_cards = s | m | x | y
-    left = b.left - depth
-    s_win, m_win, s_wait, m_wait, both_wait = 0, 0, 0, 0, 0
-    s_mask, m_mask = 0, 0
-    s_link, m_link = False, False
+    tie = position.tie[depth]
+    first, second = position.hands[depth, (leader + 1) & 3], position.hands[depth, (leader + 3) & 3]
+    leads, mate = position.hands[depth, leader], position.hands[depth, leader ^ 2]
+    all_cards = first | second | leads | mate
+    left = position.left - depth
+    first_win, second_win, first_wait, second_wait, both_wait = 0, 0, 0, 0, 0
+    first_mask, second_mask = 0, 0
+    first_link, second_link = False, False
     for field in range(4):
-        on_s, on_m = count_in(s, field), count_in(m, field)
-        on_x, on_y = count_in(x, field), count_in(y, field)
-        longest = max(on_x, on_y)
-        run = winners(b, s, all_cards, max(longest, on_m), tie, field) if on_s else 0
+        on_first, on_second = count_in(first, field), count_in(second, field)
+        on_leads, on_mate = count_in(leads, field), count_in(mate, field)
+        longest = max(on_leads, on_mate)
+        run = winners(position, first, all_cards, max(longest, on_second), tie, field)
         if run > 0:
-            s_win += run
-            s_mask |= from_card(tie, b.low)
-            m_wait += max(longest, on_s)
-            m_link = m_link or on_m > 0
+            first_win += run
+            first_mask |= from_card(tie, position.low)
+            second_wait += max(longest, on_first)
+            second_link = second_link or on_second > 0
             continue
-        run = winners(b, m, all_cards, max(longest, on_s), tie, field) if on_m else 0
+        run = winners(position, second, all_cards, max(longest, on_first), tie, field)
         if run > 0:
-            m_win += run
-            m_mask |= from_card(tie, b.low)
-            s_wait += max(longest, on_m)
-            s_link = s_link or on_s > 0
+            second_win += run
+            second_mask |= from_card(tie, position.low)
+            first_wait += max(longest, on_second)
+            first_link = first_link or on_first > 0
             continue
-        s_wait += max(longest, on_m)
-        m_wait += max(longest, on_s)
-        both_wait += max(longest, max(on_s, on_m))
-    most, mask = min(s_win, left - s_wait), s_mask
-    if min(m_win, left - m_wait) > most:
-        most, mask = min(m_win, left - m_wait), m_mask
-    if s_win > 0 and m_win > 0:
-        both = min(s_win, m_win)
-        if s_link and m_link:
-            both = s_win + m_win
+        first_wait += max(longest, on_second)
+        second_wait += max(longest, on_first)
+        both_wait += max(longest, max(on_first, on_second))
+    most, mask = min(first_win, left - first_wait), first_mask
+    if min(second_win, left - second_wait) > most:
+        most, mask = min(second_win, left - second_wait), second_mask
+    if first_win > 0 and second_win > 0:
+        both = min(first_win, second_win)
+        if first_link and second_link:
+            both = first_win + second_win
         both = min(both, left - both_wait)
         if both > most:
-            most, mask = both, s_mask | m_mask
-    b.mask = mask
+            most, mask = both, first_mask | second_mask
+    position.mask = mask
     return max(most, 0)
 
 
 @kernel
-def sure_tricks(b: Row, depth: int, leader: int, side: int, need: int) -> int:
-    """The best bound of a side: its trumps and, where it has the lead, its top cards.
+def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) -> int:
+    """The most tricks a side is sure of: its trumps and, where it has the lead, its top cards.
 
-    It is enough if it is `need`; its mask is in `b.mask`.
+    No more than `need` are looked for; their mask to `mask`.
     """
     most, mask = 0, 0
     if leader & 1 == side:
-        most = cash(b, depth, leader, need)
-        mask = b.mask
-    elif no_ruffs(b, depth, leader):
-        most = wait(b, depth, leader)
-        mask = b.mask
+        most = cash(position, depth, leader, need)
+        mask = position.mask
+    elif no_ruffs(position, depth, leader):
+        most = wait(position, depth, leader)
+        mask = position.mask
     for seat in range(side, N_SEATS, 2):
-        if seat != leader and b.trump >= 0 and most < need:
-            sure = sure_trumps(b, depth, seat, need)
+        if seat != leader and position.trump >= 0 and most < need:
+            sure = sure_trumps(position, depth, seat, need)
             if sure > most:
                 most = sure
-                mask = b.mask
-    b.mask = mask
+                mask = position.mask
+    position.mask = mask
     return most
 
 
 @kernel
-def cash_second(b: Row, depth: int, seat: int, need: int) -> int:
-    """Tricks the second hand's side takes at least, this one included; their mask to `b.mask`.
+def cash_second(position: Row, depth: int, seat: int, need: int) -> int:
+    """Tricks the second hand's side takes at least, this one included; their mask to `mask`.
 
     Where it or its partner has the best card of the suit led, and nobody can ruff that, the side
     takes the trick as if it had led the suit itself, and goes on from there. 0 if unsure.
     """
-    card = b.cards[depth, 0]
-    field, trump, tie = card >> FIELD_SHIFT, b.trump, b.tie[depth]
+    card = position.cards[depth, 0]
+    field, trump, tie = card >> FIELD_SHIFT, position.trump, position.tie[depth]
     leader, third, fourth = (seat + 3) & 3, (seat + 1) & 3, seat ^ 2
-    if b.seats[depth, 0] != leader:  # partner led: the seat between sits out
+    if position.seats[depth, 0] != leader:  # partner led: the seat between sits out
         return 0
-    own, mate = b.hands[depth, seat], b.hands[depth, fourth]
-    enemy = b.hands[depth, third]
+    own, mate = position.hands[depth, seat], position.hands[depth, fourth]
+    enemy = position.hands[depth, third]
     if field != trump and trump >= 0 and count_in(enemy, field) == 0 and count_in(enemy, trump) > 0:
         return 0
-    all_cards = own | mate | enemy | b.hands[depth, leader]
+    all_cards = own | mate | enemy | position.hands[depth, leader]
     top = (field << FIELD_SHIFT) + count_in(all_cards, field) - 1
     if top == card or tie >> top & 1:
         return 0
     sure = 0
     if own >> top & 1:
-        sure = cash(b, depth, seat, need)
+        sure = cash(position, depth, seat, need)
     elif mate >> top & 1 and (count_in(own, field) > 0 or trump < 0 or own & ~field_bits(trump)):
-        sure = cash(b, depth, fourth, need)
-    b.mask |= from_card(tie, top)
+        sure = cash(position, depth, fourth, need)
+    position.mask |= from_card(tie, top)
     return sure

@@ -1,13 +1,13 @@
 """The search: can side 0 take so many of the tricks that are left?
 
 Alpha-beta with a window of nothing, from trick to trick. Every answer comes with the mask of the
-top cards it rests on, so that it holds for all boards that share them (see memory.py).
+top cards it rests on, so that it holds for all positions that share them (see transpositions.py).
 """
 
 from __future__ import annotations
 
 from bideuchre_env.runtime.intrinsics import lowest_bit
-from bideuchre_env.runtime.jit import Array, Row, kernel
+from bideuchre_env.runtime.jit import Row, kernel
 from bideuchre_env.solver.move_order import equal_to_below, list_moves, next_move
 from bideuchre_env.solver.position import (
     FIELD_SHIFT,
@@ -18,60 +18,60 @@ from bideuchre_env.solver.position import (
     put_down,
 )
 from bideuchre_env.solver.quick_tricks import cash_second, sure_tricks
-from bideuchre_env.solver.transpositions import NOTHING, WON, probe, store
+from bideuchre_env.solver.transpositions import NOTHING, WON, Searcher, probe, store
 
 
 @kernel
-def trick_mask(b: Row, depth: int, winner: int) -> int:
+def trick_mask(position: Row, depth: int, winner: int) -> int:
     """The cards on which it rests that this card won the trick: none if it was alone in suit."""
     in_suit = 0
-    for place in range(b.places):
-        in_suit += b.cards[depth, place] >> FIELD_SHIFT == winner >> FIELD_SHIFT
-    return from_card(b.tie[depth], winner) if in_suit > 1 else 0
+    for place in range(position.places):
+        in_suit += position.cards[depth, place] >> FIELD_SHIFT == winner >> FIELD_SHIFT
+    return from_card(position.tie[depth], winner) if in_suit > 1 else 0
 
 
 @kernel
-def last_trick(b: Row, depth: int, leader: int) -> int:
+def last_trick(position: Row, depth: int, leader: int) -> int:
     """The last trick, in which nobody has a choice: the cards not played to the one at `depth`."""
-    gone, trump, tie = 0, b.trump, b.tie[depth]
-    if b.left - depth > 1:
-        for place in range(b.places):
-            gone |= 1 << b.cards[depth, place]
+    gone, trump, tie = 0, position.trump, position.tie[depth]
+    if position.left - depth > 1:
+        for place in range(position.places):
+            gone |= 1 << position.cards[depth, place]
     seat = leader
     best, best_seat, in_suit = -1, leader, 0
-    for place in range(b.places):
-        card = lowest_bit(b.hands[depth, seat] & ~gone)
+    for place in range(position.places):
+        card = lowest_bit(position.hands[depth, seat] & ~gone)
         if place == 0:
             best = card
         elif card >> FIELD_SHIFT == best >> FIELD_SHIFT:
             in_suit = 1
-            if beats(b, tie, card, best):
+            if beats(position, tie, card, best):
                 best = card
                 best_seat = seat
         elif card >> FIELD_SHIFT == trump:
             best = card
             best_seat = seat
             in_suit = 0
-        seat = b.next[seat]
+        seat = position.next[seat]
     mask = from_card(tie, best) if in_suit else 0
     return mask | WON if best_seat & 1 == 0 else mask
 
 
 @kernel
-def from_bounds(b: Row, depth: int, leader: int, goal: int) -> int:
+def from_quick_tricks(position: Row, depth: int, leader: int, goal: int) -> int:
     """The answer if certain tricks settle it: `WON` or 0, with its mask, or NOTHING."""
-    short = b.left - depth - goal + 1  # side 1 is to take so many
-    if sure_tricks(b, depth, leader, 0, goal) >= goal:
-        return b.mask | WON
-    if sure_tricks(b, depth, leader, 1, short) >= short:
-        return b.mask
+    short = position.left - depth - goal + 1  # side 1 is to take so many
+    if sure_tricks(position, depth, leader, 0, goal) >= goal:
+        return position.mask | WON
+    if sure_tricks(position, depth, leader, 1, short) >= short:
+        return position.mask
     return NOTHING
 
 
 @kernel
-def whole_runs(b: Row, depth: int, seat: int, mask: int) -> int:
+def whole_runs(position: Row, depth: int, seat: int, mask: int) -> int:
     """The mask, so that it cuts no run of equal cards of this seat in two."""
-    equal = equal_to_below(b.hands[depth, seat], b.tie[depth])
+    equal = equal_to_below(position.hands[depth, seat], position.tie[depth])
     more = ((mask & equal) >> 1) & ~mask
     while more:
         mask |= more
@@ -80,34 +80,31 @@ def whole_runs(b: Row, depth: int, seat: int, mask: int) -> int:
 
 
 @kernel
-def known(
-    b: Row, heads: Array, entries: Array, depth: int, place: int, seat: int, goal: int
-) -> int:
-    """The answer of a board that needs no search, or NOTHING; its likely move to `b.hint`."""
-    b.hint = -1
+def without_search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> int:
+    """The answer of a position that needs no search, or NOTHING; its likely move to `hint`."""
+    position = searcher.position[0]
+    position.hint = -1
     if place == 1:
-        need = goal if seat & 1 == 0 else b.left - depth - goal + 1
-        if cash_second(b, depth, seat, need) < need:
+        need = goal if seat & 1 == 0 else position.left - depth - goal + 1
+        if cash_second(position, depth, seat, need) < need:
             return NOTHING
-        return b.mask | WON if seat & 1 == 0 else b.mask
+        return position.mask | WON if seat & 1 == 0 else position.mask
     if place > 0:
         return NOTHING
-    if b.left - depth == 1:
-        return last_trick(b, depth, seat)
-    found = from_bounds(b, depth, seat, goal)
-    if found == NOTHING:
-        found = probe(b, heads, entries, depth, seat, goal)
-    return found
+    if position.left - depth == 1:
+        return last_trick(position, depth, seat)
+    answer = from_quick_tricks(position, depth, seat, goal)
+    return answer if answer != NOTHING else probe(searcher, depth, seat, goal)
 
 
 @kernel
-def drop_alike(b: Row, depth: int, place: int, mask: int) -> int:
+def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
     """Strike the cards that do no better than the one last tried; how many are listed then.
 
     If it failed for reasons, the mask, that leave it out, any other low card of its suit fails.
     """
-    moves = b.moves[depth, place]
-    tried, count = b.tried[depth, place], b.counts[depth, place]
+    moves = position.moves[depth, place]
+    tried, count = position.tried[depth, place], position.counts[depth, place]
     move = moves[tried - 1]
     if mask >> move & 1:
         return count
@@ -117,106 +114,106 @@ def drop_alike(b: Row, depth: int, place: int, mask: int) -> int:
         if card >> FIELD_SHIFT == move >> FIELD_SHIFT and mask >> card & 1 == 0:
             count -= 1
             moves[i] = moves[count]
-            b.scores[depth, place, i] = b.scores[depth, place, count]
+            position.scores[depth, place, i] = position.scores[depth, place, count]
         else:
             i += 1
-    b.counts[depth, place] = count
+    position.counts[depth, place] = count
     return count
 
 
 @kernel
-def heard(b: Row, heads: Array, entries: Array, depth: int, place: int, found: int) -> int:
+def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
     """Take in the answer after the card last tried; the answer before it, or NOTHING yet.
 
     A seat looks for one card that gives its side what it wants; else all its cards together
     prove that there is none.
     """
-    seat = b.seats[depth, place]
-    mask, want = found & ~WON, WON if seat & 1 == 0 else 0
-    mask |= (mask & b.tie[depth]) >> 1
-    tried, count = b.tried[depth, place], b.counts[depth, place]
-    move = b.moves[depth, place, tried - 1]
-    if found & WON != want:
+    position = searcher.position[0]
+    seat = position.seats[depth, place]
+    mask, want = answer & ~WON, WON if seat & 1 == 0 else 0
+    mask |= (mask & position.tie[depth]) >> 1
+    tried, count = position.tried[depth, place], position.counts[depth, place]
+    move = position.moves[depth, place, tried - 1]
+    if answer & WON != want:
         if count > 1:
             if tried < count:
-                count = drop_alike(b, depth, place, mask)
-            mask |= b.masks[depth, place]
-            b.masks[depth, place] = mask
+                count = drop_alike(position, depth, place, mask)
+            mask |= position.masks[depth, place]
+            position.masks[depth, place] = mask
             if tried < count:
                 return NOTHING
-        mask = whole_runs(b, depth, seat, mask)
+        mask = whole_runs(position, depth, seat, mask)
         move = -1
     if place == 0:
-        goal, left = b.goals[depth], b.left - depth
-        low, high = (goal, left) if found & WON else (0, goal - 1)
-        store(b, heads, entries, depth, seat, low, high, mask, move)
-    return mask | (found & WON)
+        goal, left = position.goals[depth], position.left - depth
+        low, high = (goal, left) if answer & WON else (0, goal - 1)
+        store(searcher, depth, seat, low, high, mask, move)
+    return mask | (answer & WON)
 
 
 @kernel
-def after_trick(b: Row, depth: int, goal: int) -> int:
+def after_trick(position: Row, depth: int, goal: int) -> int:
     """The answer once all have played to a trick, if what is left needs no search, or NOTHING."""
-    last = b.places - 1
-    top, leader = b.bests[depth, last + 1], b.best_seats[depth, last + 1]
-    left = b.left - depth - 1
+    last = position.places - 1
+    top, leader = position.bests[depth, last + 1], position.best_seats[depth, last + 1]
+    left = position.left - depth - 1
     goal -= 1 - (leader & 1)
     if goal <= 0:
-        return trick_mask(b, depth, top) | WON
+        return trick_mask(position, depth, top) | WON
     if goal > left:
-        return trick_mask(b, depth, top)
+        return trick_mask(position, depth, top)
     if left > 1:
         return NOTHING
-    return trick_mask(b, depth, top) | last_trick(b, depth, leader)
+    return trick_mask(position, depth, top) | last_trick(position, depth, leader)
 
 
 @kernel
-def search(
-    b: Row, heads: Array, entries: Array, depth: int, place: int, seat: int, goal: int
-) -> bool:
+def search(searcher: Searcher, depth: int, place: int, seat: int, goal: int) -> bool:
     """Whether side 0 can take `goal` of the tricks not complete, once `seat` is to play.
 
-    The cards of the trick before `place` are put down. False, too, when `b.stop` is set.
+    The cards of the trick before `place` are put down. False, too, when `stop` is set.
     """
-    top_depth, top_place, last = depth, place, b.places - 1
-    b.goals[depth] = goal
-    while b.stop == 0:
-        found = known(b, heads, entries, depth, place, seat, goal)
-        if found == NOTHING:
-            b.masks[depth, place] = 0
-            b.tried[depth, place] = 0
-            b.counts[depth, place] = list_moves(b, depth, place, seat)
-            b.seats[depth, place] = seat
+    position = searcher.position[0]
+    top_depth, top_place, last = depth, place, position.places - 1
+    position.goals[depth] = goal
+    while position.stop == 0:
+        answer = without_search(searcher, depth, place, seat, goal)
+        if answer == NOTHING:
+            position.masks[depth, place] = 0
+            position.tried[depth, place] = 0
+            position.counts[depth, place] = list_moves(position, depth, place, seat)
+            position.seats[depth, place] = seat
         while True:
-            while found != NOTHING:  # back to the seat that played last
+            while answer != NOTHING:  # back to the seat that played last
                 if depth == top_depth and place == top_place:
-                    return found & WON != 0
+                    return answer & WON != 0
                 if place > 0:
                     place -= 1
                 else:
                     depth -= 1
                     place = last
-                    mask = before_trick(b, depth, found & ~WON)
-                    mask |= trick_mask(b, depth, b.bests[depth, last + 1])
-                    found = mask | (found & WON)
-                found = heard(b, heads, entries, depth, place, found)
-            seat = b.seats[depth, place]
-            put_down(b, depth, place, seat, next_move(b, depth, place))
-            b.nodes += 1
-            goal = b.goals[depth]
+                    mask = before_trick(position, depth, answer & ~WON)
+                    mask |= trick_mask(position, depth, position.bests[depth, last + 1])
+                    answer = mask | (answer & WON)
+                answer = take_answer(searcher, depth, place, answer)
+            seat = position.seats[depth, place]
+            put_down(position, depth, place, seat, next_move(position, depth, place))
+            position.nodes += 1
+            goal = position.goals[depth]
             if place < last:
                 break
-            found = after_trick(b, depth, goal)
-            if found == NOTHING:
+            answer = after_trick(position, depth, goal)
+            if answer == NOTHING:
                 break
-            found = heard(b, heads, entries, depth, place, found)
+            answer = take_answer(searcher, depth, place, answer)
         if place < last:
             place += 1
-            seat = b.next[seat]
+            seat = position.next[seat]
         else:
-            end_trick(b, depth)
-            seat = b.best_seats[depth, last + 1]
+            end_trick(position, depth)
+            seat = position.best_seats[depth, last + 1]
             goal -= 1 - (seat & 1)
             depth += 1
             place = 0
-            b.goals[depth] = goal
+            position.goals[depth] = goal
     return False

@@ -17,7 +17,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.solver import values
 from bideuchre_env.solver.inputs import check_rows, hands_of_deals, position_of
-from bideuchre_env.solver.pool import Task, run
+from bideuchre_env.solver.pool import Span, run
+from bideuchre_env.solver.transpositions import Searcher
 
 CHUNK_WORK = 200_000
 """Rows are handed to threads in runs of about so much work (4**tricks a row)."""
@@ -57,9 +58,9 @@ def solve_moves(
     The current trick is included. Arguments and errors are those of `solve`.
     """
     states, game = position_of(position, rules, ply, hand)
-    found = _solved(states, game, memory, 1, True)[0]
+    by_kind = _solved(states, game, memory, 1, True)[0]
     offset = actions.of(game).card_offset
-    return {offset + int(kind): int(found[kind]) for kind in np.flatnonzero(found >= 0)}
+    return {offset + int(kind): int(by_kind[kind]) for kind in np.flatnonzero(by_kind >= 0)}
 
 
 def can_make(
@@ -85,20 +86,18 @@ def can_make(
     if not is_whole(tricks) or not 0 <= tricks <= game.tricks:
         raise OptionError(f"tricks={shown(tricks)}: a whole number from 0 to {game.tricks}")
     side = declarer & 1
-    wanted = tricks - int(row["tricks_won"][side])
+    more = tricks - int(row["tricks_won"][side])
     left = game.tricks - int(row["trick"])
-    if wanted <= 0 or wanted > left:
-        return wanted <= 0
+    if more <= 0 or more > left:
+        return more <= 0
     defends = (int(row["turn"]) & 1) != side
     if defends:  # the declarer's side is held short if the other side takes the rest and one more
-        wanted = left - wanted + 1
+        more = left - more + 1
 
-    def task(boards: Array, heads: Array, entries: Array) -> bool:
-        return bool(
-            values.reaches_row(states, compile_tables(game), 0, wanted, boards, heads, entries)
-        )
+    def work(searcher: Searcher, row: int, _: int) -> bool:
+        return bool(values.reaches_row(searcher, states, compile_tables(game), row, more))
 
-    return bool(run([task], memory)[0]) != defends
+    return run(work, [(0, 1)], memory)[0] != defends
 
 
 def solve_batch(
@@ -161,21 +160,17 @@ def _solved(states: Array, rules: Rules, memory: Any, threads: Any, moves: bool)
     shape = (len(states), MAX_KINDS) if moves else (len(states),)
     out, tables = np.zeros(shape, np.int8), compile_tables(rules)
 
-    def task(first: int, last: int) -> Task:
-        def work(boards: Array, heads: Array, entries: Array) -> None:
-            room = (states, tables, first, last, boards, heads, entries)
-            if moves:
-                values.solve_moves_rows(*room, False, out)
-            else:
-                values.solve_rows(*room, out)
+    def work(searcher: Searcher, first: int, last: int) -> None:
+        if moves:
+            values.solve_moves_rows(searcher, states, tables, first, last, False, out)
+        else:
+            values.solve_rows(searcher, states, tables, first, last, out)
 
-        return work
-
-    run([task(*span) for span in spans(len(states), rules)], memory, threads)
+    run(work, spans(len(states), rules), memory, threads)
     return out
 
 
-def spans(n: int, rules: Rules, cost: int = 1) -> list[tuple[int, int]]:
+def spans(n: int, rules: Rules, cost: int = 1) -> list[Span]:
     """The runs of rows, (first, last), that threads take on; `cost` solutions a row."""
     each = max(1, CHUNK_WORK // (cost * 4**rules.tricks))
     return [(first, min(first + each, n)) for first in range(0, n, each)]

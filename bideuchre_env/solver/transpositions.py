@@ -1,8 +1,8 @@
-"""The transposition table: what is known of boards met before, by their top cards only.
+"""The transposition table: results of positions met before, by their top cards only.
 
-A result holds for every board with the same numbers of cards by seat and suit and the same owners
-of the cards in `mask`, the top cards that the result rests on (partition search). Entries of one
-shape form a chain, the one of use last first.
+A result holds for every position with the same numbers of cards by seat and suit and the same
+owners of the cards in `mask`, the top cards that the result rests on (partition search). Entries of
+one shape form a chain, the one of use last first.
 
 Entries are numbered by a counter that never turns back, and stand in turn at the places of a table
 that is a power of two: a full one forgets its oldest entries. A new search (`forget`) only notes
@@ -11,11 +11,14 @@ where the counter stands, so nothing is ever cleared.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from bideuchre_env.core.state import new_states
 from bideuchre_env.runtime.intrinsics import highest_bit
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
-from bideuchre_env.solver.position import LEADER_SHIFT, field_bits
+from bideuchre_env.solver.position import LEADER_SHIFT, POSITION, field_bits
 
 ENTRY = np.dtype(
     [
@@ -41,39 +44,49 @@ PARTED = 10  # tricks of a deal whose chains are parted
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def new_memory(megabytes: float) -> tuple[Array, Array]:
-    """A transposition table of at most so many megabytes: (heads, entries)."""
+class Searcher(NamedTuple):
+    """The arrays that one search at a time works in."""
+
+    position: Array  # one `POSITION`
+    heads: Array  # of the transposition table: the number of each chain's newest entry
+    entries: Array  # `ENTRY`
+    states: Array  # one state row, for contracts to be set up in
+
+
+def new_searcher(megabytes: float) -> Searcher:
+    """A searcher with a transposition table of at most so many megabytes; reuse it freely."""
     most = int(megabytes * 2**20 / (ENTRY.itemsize + 8))
-    entries = 1 << max(10, most.bit_length() - 1)
-    return np.zeros(entries, np.int64), new_rows(ENTRY, entries)
+    n = 1 << max(10, most.bit_length() - 1)
+    return Searcher(new_rows(POSITION, 1), np.zeros(n, np.int64), new_rows(ENTRY, n), new_states(1))
 
 
 @kernel
-def forget(b: Row, heads: Array, entries: Array) -> None:
+def forget(searcher: Searcher) -> None:
     """Begin a search of a new deal: entries of earlier ones count no more."""
-    b.since = b.stored + 1
-    b.heads = min(1 << min(2 * b.left, 16), len(heads))
+    position = searcher.position[0]
+    position.since = position.stored + 1
+    position.heads = min(1 << min(2 * position.left, 16), len(searcher.heads))
 
 
 @kernel
-def head_of(b: Row, key: int, part: int) -> int:
+def head_of(position: Row, key: int, part: int) -> int:
     """The place of a chain of a shape among the heads."""
     spread = (np.uint64(key + part * PART) * HASH_FACTOR) >> np.uint64(40)
-    return int(spread) & (b.heads - 1)
+    return int(spread) & (position.heads - 1)
 
 
 @kernel
-def part_of(b: Row, depth: int, mask: int) -> int:
+def part_of(position: Row, depth: int, mask: int) -> int:
     """The chain, of those of a shape, of results that rest on these cards.
 
     Large deals have long chains, which are parted at trumps by the owner of the best trump: 1 to
     4, or 0 for results that do not rest on it.
     """
-    if b.left < PARTED or b.trump < 0:
+    if position.left < PARTED or position.trump < 0:
         return 0
-    hands = b.hands[depth]
+    hands = position.hands[depth]
     owner_1, owner_2 = hands[1] | hands[3], hands[2] | hands[3]
-    trumps = (owner_1 | owner_2 | hands[0]) & field_bits(b.trump)
+    trumps = (owner_1 | owner_2 | hands[0]) & field_bits(position.trump)
     if trumps & mask == 0:
         return 0
     best = highest_bit(trumps)
@@ -81,38 +94,39 @@ def part_of(b: Row, depth: int, mask: int) -> int:
 
 
 @kernel
-def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: int) -> int:
-    """What is known of whether side 0 reaches the goal: `WON` or 0, with its mask, or NOTHING.
+def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
+    """Whether side 0 reaches the goal, by the table: `WON` or 0, with its mask, or NOTHING.
 
-    Writes the move of an entry that holds, or else of one of this shape, or -1, to `b.hint`.
+    Writes the move of an entry that holds, or else of one of this shape, or -1, to `position.hint`.
     """
-    hands = b.hands[depth]
-    key = b.lengths[depth] | leader << LEADER_SHIFT
+    position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
+    hands = position.hands[depth]
+    key = position.lengths[depth] | leader << LEADER_SHIFT
     owner_1, owner_2 = hands[1] | hands[3], hands[2] | hands[3]
-    tie = b.tie[depth]
-    since = b.since
-    oldest = max(since, b.stored - len(entries) + 1)
-    part = part_of(b, depth, -1)
-    b.hint = -1
+    tie = position.tie[depth]
+    since = position.since
+    oldest = max(since, position.stored - len(entries) + 1)
+    part = part_of(position, depth, -1)
+    position.hint = -1
     while True:
-        head = head_of(b, key, part)
+        head = head_of(position, key, part)
         number, newer = heads[head], -1
         while number >= oldest:
-            e = entries[(number - since) & (len(entries) - 1)]
-            differ = (owner_1 ^ e.owner_1) | (owner_2 ^ e.owner_2) | (tie ^ e.tie)
-            if key == e.key and differ & e.mask == 0:
-                if e.low >= goal or e.high < goal:
+            entry = entries[(number - since) & (len(entries) - 1)]
+            differ = (owner_1 ^ entry.owner_1) | (owner_2 ^ entry.owner_2) | (tie ^ entry.tie)
+            if key == entry.key and differ & entry.mask == 0:
+                if entry.low >= goal or entry.high < goal:
                     if newer >= 0:  # what was of use once is looked at first
-                        entries[(newer - since) & (len(entries) - 1)].older = e.older
-                        e.older = heads[head]
+                        entries[(newer - since) & (len(entries) - 1)].older = entry.older
+                        entry.older = heads[head]
                         heads[head] = number
-                    return e.mask | (WON if e.low >= goal else 0)
-                if e.move >= 0:
-                    b.hint = e.move
-            elif b.hint < 0:
-                b.hint = e.move
+                    return entry.mask | (WON if entry.low >= goal else 0)
+                if entry.move >= 0:
+                    position.hint = entry.move
+            elif position.hint < 0:
+                position.hint = entry.move
             newer = number
-            number = e.older
+            number = entry.older
         if part == 0:
             break
         part = 0
@@ -121,30 +135,23 @@ def probe(b: Row, heads: Array, entries: Array, depth: int, leader: int, goal: i
 
 @kernel
 def store(
-    b: Row,
-    heads: Array,
-    entries: Array,
-    depth: int,
-    leader: int,
-    low: int,
-    high: int,
-    mask: int,
-    move: int,
+    searcher: Searcher, depth: int, leader: int, low: int, high: int, mask: int, move: int
 ) -> None:
-    """Keep a result for the boards that share these top cards."""
-    hands = b.hands[depth]
-    key = b.lengths[depth] | leader << LEADER_SHIFT
-    b.stored += 1
-    number = b.stored
-    head = head_of(b, key, part_of(b, depth, mask))
-    e = entries[(number - b.since) & (len(entries) - 1)]
-    e.key = key
-    e.owner_1 = hands[1] | hands[3]
-    e.owner_2 = hands[2] | hands[3]
-    e.tie = b.tie[depth]
-    e.mask = mask
-    e.older = heads[head]
-    e.low = low
-    e.high = high
-    e.move = move
+    """Keep a result for the positions that share these top cards."""
+    position, heads, entries = searcher.position[0], searcher.heads, searcher.entries
+    hands = position.hands[depth]
+    key = position.lengths[depth] | leader << LEADER_SHIFT
+    position.stored += 1
+    number = position.stored
+    head = head_of(position, key, part_of(position, depth, mask))
+    entry = entries[(number - position.since) & (len(entries) - 1)]
+    entry.key = key
+    entry.owner_1 = hands[1] | hands[3]
+    entry.owner_2 = hands[2] | hands[3]
+    entry.tie = position.tie[depth]
+    entry.mask = mask
+    entry.older = heads[head]
+    entry.low = low
+    entry.high = high
+    entry.move = move
     heads[head] = number

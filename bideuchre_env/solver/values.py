@@ -1,31 +1,34 @@
 """Exact values: of a position, of each card that may be played in it, of every contract.
 
-Kernels for other kernels: they take a state row in play, its tables, a board (`new_board`) and a
-transposition table (`new_memory`). Every position of one strain with the same seats playing may
-share what the table holds; `forget` before the first, and whenever either changes.
+Kernels take a `Searcher`, and state rows in play with their tables. Every position of one strain
+with the same seats playing may share what the transposition table holds; `forget` before the
+first, and whenever either changes.
 """
 
 from __future__ import annotations
 
+from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import begin_hand
 from bideuchre_env.core.phases.play import begin_play
+from bideuchre_env.rules.cards import N_SEATS, STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.move_order import equal_to_below, playable
 from bideuchre_env.solver.position import end_trick, put_down, set_up
 from bideuchre_env.solver.search import search
-from bideuchre_env.solver.transpositions import forget
+from bideuchre_env.solver.transpositions import Searcher, forget
+
+N_STRAINS = len(STRAINS)
 
 
 @kernel
-def value_from(
-    b: Row, heads: Array, entries: Array, depth: int, place: int, seat: int, guess: int
-) -> int:
-    """The tricks side 0 takes of those not complete, sought from a guess on."""
-    low, high = 0, b.left - depth
+def value_from(searcher: Searcher, guess: int) -> int:
+    """The tricks side 0 still takes in a position that is set up, sought from a guess on."""
+    position = searcher.position[0]
+    low, high = 0, position.left
     goal = min(max(guess, 1), high)
     while low < high:
-        if search(b, heads, entries, depth, place, seat, goal):
+        if search(searcher, 0, position.place, position.seat, goal):
             low = goal
             goal = low + 1
         else:
@@ -35,102 +38,98 @@ def value_from(
 
 
 @kernel
-def first_guess(b: Row) -> int:
-    """What side 0 may take of the tricks left, near enough to start from."""
-    left = b.left
-    if b.places == 3:
-        return left // 3 if b.hands[0, 0] == 0 or b.hands[0, 2] == 0 else left
-    return (left + 1) // 2 + (0 if b.seat & 1 else 1) * (left // 4)
+def first_guess(position: Row) -> int:
+    """Tricks for side 0, near enough to start from."""
+    left = position.left
+    if position.places == 3:
+        return left // 3 if position.hands[0, 0] == 0 or position.hands[0, 2] == 0 else left
+    return (left + 1) // 2 + (0 if position.seat & 1 else 1) * (left // 4)
 
 
 @kernel
-def solve_position(b: Row, heads: Array, entries: Array) -> int:
-    """The tricks side 0 still takes on a board that is set up, the current one included."""
-    return value_from(b, heads, entries, 0, b.place, b.seat, first_guess(b))
+def solve_position(searcher: Searcher) -> int:
+    """The tricks side 0 still takes in a position that is set up, the current one included."""
+    return value_from(searcher, first_guess(searcher.position[0]))
 
 
 @kernel
-def value_after(b: Row, heads: Array, entries: Array, card: int, value: int) -> int:
+def of_side(position: Row, seat: int, tricks: int) -> int:
+    """So many tricks of side 0, of those left, as tricks of a seat's side."""
+    return position.left - tricks if seat & 1 else tricks
+
+
+@kernel
+def value_after(searcher: Searcher, card: int, value: int) -> int:
     """The tricks side 0 takes of those not complete at the root once this card is played.
 
     `value` is what it takes if the seat to act plays its best card.
     """
-    seat, place = b.seat, b.place
-    put_down(b, 0, place, seat, card)
-    depth, won, after = 0, 0, b.next[seat]
-    if place + 1 < b.places:
+    position = searcher.position[0]
+    seat, place = position.seat, position.place
+    put_down(position, 0, place, seat, card)
+    depth, won, after = 0, 0, position.next[seat]
+    if place + 1 < position.places:
         place += 1
     else:
-        end_trick(b, 0)
-        after = b.best_seats[0, place + 1]
+        end_trick(position, 0)
+        after = position.best_seats[0, place + 1]
         won, depth, place = 1 - (after & 1), 1, 0
-    most = b.left - depth
+    most = position.left - depth
     rest = min(max(value - won, 0), most)
     if seat & 1 == 0:  # side 0 takes `value` at most
-        while rest > 0 and not search(b, heads, entries, depth, place, after, rest):
+        while rest > 0 and not search(searcher, depth, place, after, rest):
             rest -= 1
     else:
-        while rest < most and search(b, heads, entries, depth, place, after, rest + 1):
+        while rest < most and search(searcher, depth, place, after, rest + 1):
             rest += 1
     return rest + won
 
 
 @kernel
-def solve_moves(
-    s: Row, t: Row, b: Row, heads: Array, entries: Array, fresh: bool, out: Array
-) -> int:
+def solve_moves(searcher: Searcher, s: Row, t: Row, fresh: bool, out: Array) -> int:
     """The tricks the side to act still takes after each card, the current trick included.
 
     Writes them by kind to `out`, int8 (24,), -1 where the card may not be played; gives the best.
     `fresh` forgets what the table holds, which must be of this strain and these seats otherwise.
     """
-    set_up(b, t, s)
+    position = searcher.position[0]
+    set_up(position, t, s)
     if fresh:
-        forget(b, heads, entries)
+        forget(searcher)
     out[:] = -1
-    left, seat = b.left, b.seat
-    value = solve_position(b, heads, entries)
-    cards = playable(b, 0, b.place, seat)
-    equal = equal_to_below(b.hands[0, seat], b.tie[0])
-    known = value
+    seat = position.seat
+    value = solve_position(searcher)
+    cards = playable(position, 0, position.place, seat)
+    equal = equal_to_below(position.hands[0, seat], position.tie[0])
+    after = value
     while cards:
         card = lowest_bit(cards)
         cards &= cards - 1
         if equal >> card & 1 == 0:
-            known = value_after(b, heads, entries, card, value)
-        out[b.kind_at[card]] = left - known if seat & 1 else known
-    return left - value if seat & 1 else value
+            after = value_after(searcher, card, value)
+        out[position.kind_at[card]] = of_side(position, seat, after)
+    return of_side(position, seat, value)
 
 
 @entry_kernel
 def solve_rows(
-    states: Array,
-    tables: Array,
-    first: int,
-    last: int,
-    boards: Array,
-    heads: Array,
-    entries: Array,
-    out: Array,
+    searcher: Searcher, states: Array, tables: Array, first: int, last: int, out: Array
 ) -> None:
     """For state rows in play: tricks the side to act still takes, to `out`, int8 (n,)."""
-    b = boards[0]
+    position = searcher.position[0]
     for i in range(first, last):
-        set_up(b, tables[0], states[i])
-        forget(b, heads, entries)
-        value = solve_position(b, heads, entries)
-        out[i] = b.left - value if b.seat & 1 else value
+        set_up(position, tables[0], states[i])
+        forget(searcher)
+        out[i] = of_side(position, position.seat, solve_position(searcher))
 
 
 @entry_kernel
 def solve_moves_rows(
+    searcher: Searcher,
     states: Array,
     tables: Array,
     first: int,
     last: int,
-    boards: Array,
-    heads: Array,
-    entries: Array,
     shared: bool,
     out: Array,
 ) -> None:
@@ -140,34 +139,26 @@ def solve_moves_rows(
     seats play.
     """
     for i in range(first, last):
-        fresh = i == first or not shared
-        solve_moves(states[i], tables[0], boards[0], heads, entries, fresh, out[i])
+        solve_moves(searcher, states[i], tables[0], i == first or not shared, out[i])
 
 
 @entry_kernel
-def reaches_row(
-    states: Array,
-    tables: Array,
-    row: int,
-    wanted: int,
-    boards: Array,
-    heads: Array,
-    entries: Array,
-) -> bool:
+def reaches_row(searcher: Searcher, states: Array, tables: Array, row: int, tricks: int) -> bool:
     """Whether the side to act can still take so many tricks (1 to those left) in a state row."""
-    b = boards[0]
-    set_up(b, tables[0], states[row])
-    forget(b, heads, entries)
-    return reaches(b, heads, entries, b.seat & 1, wanted)
+    position = searcher.position[0]
+    set_up(position, tables[0], states[row])
+    forget(searcher)
+    return reaches(searcher, position.seat & 1, tricks)
 
 
 @kernel
-def reaches(b: Row, heads: Array, entries: Array, side: int, wanted: int) -> bool:
-    """Whether a side can still take so many tricks on a board that is set up."""
-    place, seat = b.place, b.seat
+def reaches(searcher: Searcher, side: int, tricks: int) -> bool:
+    """Whether a side can still take so many tricks in a position that is set up."""
+    position = searcher.position[0]
+    place, seat = position.place, position.seat
     if side == 0:
-        return search(b, heads, entries, 0, place, seat, wanted)
-    return not search(b, heads, entries, 0, place, seat, b.left - wanted + 1)
+        return search(searcher, 0, place, seat, tricks)
+    return not search(searcher, 0, place, seat, position.left - tricks + 1)
 
 
 @kernel
@@ -178,7 +169,7 @@ def set_contract(
 
     `dealer` may be -1 where the declarer leads.
     """
-    for seat in range(4):
+    for seat in range(N_SEATS):
         s.hands[seat] = hands[seat]
     s.dealer = max(dealer, 0)
     begin_hand(s)
@@ -201,84 +192,53 @@ def set_contracts(
 
 @entry_kernel
 def solve_table(
-    states: Array,
-    tables: Array,
-    hands: Array,
-    dealers: Array,
-    first: int,
-    last: int,
-    boards: Array,
-    heads: Array,
-    entries: Array,
-    out: Array,
+    searcher: Searcher, tables: Array, hands: Array, dealer: int, first: int, last: int, out: Array
 ) -> None:
     """For deals, int64 (n, 4): tricks of the declarer's side by contract, int8 (n, 2, 4, 5).
 
-    The axes are with partner or alone, declarer, strain. `dealers`, int64 (n,). `states` is one
-    row of working room.
+    The axes are with partner or alone, declarer, strain.
     """
-    s, t, b = states[0], tables[0], boards[0]
-    eldest = t.eldest_leads == 1
+    position, s, t = searcher.position[0], searcher.states[0], tables[0]
     for i in range(first, last):
-        for strain in range(5):
+        for strain in range(N_STRAINS):
             for alone in range(2):
-                for declarer in range(4):
-                    if eldest and alone == 0 and declarer > 0:  # the same lead, whoever declares
-                        all_tricks, first_out = t.tricks, out[i, 0, 0, strain]
-                        value = all_tricks - first_out if declarer & 1 else first_out
-                        out[i, 0, declarer, strain] = value
-                        continue
-                    set_contract(s, t, hands[i], dealers[i], declarer, strain, alone)
-                    set_up(b, t, s)
-                    if alone or declarer == 0:
-                        forget(b, heads, entries)
-                    value = solve_position(b, heads, entries)
-                    out[i, alone, declarer, strain] = b.left - value if declarer & 1 else value
+                value = 0
+                for declarer in range(N_SEATS):
+                    # where the eldest hand leads to four, all is the same whoever declares
+                    if declarer == 0 or alone or t.eldest_leads == 0:
+                        set_contract(s, t, hands[i], dealer, declarer, strain, alone)
+                        set_up(position, t, s)
+                        if alone or declarer == 0:
+                            forget(searcher)
+                        value = solve_position(searcher)
+                    out[i, alone, declarer, strain] = of_side(position, declarer, value)
 
 
 @entry_kernel
-def best_of_exchanges(
-    states: Array,
-    tables: Array,
-    hands: Array,
-    given: Array,
-    passed: Array,
-    first: int,
-    contract: Array,
-    best: int,
-    boards: Array,
-    heads: Array,
-    entries: Array,
-    found: Array,
+def best_exchange(
+    searcher: Searcher, tables: Array, kept: Array, passed: Array, best: Array
 ) -> int:
-    """The most tricks a lone declarer takes after any of these exchanges, `best` at least.
+    """The most tricks the lone declarer of `searcher.states` takes after any of these exchanges.
 
-    `given` and `passed`, int64 (n, 2) and (m, 2), are the declarer's and the partner's hands after
-    (column 0) and the cards that changed places (1). The exchange `given[i]` with `passed[j]`,
-    i = `first`, that takes more than `best` is written to `found`, int64 (2,). `contract` is
-    (dealer, declarer, strain).
+    `kept`, int64 (n,), are hands of the declarer less the cards it gives, `passed`, int64 (m, c),
+    kinds that its partner may pass. The first exchange that takes most, `kept[i]` and `passed[j]`,
+    is written to `best` as (i, j).
     """
-    s, t, b = states[0], tables[0], boards[0]
-    dealer, declarer, strain = contract[0], contract[1], contract[2]
-    for j in range(len(passed)):
-        set_contract(s, t, hands, dealer, declarer, strain, 1)
-        s.hands[declarer] = join(given[first, 0], passed[j, 1])
-        set_up(b, t, s)
-        if first == 0 and j == 0:  # later exchanges leave the same enemies and the same strain
-            forget(b, heads, entries)
-        while best < b.left and reaches(b, heads, entries, declarer & 1, best + 1):
-            best += 1
-            found[0] = first
-            found[1] = j
-        if best == b.left or b.stop:
-            break
-    return best
-
-
-@kernel
-def join(hand: int, cards: int) -> int:
-    """Two hand integers as one; no card is held more than twice."""
-    low = (1 << 24) - 1
-    once, more = hand & low, cards & low
-    pairs = (hand >> 24) | (cards >> 24) | (once & more)
-    return (once | more) | pairs << 24
+    position, s, most = searcher.position[0], searcher.states[0], -1
+    side = s.declarer & 1
+    for i in range(len(kept)):
+        for j in range(len(passed)):
+            hand = kept[i]
+            for c in range(passed.shape[1]):
+                hand = put(hand, passed[j, c])
+            s.hands[s.declarer] = hand
+            set_up(position, tables[0], s)
+            if i == 0 and j == 0:  # later exchanges leave the same enemies and the same strain
+                forget(searcher)
+            while most < position.left and reaches(searcher, side, most + 1):
+                most += 1
+                best[0] = i
+                best[1] = j
+            if most == position.left or position.stop:
+                return most
+    return most

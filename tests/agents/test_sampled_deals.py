@@ -214,7 +214,7 @@ def test_a_lone_contract_no_variant_of_the_deck_has_leans_by_its_strain():
     assert 0 < len(trumps) < len(unseen)
     for place in unseen:
         more = 6 / 4 if place in trumps else 1
-        assert x["lean"][declarer, place] == more * x["lean"][other, place]
+        assert x["odds"][declarer, place] == more * x["odds"][other, place]
 
 
 def at_first_card_of_defenders(variant, games):

@@ -22,8 +22,8 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver import values
 from bideuchre_env.solver.inputs import check_rows, position_of
-from bideuchre_env.solver.position import new_board, set_up
-from bideuchre_env.solver.transpositions import ENTRY, forget, new_memory
+from bideuchre_env.solver.position import set_up
+from bideuchre_env.solver.transpositions import ENTRY, forget, new_searcher
 
 set_up, forget = map(callable_from_python, (set_up, forget))
 solve_position, value_from = map(callable_from_python, (values.solve_position, values.value_from))
@@ -51,9 +51,9 @@ def kind_of(ending):
 def solved(ending, memory=64):
     """The tricks of the side to lead, and the cards tried."""
     states, _ = position_of(ending.row, ending.rules, None, None)
-    boards, out = new_board(), np.zeros(1, np.int8)
-    values.solve_rows(states, compile_tables(ending.rules), 0, 1, boards, *new_memory(memory), out)
-    return int(out[0]), int(boards["nodes"][0])
+    searcher, out = new_searcher(memory), np.zeros(1, np.int8)
+    values.solve_rows(searcher, states, compile_tables(ending.rules), 0, 1, out)
+    return int(out[0]), int(searcher.position["nodes"][0])
 
 
 QUICK = 400_000  # cards tried
@@ -141,40 +141,31 @@ def test_memory_is_bounded_and_does_not_matter():
     """A table takes at most what it is told; a tiny one forgets and finds the same."""
     rng = random.Random(3)
     for megabytes in (1, 8, 64):
-        heads, entries = new_memory(megabytes)
-        assert heads.nbytes + entries.nbytes <= megabytes * 2**20
-        assert entries.dtype == ENTRY
+        searcher = new_searcher(megabytes)
+        assert searcher.heads.nbytes + searcher.entries.nbytes <= megabytes * 2**20
+        assert searcher.entries.dtype == ENTRY
     overflown = 0
     for i in range(4):
         ending = whole_deal(rng, RULES["10", 2], STRAINS[i], lone=i == 3)
-        boards, out = new_board(), np.zeros(1, np.int8)
-        heads, entries = new_memory(0)
-        values.solve_rows(
-            position_of(ending.row, ending.rules, None, None)[0],
-            compile_tables(ending.rules),
-            0,
-            1,
-            boards,
-            heads,
-            entries,
-            out,
-        )
+        searcher, out = new_searcher(0), np.zeros(1, np.int8)
+        states, rules = position_of(ending.row, ending.rules, None, None)
+        values.solve_rows(searcher, states, compile_tables(rules), 0, 1, out)
         assert int(out[0]) == solved(ending)[0]
-        overflown += int(boards["stored"][0]) > len(entries)
+        overflown += int(searcher.position["stored"][0]) > len(searcher.entries)
     assert overflown
 
 
-def test_boards_and_tables_may_be_used_again():
-    """Deals solved one after another in the same room, of different decks, are as from new."""
+def test_a_searcher_may_be_used_again():
+    """Deals solved one after another by the same searcher, of different decks, are as from new."""
     rng = random.Random(8)
-    boards, (heads, entries) = new_board(), new_memory(1)
+    searcher = new_searcher(1)
     for i in range(60):
         rules = RULES[sorted(RULES)[i % 6]]
         ending = whole_deal(rng, rules, STRAINS[i % 5], lone=i % 7 == 0)
         if rules.tricks > 8:
             continue
         states, out = position_of(ending.row, rules, None, None)[0], np.zeros(1, np.int8)
-        values.solve_rows(states, compile_tables(rules), 0, 1, boards, heads, entries, out)
+        values.solve_rows(searcher, states, compile_tables(rules), 0, 1, out)
         assert int(out[0]) == solved(ending, 1)[0]
 
 
@@ -186,9 +177,8 @@ def test_worlds_of_one_strain_may_share_a_table():
     states = check_rows(worlds, rules)
     found = []
     for shared in (True, False):
-        boards, (heads, entries) = new_board(), new_memory(4)
         out = np.zeros((len(states), 24), np.int8)
-        values.solve_moves_rows(states, tables, 0, len(states), boards, heads, entries, shared, out)
+        values.solve_moves_rows(new_searcher(4), states, tables, 0, len(states), shared, out)
         found.append(out)
     assert (found[0] == found[1]).all()
 
@@ -210,9 +200,8 @@ def shared_agrees_with_new(deals, rules):
     """Each deal's tricks by card, from one table for all and from a new one for each."""
     states, tables, found = check_rows(Ending.rows(deals), rules), compile_tables(rules), []
     for shared in (True, False):
-        boards, (heads, entries) = new_board(), new_memory(16)
         out = np.zeros((len(states), 24), np.int8)
-        values.solve_moves_rows(states, tables, 0, len(states), boards, heads, entries, shared, out)
+        values.solve_moves_rows(new_searcher(16), states, tables, 0, len(states), shared, out)
         found.append(out)
     assert (found[0] == found[1]).all(), np.flatnonzero((found[0] != found[1]).any(axis=1))
 
@@ -226,13 +215,12 @@ def test_a_result_that_rests_on_a_card_rests_on_its_equal():
         Ending(rules, [hand.split() for hand in hands], [], 0, "H", 2) for hands in (first, second)
     ]
     states, tables, found = Ending.rows(deals), compile_tables(rules), []
-    boards, (heads, entries) = new_board(), new_memory(1)
+    searcher = new_searcher(1)
     for i in range(2):
-        board = boards[0]
-        set_up(board, tables[0], states[i])
+        set_up(searcher.position[0], tables[0], states[i])
         if i == 0:
-            forget(board, heads, entries)
-        found.append(int(solve_position(board, heads, entries)))
+            forget(searcher)
+        found.append(int(solve_position(searcher)))
     assert found == [solved(deal)[0] for deal in deals]
     assert found == [slow_tricks(deal.hands, 0, "H", 2) for deal in deals]
 
@@ -242,12 +230,12 @@ def test_the_first_guess_is_no_matter():
     rng = random.Random(40)
     for deck in (("9", 1), ("J", 2)):
         rules, tables = RULES[deck], compile_tables(RULES[deck])
-        boards, (heads, entries) = new_board(), new_memory(4)
+        searcher = new_searcher(4)
         for i in range(60):
             deal = whole_deal(rng, rules, STRAINS[i % 5], lone=i % 4 == 3)
-            board, found = boards[0], set()
+            found = set()
             for guess in range(1, rules.tricks + 1):
-                set_up(board, tables[0], deal.row[0])
-                forget(board, heads, entries)
-                found.add(int(value_from(board, heads, entries, 0, 0, 0, guess)))
+                set_up(searcher.position[0], tables[0], deal.row[0])
+                forget(searcher)
+                found.add(int(value_from(searcher, guess)))
             assert len(found) == 1, deal
