@@ -28,7 +28,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 
 @kernel
 def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
-    """Write the kinds counted in a block to one half of an exchange; how many, or -1."""
+    """Write the kinds that a block counts to one half of an exchange; how many, or -1."""
     n = 0
     cards[:] = -1
     for kind in range(kinds):
@@ -61,7 +61,7 @@ def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
 
 @kernel
 def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
-    """Scores and deals that look like those of the observation, which clips them."""
+    """Write scores and deals that look like those of the observation, which clips them."""
     public = o.private
     for side in range(2):
         score = row[public + o.score + side]
@@ -92,9 +92,10 @@ def fill(replay: Row, seat: int, rest: int, wanted: int) -> int:
 
 @kernel
 def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Write to `replay` the hand so far, and hands dealt that may have come to that.
+    """Write to `replay` the hand so far, and dealt hands that may have come to it.
 
-    `view` is the view of the row. False if no game can give such an observation to a seat to act.
+    `view` is the view of the row. False if no game can give such an observation to a seat to act;
+    `rebuild` finds out the rest.
     """
     kinds, tricks, phase = t.kinds, t.tricks, view.phase
     if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
@@ -132,8 +133,6 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
     wanted = 0
     if view.declarer >= 0 and view.level >= 0:
         wanted = t.exchange[view.level]
-    if wanted == 0 and n_given + n_passed > 0:
-        return False
     rest = before_exchange(t, view, replay, wanted, n_given, n_passed, rest)
     for seat in range(1, N_SEATS):
         rest = fill(replay, seat, rest, tricks)
@@ -144,16 +143,14 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
 def before_exchange(
     t: Row, view: Row, replay: Row, wanted: int, n_given: int, n_passed: int, rest: int
 ) -> int:
-    """Turn an exchange back in the hands: what is left of `rest`, or `NO_CARDS`.
+    """Undo the exchange in the hands; return what is left of `rest`, or `NO_CARDS`.
 
-    What the seat does not know of it is made up, from the cards it does not know.
+    Cards that the seat does not know are made up from `rest`.
     """
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
     if wanted == 0 or phase < GIVING or rest < 0:
         return rest
-    if phase < PLAY and (declarer if phase == GIVING else partner) != 0:
-        return NO_CARDS
     if declarer == 0:
         for i in range(n_given):
             replay.hands[0] = put(replay.hands[0], replay.given[i])
@@ -279,7 +276,7 @@ def expert_space(space: SearchWorkspace, deals: Array) -> ExpertWorkspace:
 
 @kernel
 def stream_of(row: Array, n: int, low: Word) -> Word:
-    """The number the worlds of an observation, int8 (n,), are drawn from: any change changes it."""
+    """The seed of an observation's worlds; any change of the observation, int8 (n,), changes it."""
     word, i = mix(low + GOLDEN), 0
     while i + 8 <= n:
         word = mix(word ^ load_word(row, i)) + GOLDEN
