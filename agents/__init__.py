@@ -39,13 +39,7 @@ _registered: dict[str, Factory] = {}
 _WRITTEN = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 _MARKS = frozenset(":,=")
 _VALUE = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_NUMBER_TYPES = {
-    "int",
-    "float",
-    "None",
-    "Optional",
-    "typing",
-}  # all words in the type of a number's option
+_NUMBER_TYPES = {"int", "float", "None", "Optional", "typing"}  # words in a number's type
 
 
 def names() -> tuple[str, ...]:
@@ -77,7 +71,7 @@ def parse(name: str) -> tuple[str, dict[str, float]]:
     Values are whole numbers or decimals. Raises `OptionError` for an agent that is not in
     `names()` and for what is not written so; which options an agent has, `make` knows.
     """
-    own, colon, told = name.partition(":") if isinstance(name, str) else ("", "", "")
+    own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
     if own not in names():
         wrong = own if colon else name
         raise OptionError(f"no agent {shown(wrong)}: the agents are {', '.join(names())}")
@@ -87,15 +81,15 @@ def parse(name: str) -> tuple[str, dict[str, float]]:
             "at most"
         )
     options: dict[str, float] = {}
-    for given in told.split(",") if colon else ():
-        option, _, value = given.partition("=")
+    for part in written.split(",") if colon else ():
+        option, _, value = part.partition("=")
         if not option or not value:
-            raise OptionError(f"{shown(name)}: {shown(given)} is no option: {_WRITTEN}")
+            raise OptionError(f"{shown(name)}: {shown(part)} is no option: {_WRITTEN}")
         if option in options:
             raise OptionError(f"{shown(name)}: the option {shown(option)} twice: {_WRITTEN}")
         if not _VALUE.fullmatch(value):
             raise OptionError(
-                f"{shown(name)}: {shown(given)} gives no number: a whole one or a decimal is "
+                f"{shown(name)}: {shown(part)} gives no number: a whole one or a decimal is "
                 "wanted, as worlds=20 or doubt=0.5"
             )
         options[option] = float(value) if "." in value else int(value)
@@ -110,8 +104,8 @@ def make(name: str, rules: Rules, *, seed: int | None = None, **options: Any) ->
     for a name that is not in `names()`, for an option the agent does not have or a name cannot
     give, and for options in both places.
     """
-    own, told = parse(name)
-    if told and options:
+    own, in_name = parse(name)
+    if in_name and options:
         raise OptionError(
             f"{shown(name)} and {', '.join(options)} besides: options stand in the name or are "
             "keywords, not both"
@@ -120,10 +114,11 @@ def make(name: str, rules: Rules, *, seed: int | None = None, **options: Any) ->
     if factory is None:
         module, attribute = _BUILT_IN[own]
         factory = getattr(import_module(module), attribute)
-    if told or options:
-        _check_options(own, factory, told or options, named=bool(told))
-    agent: Agent = factory(rules, seed=seed, **(told or options))
-    if told:
+    options = in_name or options
+    if options:
+        _check_options(own, factory, options, named=bool(in_name))
+    agent: Agent = factory(rules, seed=seed, **options)
+    if in_name:
         _rename(agent, name)
     return agent
 
@@ -148,7 +143,7 @@ def _check_options(own: str, factory: Factory, options: dict[str, Any], *, named
 
 
 def _is_number(option: Parameter) -> bool:
-    """Whether an option's value is a number: by its type or, where none is told, its default."""
+    """Whether an option's value is a number: by its type or, without one, its default."""
     if option.annotation is option.empty:
         return type(option.default) in (int, float, type(None)) or option.default is option.empty
     words = set(re.findall(r"\w+", formatannotation(option.annotation)))

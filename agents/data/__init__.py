@@ -42,7 +42,7 @@ def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -
         raise damaged(name, f"no {part} in it")
     array = arrays[part]
     fits = len(array.shape) == len(shape) and all(
-        wanted in (-1, there) for wanted, there in zip(shape, array.shape, strict=True)
+        expected in (-1, length) for expected, length in zip(shape, array.shape, strict=True)
     )
     if not fits or array.dtype != dtype:
         raise damaged(name, f"{part} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}")
@@ -65,17 +65,17 @@ def read_provenance(name: str) -> dict[str, Any]:
         raise damaged(name, f"no {PROVENANCE} in it")
     text = str(arrays[PROVENANCE])
     try:
-        told: dict[str, Any] = json.loads(text)
+        made: dict[str, Any] = json.loads(text)
     except ValueError as error:
         raise damaged(name, f"its provenance cannot be read: {error}") from error
-    return told
+    return made
 
 
-def write_file(path: Path, arrays: dict[str, Array], told: dict[str, Any]) -> None:
-    """Write such a file, complete or not at all; `told` is how it was made."""
+def write_file(path: Path, arrays: dict[str, Array], made: dict[str, Any]) -> None:
+    """Write such a file, complete or not at all; `made` is its provenance."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
-    whole: dict[str, Any] = {**arrays, PROVENANCE: np.array(json.dumps(told))}
+    whole: dict[str, Any] = {**arrays, PROVENANCE: np.array(json.dumps(made))}
     with partial.open("wb") as file:
         np.savez_compressed(file, **whole)
     partial.replace(path)

@@ -34,14 +34,14 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 WANTED = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
-"""[cards in hand]: layouts of the unseen cards to look at; 0 where the rules decide alone."""
+"""[cards in hand]: deals of the unseen cards to look at; 0 where the rules decide alone."""
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
 DOUBT = 0.5
 """Standard errors it must gain besides."""
 LEAN = 2
 """How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
-leanings are known of the deck."""
+odds are known of the deck."""
 
 
 class ExpertWorkspace(NamedTuple):

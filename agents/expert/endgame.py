@@ -1,9 +1,9 @@
-"""The last tricks, played out exactly over layouts of the unseen cards.
+"""The last tricks, played out exactly in sampled deals of the unseen cards.
 
-In layouts that fit what the seat knows, the cards it may play are followed to the end by best play
+In deals that fit what the seat knows, the cards it may play are followed to the end by best play
 all round, and the tricks are turned into the points of the hand; a card that is surely no better
 than the one the player's own rules would play is dropped on the way. The card that is worth most
-over the layouts is played, if it gains the margin on theirs and what its error leaves in doubt.
+over the deals is played, if it gains the margin on theirs and what its error leaves in doubt.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
-FEW = 6  # layouts between two looks at which cards are still in the running
+FEW = 6  # deals between two looks at which cards are still in the running
 SURELY = 1.5  # standard errors short of the margin that rule a card out
 
 
@@ -216,7 +216,7 @@ def try_cards(view: Row, deal: Row, legal: int) -> None:
 
 @kernel
 def add_gains(deal: Row, places: int, favourite: int) -> None:
-    """Add what each card is worth more than the favourite in this layout to the sums."""
+    """Add what each card is worth more than the favourite in this deal to the sums."""
     while places:
         place = lowest_bit(places)
         places &= places - 1
@@ -227,7 +227,7 @@ def add_gains(deal: Row, places: int, favourite: int) -> None:
 
 @kernel
 def error_of(deal: Row, place: int, found: int) -> float:
-    """The standard error of the mean gain of a card over so many layouts; no end of it for one."""
+    """The standard error of the mean gain of a card over so many deals; infinite for one."""
     if found < 2:
         return np.inf
     mean = deal.sums[place] / found

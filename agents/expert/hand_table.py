@@ -64,7 +64,7 @@ def renamed(hand: int, symmetry: int) -> int:
     """The hand with its suits renamed."""
     out = 0
     for i in range(MAX_NIBBLES):
-        out |= RENAMED[symmetry, hand >> 4 * i & 15] << 4 * i
+        out |= RENAMED[symmetry, hand >> (4 * i) & 15] << (4 * i)
     return out
 
 

@@ -113,7 +113,7 @@ def canonical_hands(kinds: int, copies: int) -> Array:
     size = kinds * copies // 4
     hands, counts = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for kind in range(kinds):
-        held = [0, 1 << kind, 1 << kind | 1 << kind + COPY_SHIFT][: copies + 1]
+        held = [0, 1 << kind, 1 << kind | 1 << (kind + COPY_SHIFT)][: copies + 1]
         hands = np.concatenate([hands | bits for bits in held])
         counts = np.concatenate([counts + n for n in range(copies + 1)])
         possible = (counts <= size) & (counts + copies * (kinds - 1 - kind) >= size)

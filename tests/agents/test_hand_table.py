@@ -17,9 +17,11 @@ from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.expert import hand_table as module
 from bideuchre_env.agents.expert.hand_table import SCALE, SUIT_MAPS, hand_table, provenance, renamed
+from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.cli import main as cli
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import DealError, OptionError
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits, parse_card
+from bideuchre_env.rules.variants import RULES
 
 renamed = callable_from_python(renamed)
 
@@ -139,6 +141,19 @@ def run(*arguments):
         return cli.main(arguments)
     except SystemExit as end:
         return int(end.code or 0)
+
+
+def test_hand_worth_is_what_the_command_prints(capsys):
+    """From a string or from names; the same figures."""
+    names = "JH JD AH KH QS 9C"
+    worth = hand_worth(names, RULES["cincinnati_v0"])
+    assert worth == hand_worth(names.split(), RULES["cincinnati_v0"])
+    assert run("hand", names, "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["hand"] == worth.cards
+    assert {leader: printed[leader] for leader in worth.by_leader} == worth.by_leader
+    with pytest.raises(DealError, match="2 cards"):
+        hand_worth("JH JD", RULES["cincinnati_v0"])
 
 
 def test_hand_prints_what_a_hand_is_worth(capsys):

@@ -1,0 +1,94 @@
+"""What a hand is worth to a declarer, in words and numbers, from the tables of `hand_table.py`.
+
+from bideuchre_env.agents.expert.hand_worth import hand_worth
+
+worth = hand_worth("JH JD AH KH QS 9C", bideuchre_env.cincinnati_v0.rules)
+worth.by_leader["the declarer leads"]["H"]["tricks"]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bideuchre_env._checks import shown
+from bideuchre_env.agents.expert import hand_table
+from bideuchre_env.errors import DealError, OptionError
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, parse_card
+from bideuchre_env.rules.rules import Rules
+
+LEADERS = ("the declarer leads", "another seat leads")
+Worth = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class HandWorth:
+    """What a hand is worth as declarer in one game."""
+
+    cards: list[str]
+    by_leader: dict[str, Worth]
+    """By who leads first, then strain: expected "tricks", and the chance of each bid by its name,
+    of its tricks with partner, and of all the tricks alone."""
+    leads_not_played: list[str]
+    """The leads of the game that the deck's table was not made with."""
+    deals: dict[str, int]
+    """The deals each chance rests on: "first", and "more" for the strains near the best; alone
+    "first_alone", and "more_alone" where one of those was won."""
+
+
+def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
+    """What a hand, as "JH JD AH KH QS 9C" or as names of cards, is worth by these rules.
+
+    Raises `DealError` unless it is a hand of the deck, `OptionError` for a deck without a table.
+    """
+    hand, table = parse_hand(cards, rules), hand_table.hand_table(rules.kinds, rules.copies)
+    if table is None:
+        decks = " and ".join(str(kinds * copies) for kinds, copies in hand_table.DECKS)
+        raise OptionError(
+            f"no table for this deck of {rules.cards} cards, {shown(rules.copies)} of each: there "
+            f"are tables for the decks of {decks} cards"
+        )
+    leads = 1 if rules.opening_lead == "declarer" else 2  # the eldest hand may be the declarer
+    played = min(leads, table.tricks.shape[1])
+    return HandWorth(
+        hand_names(hand),
+        {LEADERS[lead]: _worth(hand, rules, table, lead) for lead in range(played)},
+        list(LEADERS[played:leads]),
+        dict(hand_table.provenance()["deals"]),
+    )
+
+
+def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
+    """A hand number from names of cards; `DealError` unless it is a hand of this deck."""
+    names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
+    kinds = [parse_card(name.upper().replace("10", "T")) for name in names if name]
+    if len(kinds) != rules.tricks:
+        raise DealError(f"{len(kinds)} cards, and a hand of this deck has {rules.tricks}")
+    for kind in kinds:
+        if kind >= rules.kinds:
+            raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")
+        if kinds.count(kind) > rules.copies:
+            raise DealError(
+                f"{CARD_NAMES[kind]} {kinds.count(kind)} times: this deck has it {rules.copies} "
+                f"time{'s' * (rules.copies > 1)}"
+            )
+    return hand_bits(kinds)
+
+
+def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:
+    """The figures for one leader, by strain."""
+    row, suits = table.row(hand)
+    worth: Worth = {}
+    for strain, name in enumerate(STRAINS):
+        there = int(suits[strain]) if strain < len(suits) else strain
+        chances = table.tricks[row, lead, there] / hand_table.SCALE
+        figures = {"tricks": round(float((chances * range(len(chances))).sum()), 2)}
+        for bid in rules.ladder:
+            if bid.tricks is None:
+                chance = table.lone[row, lead, bid.exchange, there] / hand_table.SCALE
+            else:
+                chance = chances[bid.tricks :].sum()
+            figures[bid.name] = round(float(chance), 3)
+        worth[name] = figures
+    return worth
