@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
-from bideuchre_env.agents.expert.sampled_deals import LAYOUT
+from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.rule.view import VIEW
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal
@@ -101,7 +101,7 @@ def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
     expert = ExpertAgent(rules).workspace()
     return SearchWorkspace(
         expert,
-        players=expert._replace(views=new_rows(VIEW, 1), deals=new_rows(LAYOUT, 1)),
+        players=expert._replace(views=new_rows(VIEW, 1), deals=new_rows(SAMPLED_DEAL, 1)),
         replays=new_states(1),
         worlds=new_states(1),
         simulated=new_states(1),
