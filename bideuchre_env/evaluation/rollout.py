@@ -28,7 +28,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, new_rows
-from bideuchre_env.runtime.threads import Team
+from bideuchre_env.runtime.threads import ThreadPool
 
 POLICIES = ("random", "rule")
 TABLES_AT_ONCE = 256
@@ -88,10 +88,10 @@ def rollout(
     if not is_integer(hands) or not 1 <= hands <= 10**12:
         raise OptionError(f"hands={shown(hands)}: a whole number from 1 to 10**12")
     words = split_seed(seed)
-    with closing(Team(threads)) as team:
-        _play(rules, policy, 1, words, bool(observe), team)  # compiles
+    with closing(ThreadPool(threads)) as pool:
+        _play(rules, policy, 1, words, bool(observe), pool)  # compiles
         began = time.perf_counter()
-        counts = _play(rules, policy, int(hands), words, bool(observe), team)
+        counts = _play(rules, policy, int(hands), words, bool(observe), pool)
         seconds = time.perf_counter() - began
     totals = {str(name): counts[name].sum(axis=0).tolist() for name in COUNT.names or ()}
     return Rollout(**totals | {"points": tuple(totals["points"])}, seconds=seconds)
@@ -121,7 +121,7 @@ def _play(
     hands: int,
     words: tuple[np.uint64, np.uint64],
     observe: bool,
-    team: Team,
+    pool: ThreadPool,
 ) -> Array:
     """The counts of every table, (m,) of `COUNT`."""
     m = min(TABLES_AT_ONCE, hands)
@@ -144,7 +144,7 @@ def _play(
         else:
             rule_hands(space, start, stop, rule_workspace(rules))
 
-    team.share(m, work, 1)
+    pool.share(m, work, 1)
     return space.counts
 
 

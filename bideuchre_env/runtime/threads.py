@@ -49,15 +49,15 @@ class OneAtATime:
         return OneAtATime, ()
 
 
-class Team:
+class ThreadPool:
     """Up to `threads` threads, the caller's own included; more are never started than needed.
 
-    They end when `close` says so, or with the team. A copy, pickled or forked, starts its own.
+    They end when `close` says so, or with the pool. A copy, pickled or forked, starts its own.
     """
 
     def __init__(self, threads: int) -> None:
         self.threads = check_threads(threads)
-        self._pool: ThreadPoolExecutor | None = None
+        self._executor: ThreadPoolExecutor | None = None
         self._owner = 0  # the process that the threads are in
 
     def share(self, n: int, work: Work, least: int = LEAST_PART) -> None:
@@ -88,7 +88,7 @@ class Team:
             try:
                 with suppress(RuntimeError):  # no thread can be started
                     for _ in range(helpers):
-                        futures.append(self._executor().submit(take_parts))
+                        futures.append(self._started().submit(take_parts))
                 take_parts()
             finally:
                 wait(futures)
@@ -97,17 +97,17 @@ class Team:
         if pressed.is_set():
             raise KeyboardInterrupt
 
-    def _executor(self) -> ThreadPoolExecutor:
-        if self._pool is None or self._owner != os.getpid():  # a fork has none of its parent's
-            self._pool = ThreadPoolExecutor(max(1, self.threads - 1), "bideuchre")
+    def _started(self) -> ThreadPoolExecutor:
+        if self._executor is None or self._owner != os.getpid():  # a fork has none of its parent's
+            self._executor = ThreadPoolExecutor(max(1, self.threads - 1), "bideuchre")
             self._owner = os.getpid()
-        return self._pool
+        return self._executor
 
     def close(self) -> None:
         """Let the threads go; they are started again when needed."""
-        if self._pool is not None and self._owner == os.getpid():
-            self._pool.shutdown(wait=False)
-        self._pool = None
+        if self._executor is not None and self._owner == os.getpid():
+            self._executor.shutdown(wait=False)
+        self._executor = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"threads": self.threads, "_pool": None, "_owner": 0}
+        return {"threads": self.threads, "_executor": None, "_owner": 0}

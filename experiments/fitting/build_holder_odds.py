@@ -184,8 +184,8 @@ def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
 
     `found` (2, contracts, cards in hand, holders, ranks): in truth, and in sampled deals.
     """
-    s, rule, view = space.states[0], space.rule, space.rule.views[0]
-    t, o = rule.tables[0], rule.offsets[0]
+    work, s = space.rule, space.states[0]
+    t, o, view = work.tables[0], work.offsets[0], work.views[0]
     observation, mask = row_of(space.observations, 0), row_of(space.masks, 0)
     decisions = 0
     for i in range(first, last):
@@ -194,7 +194,7 @@ def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
         while s.phase < DEAL:
             encode(s, t, o, s.turn, observation)
             legal(s, t, mask)
-            chosen = rule_decision(observation, mask, rule)
+            chosen = rule_decision(observation, mask, work)  # fills the view
             if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
                 note_card(s, view, space.deals[0], found)
             apply(s, t, chosen)

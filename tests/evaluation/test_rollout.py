@@ -75,11 +75,11 @@ def test_random_play_favours_no_side():
 @pytest.mark.parametrize("ended_by", [KeyboardInterrupt, None])
 def test_its_threads_end_with_it(monkeypatch, ended_by):
     """However it ends: with its result, or by Ctrl-C in the midst of it."""
-    teams, play = [], module._play
+    pools, play = [], module._play
 
-    def watched(rules, policy, hands, words, observe, team):
-        counted = play(rules, policy, hands, words, observe, team)
-        teams.append((team, team._pool))
+    def watched(rules, policy, hands, words, observe, pool):
+        counted = play(rules, policy, hands, words, observe, pool)
+        pools.append((pool, pool._executor))
         if ended_by is not None and hands > 1:
             raise ended_by
         return counted
@@ -87,11 +87,11 @@ def test_its_threads_end_with_it(monkeypatch, ended_by):
     monkeypatch.setattr(module, "_play", watched)
     with nullcontext() if ended_by is None else pytest.raises(ended_by):
         rollout("cincinnati_v0", hands=600, seed=1, threads=3)
-    (team, _), (same, pool) = teams
-    assert team is same
-    assert len(pool._threads) >= 1  # there were some
-    assert pool._shutdown
-    assert team._pool is None
+    (pool, _), (same, executor) = pools
+    assert pool is same
+    assert len(executor._threads) >= 1  # there were some
+    assert executor._shutdown
+    assert pool._executor is None
 
 
 def test_custom_games_and_options():

@@ -10,7 +10,7 @@ import pytest
 
 import bideuchre_env
 from bideuchre_env.runtime.interrupts import ctrl_c
-from bideuchre_env.runtime.threads import Team
+from bideuchre_env.runtime.threads import ThreadPool
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def python_hears_ctrl_c():
 
 
 def test_an_error_is_raised_when_all_are_at_rest():
-    """The first error comes out, no further part is begun, and the team goes on working."""
-    team, busy = Team(3), []
+    """The first error comes out, no further part is begun, and the pool goes on working."""
+    pool, busy = ThreadPool(3), []
 
     def work(start, stop):
         busy.append(start)
@@ -33,16 +33,16 @@ def test_an_error_is_raised_when_all_are_at_rest():
 
     for _ in range(50):
         with pytest.raises(RuntimeError, match="part"):
-            team.share(1000, work, 10)
+            pool.share(1000, work, 10)
         done = np.zeros(1000, int)
-        team.share(1000, lambda start, stop: np.add.at(done, slice(start, stop), 1), 10)  # noqa: B023
+        pool.share(1000, lambda start, stop: np.add.at(done, slice(start, stop), 1), 10)  # noqa: B023
         assert (done == 1).all()
-    team.close()
+    pool.close()
 
 
 def test_an_interrupt_waits_for_the_others(python_hears_ctrl_c):
     """Ctrl-C is raised when all the work is done and no thread is at it; the next call is whole."""
-    team, ended = Team(2), []
+    pool, ended = ThreadPool(2), []
     met = threading.Barrier(2)
 
     def work(start, stop):
@@ -55,12 +55,12 @@ def test_an_interrupt_waits_for_the_others(python_hears_ctrl_c):
         ended.append(start)
 
     with pytest.raises(KeyboardInterrupt):
-        team.share(100, work, 10)
+        pool.share(100, work, 10)
     assert len(ended) == 8  # threads times parts each
     count = []
-    team.share(100, lambda start, stop: count.append(stop - start), 10)
+    pool.share(100, lambda start, stop: count.append(stop - start), 10)
     assert sum(count) == 100
-    team.close()
+    pool.close()
 
 
 def two_vecs(threads):
@@ -110,7 +110,7 @@ def test_threads_that_cannot_be_started_are_done_without(monkeypatch):
             vec.step(actions)
         twin.step(actions)
         np.testing.assert_array_equal(vec.get_state(), twin.get_state())
-    assert any(thread.is_alive() for thread in vec._team._pool._threads)
+    assert any(thread.is_alive() for thread in vec._pool._executor._threads)
 
 
 def test_threads_at_rest_keep_no_environment_alive():
@@ -118,7 +118,7 @@ def test_threads_at_rest_keep_no_environment_alive():
     vec = bideuchre_env.cincinnati_v0.solo_vec(2000, threads=2)
     vec.reset(seed=1)
     gone = weakref.ref(vec._rows)
-    assert vec._rows._team._pool is not None
+    assert vec._rows._pool._executor is not None
     del vec
     gc.collect()
     assert gone() is None

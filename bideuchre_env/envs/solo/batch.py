@@ -42,7 +42,7 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, direct, new_rows
-from bideuchre_env.runtime.threads import Team
+from bideuchre_env.runtime.threads import ThreadPool
 
 
 class SoloBatch:
@@ -65,7 +65,7 @@ class SoloBatch:
         setup["by_points"] = options.reward == "points"
         setup["player"][2] = len(self.players) - 1
         setup["kind"][: len(self.players)] = [player.kind for player in self.players]
-        self._team = Team(threads)
+        self._pool = ThreadPool(threads)
         self._asks = any(player.kind == SOMEBODY for player in self.players)
         width, size = actions.of(rules).n, layout_of(rules).size
         self.states, self.solos = new_states(n), new_rows(SOLO, n)
@@ -195,7 +195,7 @@ class SoloBatch:
         """
         with self.undone_by_errors():
             self._go(choices, acting, self.every)
-            self._team.share(self.n, self._pay)
+            self._pool.share(self.n, self._pay)
 
     def _go(self, choices: Array | None, acting: Array, seen: Array) -> None:
         """Take the learners' actions, if any, let the others act, and show the rows to be seen."""
@@ -207,7 +207,7 @@ class SoloBatch:
             if not self._asks:
                 self._show_rows(self._rows, seen, start, stop)
 
-        self._team.share(self.n, work)
+        self._pool.share(self.n, work)
         if self._asks:
             self._ask()
             self._show_rows(self._rows, seen, 0, self.n)
@@ -229,7 +229,7 @@ class SoloBatch:
                     waiting = True
                     self._ask_player(player, self._index[:m])
             if waiting:
-                self._team.share(self.n, self._play)
+                self._pool.share(self.n, self._play)
 
     def _ask_player(self, player: Player, index: Array) -> None:
         m = len(index)
@@ -270,7 +270,7 @@ class SoloBatch:
 
     def close(self) -> None:
         """Let the threads go."""
-        self._team.close()
+        self._pool.close()
 
     def __getstate__(self) -> dict[str, Any]:
         derived = (

@@ -44,7 +44,7 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, direct, new_rows
-from bideuchre_env.runtime.threads import OneAtATime, Team
+from bideuchre_env.runtime.threads import OneAtATime, ThreadPool
 
 Observation = dict[str, Array]
 LEAST_PART = 1024  # rows that take longer to step than a thread to wake
@@ -75,7 +75,7 @@ class BidEuchreVec(Face):
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
-        self.copy, self._team = chosen.copy, Team(chosen.threads)
+        self.copy, self._pool = chosen.copy, ThreadPool(chosen.threads)
         self._alone = OneAtATime()
         layout = layout_of(rules)
         self._rows = Rows(
@@ -192,7 +192,7 @@ class BidEuchreVec(Face):
         """
         with self._alone:
             self._rows.actions[:] = self._checked(actions)
-            self._team.share(self.num_envs, self._step_rows, LEAST_PART)
+            self._pool.share(self.num_envs, self._step_rows, LEAST_PART)
         observations, info = self._given()
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)
@@ -252,7 +252,7 @@ class BidEuchreVec(Face):
 
     def close(self) -> None:
         """Let the threads go."""
-        self._team.close()
+        self._pool.close()
 
     def _seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
         fresh = new_states(self.num_envs)
@@ -332,4 +332,4 @@ class BidEuchreVec(Face):
         self._derive()
 
     def __repr__(self) -> str:
-        return f"<{self.name} x {self.num_envs}, {self._team.threads} threads>"
+        return f"<{self.name} x {self.num_envs}, {self._pool.threads} threads>"
