@@ -90,7 +90,7 @@ def parse(name: str) -> tuple[str, dict[str, float]]:
         if not _VALUE.fullmatch(value):
             raise OptionError(
                 f"{shown(name)}: {shown(part)} gives no number: a whole one or a decimal is "
-                "wanted, as worlds=20 or doubt=0.5"
+                "expected, as worlds=20 or margin=0.5"
             )
         options[option] = float(value) if "." in value else int(value)
     return own, options

@@ -18,8 +18,7 @@ from bideuchre_env.agents.expert.auction import (
 )
 from bideuchre_env.agents.expert.call_network import NETWORK
 from bideuchre_env.agents.expert.endgame import endgame_card
-from bideuchre_env.agents.expert.holder_odds import leanings
-from bideuchre_env.agents.expert.sampled_deals import LAYOUT
+from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
 from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
@@ -34,14 +33,14 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 WANTED = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
-"""[cards in hand]: deals of the unseen cards to look at; 0 where the rules decide alone."""
+"""[cards in hand]: deals to sample; 0 where the rules decide alone."""
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
-DOUBT = 0.5
-"""Standard errors it must gain besides."""
+STANDARD_ERRORS = 0.5
+"""Standard errors of that gain that it must gain besides."""
 LEAN = 2
 """How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
-odds are known of the deck."""
+holder odds are known of the deck."""
 
 
 class ExpertWorkspace(NamedTuple):
@@ -53,10 +52,12 @@ class ExpertWorkspace(NamedTuple):
     views: Array  # `rule.view.VIEW`, rewritten by each decision, as all that follow
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
-    deals: Array  # `sampled_deals.LAYOUT`
+    deals: Array  # `sampled_deals.SAMPLED_DEAL`
 
 
-def check_options(network: Any, wins: Any, wanted: Any, margin: Any, doubt: Any, lean: Any) -> None:
+def check_options(
+    network: Any, wins: Any, wanted: Any, margin: Any, standard_errors: Any, lean: Any
+) -> None:
     """Raise `OptionError` for an option of the expert that makes no sense."""
     if network is not None and not (
         isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)
@@ -71,8 +72,8 @@ def check_options(network: Any, wins: Any, wanted: Any, margin: Any, doubt: Any,
         raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
     if type(margin) not in (int, float) or not 0 <= margin <= 100:
         raise OptionError(f"margin={shown(margin)}: points from 0 to 100")
-    if type(doubt) not in (int, float) or not 0 <= doubt <= 100:
-        raise OptionError(f"doubt={shown(doubt)}: standard errors from 0 to 100")
+    if type(standard_errors) not in (int, float) or not 0 <= standard_errors <= 100:
+        raise OptionError(f"standard_errors={shown(standard_errors)}: from 0 to 100")
     if type(lean) is not int or not 0 <= lean <= 100:
         raise OptionError(f"lean={shown(lean)}: a whole number from 0 to 100")
 
@@ -81,15 +82,15 @@ def new_deals(
     rules: Rules,
     wanted: tuple[int, ...] = WANTED,
     margin: float = MARGIN,
-    doubt: float = DOUBT,
+    standard_errors: float = STANDARD_ERRORS,
     lean: int = LEAN,
 ) -> Array:
-    """Room for the search of the last tricks, an array of one `LAYOUT`."""
-    deals = new_rows(LAYOUT, 1)
-    deals["wanted"], deals["margin"], deals["doubt"] = wanted, margin, doubt
+    """Room for the search of the last tricks, an array of one `SAMPLED_DEAL`."""
+    deals = new_rows(SAMPLED_DEAL, 1)
+    deals["wanted"], deals["margin"], deals["standard_errors"] = wanted, margin, standard_errors
     deals["lean_by"] = lean
     if any(wanted):
-        deals["leanings"] = leanings(rules)
+        deals["holder_odds"] = holder_odds(rules)
     return deals
 
 
@@ -107,15 +108,15 @@ class ExpertAgent(RowAgent):
         wins: Array | None = None,
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
-        doubt: float = DOUBT,
+        standard_errors: float = STANDARD_ERRORS,
         lean: int = LEAN,
     ):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        check_options(network, wins, wanted, margin, doubt, lean)
+        check_options(network, wins, wanted, margin, standard_errors, lean)
         self.learned = load_tables(rules, network, wins)
-        self._deals = new_deals(rules, wanted, margin, doubt, lean)
+        self._deals = new_deals(rules, wanted, margin, standard_errors, lean)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

@@ -3,7 +3,7 @@
 In deals that fit what the seat knows, the cards it may play are followed to the end by best play
 all round, and the tricks are turned into the points of the hand; a card that is surely no better
 than the one the player's own rules would play is dropped on the way. The card that is worth most
-over the deals is played, if it gains the margin on theirs and what its error leaves in doubt.
+over the deals is played, if it gains the margin on theirs and some standard errors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import sqrt
 
 import numpy as np
 
-from bideuchre_env.agents.expert.sampled_deals import deal_layout, number_cards, seed_layouts
+from bideuchre_env.agents.expert.sampled_deals import begin_deals, number_cards, sample_deal
 from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
@@ -253,7 +253,7 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     if wanted == 0:
         return chosen
     number_cards(view, deal)
-    seed_layouts(view, deal)
+    begin_deals(view, deal)
     fill_worth(view, t, deal)
     strain = view.strain
     deal.trumps = deal.suit_bits[strain] if strain < 4 else 0
@@ -277,7 +277,7 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     for _ in range(wanted):
         if places & (places - 1) == 0:
             return chosen
-        if deal_layout(view, deal):
+        if sample_deal(view, deal):
             try_cards(view, deal, places)
             add_gains(deal, places, favourite)
             found += 1
@@ -290,8 +290,8 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
         places &= places - 1
         gain = deal.sums[place] / found
         least = deal.margin
-        if deal.doubt > 0.0:
-            least += deal.doubt * error_of(deal, place, found)
+        if deal.standard_errors > 0.0:
+            least += deal.standard_errors * error_of(deal, place, found)
         if gain > most and gain > least:
             best, most = place, gain
     return chosen if best < 0 else deal.kind[best]

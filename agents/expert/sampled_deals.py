@@ -3,17 +3,26 @@
 The cards still to be played are numbered by *place*: suit by suit, from the weakest up, the two
 copies of a card side by side. A hand is a set of places, as bits, and the higher place of a suit
 beats the lower. Seats are relative, as in a view.
+
+Who is likely to hold an unseen card stands in `holder_odds.npz`, by deck: the declarer has most of
+the trumps, hardly a jack beside them, and has played its aces by the end.
+`experiments/fitting/build_holder_odds.py` counted it.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
+from bideuchre_env.agents.data import PROVENANCE, read_array, read_file, read_provenance
 from bideuchre_env.agents.rule.card_order import STRENGTH, SUIT_OF
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, STRAINS
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import Array, Row, kernel
 
 MAX_PLACES = 56  # the largest deck, and room for what no game can show
 NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
@@ -24,6 +33,8 @@ N_CONTRACTS = 4  # trumps, no trump; the same alone
 EQUAL = 16  # odds of a card with a holder who is as likely to have it as a defender
 MOST_HELD = 7  # cards in hand below which it is known who is likely to hold what
 N_RANKS = 17
+FILE = "holder_odds.npz"
+SHAPE = (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)
 MOST_TRIES = 8  # to find a deal that fits
 
 ORDER = np.array(
@@ -59,7 +70,7 @@ NODE = np.dtype(
 )
 """A position in a search of the last tricks (`endgame.py`)."""
 
-LAYOUT = np.dtype(
+SAMPLED_DEAL = np.dtype(
     [
         ("n", np.int64),  # places
         ("kind", np.int64, (MAX_PLACES,)),  # [place]: the card
@@ -73,7 +84,7 @@ LAYOUT = np.dtype(
         ("allowed", np.int64, (4,)),  # [suit]: where its unseen cards may lie, as bits
         ("odds", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [where, place]: how likely it lies there
         # [contract, cards in hand, holder, rank]: how likely he is to hold it; 0 if all are alike
-        ("leanings", np.uint8, (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)),
+        ("holder_odds", np.uint8, SHAPE),
         ("lean_by", np.int64),  # `EVEN` and this much more for a suit that a seat has bid
         ("word", np.uint64),  # of the random stream
         # a trick and what comes after it, for `endgame.py`
@@ -82,16 +93,45 @@ LAYOUT = np.dtype(
         ("players", np.int64),  # seats that play
         ("best", np.int64),  # the place that wins the trick on the table so far, or -1
         ("worth", np.float64, (13,)),  # [tricks of our side in the whole hand]
-        ("values", np.float64, (MAX_PLACES,)),  # [place]: worth of playing it in a layout
+        ("values", np.float64, (MAX_PLACES,)),  # [place]: worth of playing it in a sampled deal
         ("sums", np.float64, (MAX_PLACES,)),  # [place]: what it gains on the rules' card, in all
         ("squares", np.float64, (MAX_PLACES,)),  # the same squared
-        ("wanted", np.int64, (13,)),  # [cards in hand]: layouts to look at; 0 for none
+        ("wanted", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 for none
         ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
         ("margin", np.float64),  # points a card must gain over the one the rules would play
-        ("doubt", np.float64),  # standard errors it must gain besides
+        ("standard_errors", np.float64),  # of that gain, that it must gain besides
     ],
     align=True,
 )
+
+
+def holder_odds(rules: Rules) -> Array:
+    """How likely each holder is to have a card, uint8 `SHAPE`, read-only; 0 if nothing is known.
+
+    Nothing is known of a deck that is not in the file, and of contracts that no registered variant
+    of the deck has. `TableError` if the file is missing or damaged.
+    """
+    return deck_odds(f"{rules.kinds}x{rules.copies}")
+
+
+@lru_cache(maxsize=64)
+def deck_odds(deck: str) -> Array:
+    """The same by deck, as `known_decks` names it."""
+    if deck in known_decks():
+        return read_array(FILE, deck, SHAPE, np.uint8)
+    unknown = np.zeros(SHAPE, np.uint8)
+    unknown.flags.writeable = False
+    return unknown
+
+
+def known_decks() -> tuple[str, ...]:
+    """The decks of the file, as "kinds x copies": `24x1` and so on."""
+    return tuple(name for name in read_file(FILE) if name != PROVENANCE)
+
+
+def provenance() -> dict[str, Any]:
+    """How the odds were made: script, command, version, seed, hands and rounds, games."""
+    return read_provenance(FILE)
 
 
 @kernel
@@ -125,7 +165,7 @@ def number_cards(view: Row, deal: Row) -> None:
 
 
 @kernel
-def seed_layouts(view: Row, deal: Row) -> None:
+def begin_deals(view: Row, deal: Row) -> None:
     """Start the stream anew from what the seat sees, and note where each card may lie."""
     deal.word = mix(np.uint64(view.held) * GOLDEN + np.uint64(view.unseen))
     deal.word = mix(deal.word + np.uint64(view.held_pair) * GOLDEN + np.uint64(view.unseen_pair))
@@ -164,14 +204,14 @@ def fill_odds(view: Row, deal: Row, seat: int) -> None:
     while cards:
         place = lowest_bit(cards)
         cards &= cards - 1
-        known = deal.leanings[contract, held, holder, deal.rank[place]]
+        known = deal.holder_odds[contract, held, holder, deal.rank[place]]
         odds, suit = known if known else EQUAL, deal.suit[place]
         leans = suit == bid or (known == 0 and holder == DECLARER and suit == view.strain)
         deal.odds[seat, place] = odds * (EVEN + (deal.lean_by if leans else 0))
 
 
 @kernel
-def deal_layout(view: Row, deal: Row) -> bool:
+def sample_deal(view: Row, deal: Row) -> bool:
     """Deal the unseen cards out anew into `deal.hands`; False if no deal was found that fits."""
     tries = 0
     while tries < MOST_TRIES and not try_deal(view, deal):

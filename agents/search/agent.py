@@ -103,7 +103,7 @@ class PimcAgent(RowAgent):
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
         begin(space, observations, action_masks, i)
         if space.plans[0]["n"] > 1:
-            in_play = int(space.views[0]["phase"]) == PLAY
+            in_play = int(space.expert.views[0]["phase"]) == PLAY
             wanted = self.worlds if in_play else self.played_out
             weights = self.weights_of_worlds(wanted, self.considered[in_play], began + limit / 2)
             numbers = np.flatnonzero(weights)
@@ -123,7 +123,7 @@ class PimcAgent(RowAgent):
         as many share by how likely they are; when the time ends only those weighed until then
         share, and fewer are tried.
         """
-        if considered == 0 or self.space.views[0]["calls_made"] == 0:
+        if considered == 0 or self.space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
         logs = np.empty(wanted * considered)
         step = CHUNK if ends == inf else WEIGHED_AT_ONCE

@@ -17,14 +17,7 @@ from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_chance
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
-from bideuchre_env.agents.search.worlds import (
-    draw_world,
-    expert_action,
-    expert_space,
-    look,
-    rebuild,
-    stream_of,
-)
+from bideuchre_env.agents.search.worlds import draw_world, look, players_action, rebuild, stream_of
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, DEAL, NAMING, PLAY
@@ -49,8 +42,9 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     Nothing is tried where no game gives this observation, or the mask is not the position's.
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
-    t, o, plan, view = space.tables[0], space.offsets[0], space.plans[0], space.views[0]
-    plan.expert_action = expert_decision(observation, mask, expert_space(space, space.deals[:1]))
+    expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
+    t, o = expert.tables[0], expert.offsets[0]
+    plan.expert_action = expert_decision(observation, mask, expert)
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
@@ -70,8 +64,9 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.stream = stream_of(observation, o.entries, space.low)
     read_time(view)
     if view.phase == AUCTION:
-        book = space.book
-        if book.call_error > 0.0 and weigh_hand(view, t, book, space.bidding[0], space.calls[0]):
+        learned = expert.learned
+        weighs = learned.call_error > 0.0
+        if weighs and weigh_hand(view, t, learned, expert.scratch[0], expert.calls[0]):
             list_weighed(space, call_bits(mask, t))
         else:
             list_calls(space, call_bits(mask, t))
@@ -81,7 +76,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
         list_run(mask, t.card_offset, t.kinds, plan)
     if view.phase == PLAY:
         for won in range(t.tricks + 1):
-            plan.by_tricks[won] = hand_worth(world, t, view, space.book.wins, won)
+            plan.by_tricks[won] = hand_worth(world, t, view, expert.learned.wins, won)
 
 
 @kernel
@@ -109,9 +104,10 @@ def add_candidate(plan: Row, action: int) -> None:
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
     """Enter the expert's call, and the others it finds nearly as good, the best first."""
-    t, book, plan, calls = space.tables[0], space.book, space.plans[0], space.calls[0]
-    weigh_calls(space.views[0], t, book, legal_calls, calls)
-    plan.prior_error = book.call_error * calls.slope
+    expert, plan = space.expert, space.plans[0]
+    t, calls = expert.tables[0], expert.calls[0]
+    weigh_calls(expert.views[0], t, expert.learned, legal_calls, calls)
+    plan.prior_error = expert.learned.call_error * calls.slope
     add_candidate(plan, plan.expert_action)
     most = NOT_WEIGHED
     while plan.n < MOST_CALLS:
@@ -141,14 +137,15 @@ def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
 @kernel
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     """Enter the expert's call, a pass, and the bids within reach in the best two strains."""
-    t, view, plan, bidding = space.tables[0], space.views[0], space.plans[0], space.bidding[0]
-    weights = space.book.weights[0]
+    expert, plan = space.expert, space.plans[0]
+    t, view, scratch = expert.tables[0], expert.views[0], expert.scratch[0]
+    weights = expert.learned.weights[0]
     add_candidate(plan, plan.expert_action)
     if legal_calls & 1:
         add_candidate(plan, 0)
     first, second, most, next_most = 0, -1, -1.0, -1.0
     for strain in range(N_STRAINS):
-        mean = expected_tricks(view, t, weights, strain, bidding)
+        mean = expected_tricks(view, t, weights, strain, scratch)
         if mean > most:
             second, next_most = first, most
             first, most = strain, mean
@@ -160,7 +157,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
         if t.alone[level]:
             best, chance = 0, -1.0
             for strain in range(N_STRAINS):
-                made = lone_chance(view, t, weights, strain, t.exchange[level], bidding)
+                made = lone_chance(view, t, weights, strain, t.exchange[level], scratch)
                 if made > chance:
                     best, chance = strain, made
             if chance > LIKELY:
@@ -185,7 +182,8 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 @kernel
 def try_candidates(space: SearchWorkspace) -> None:
     """Write what each candidate comes to in the world drawn to `plan.values`."""
-    t, plan, world, s = space.tables[0], space.plans[0], space.worlds[0], space.simulated[0]
+    expert, plan, world, s = space.expert, space.plans[0], space.worlds[0], space.simulated[0]
+    t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
     in_play = world.phase == PLAY
     if in_play and t.tricks - world.trick <= plan.solved:
         fresh = plan.solver_ready == 0
@@ -204,7 +202,7 @@ def try_candidates(space: SearchWorkspace) -> None:
         if in_play:
             plan.values[i] = plan.by_tricks[won]
         else:
-            plan.values[i] = hand_worth(s, t, space.views[0], space.book.wins, won)
+            plan.values[i] = hand_worth(s, t, view, wins, won)
 
 
 @kernel
@@ -213,7 +211,7 @@ def play_out(space: SearchWorkspace) -> int:
 
     The expert plays in all four seats until as many tricks are left as are solved.
     """
-    s, t, plan = space.simulated[0], space.tables[0], space.plans[0]
+    s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     while s.phase < DEAL:
         if s.phase == PLAY and t.tricks - s.trick <= plan.solved:
             set_up(space.solver.position[0], t, s)
@@ -222,7 +220,7 @@ def play_out(space: SearchWorkspace) -> int:
                 plan.solver_ready = 1
             return s.tricks_won[0] + solve_position(space.solver)
         look(space)
-        apply(s, t, expert_action(space))
+        apply(s, t, players_action(space))
     return s.tricks_won[0]
 
 

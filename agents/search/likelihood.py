@@ -18,7 +18,7 @@ from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
-from bideuchre_env.agents.search.worlds import draw_world, expert_action, look
+from bideuchre_env.agents.search.worlds import draw_world, look, players_action
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
@@ -111,19 +111,19 @@ def action_log(space: SearchWorkspace, action: int) -> float:
 
     The hand is replayed in `simulated`, by a replay with the exchange.
     """
-    s, t, book = space.simulated[0], space.tables[0], space.book
-    view, calls, model = space.views[1], space.calls[0], space.choice_models[0]
+    s, players, model = space.simulated[0], space.players, space.choice_models[0]
+    t, view, learned, calls = players.tables[0], players.views[0], players.learned, players.calls[0]
     look(space)
     mask, phase = row_of(space.masks, 0), s.phase
     if phase <= NAMING:
-        read_view(row_of(space.observations, 0), t, space.offsets[0], view)
-        if weigh_hand(view, t, book, space.bidding[0], calls):
+        read_view(row_of(space.observations, 0), t, players.offsets[0], view)
+        if weigh_hand(view, t, learned, players.scratch[0], calls):
             if phase == NAMING:
                 return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
-            if book.call_error > 0.0:
-                weigh_calls(view, t, book, call_bits(mask, t), calls)
+            if learned.call_error > 0.0:
+                weigh_calls(view, t, learned, call_bits(mask, t), calls)
                 return log(call_chance(t, action, calls, model))
-    would, first = expert_action(space), t.card_offset
+    would, first = players_action(space), t.card_offset
     if phase in (GIVING, PASSING):
         return exchange_penalty(s, space.replays[0], would - first, model)
     if phase == PLAY:
@@ -208,7 +208,8 @@ def log_likelihood(space: SearchWorkspace, floor: float) -> float:
     if most < floor:
         return UNLIKELY
     if missing:
-        s, t, reads_cards = space.simulated[0], space.tables[0], space.choice_models[0].reads_cards
+        s, t = space.simulated[0], space.players.tables[0]
+        reads_cards = space.choice_models[0].reads_cards
         wind_back(t, world, replay)
         put_in_order(replay.given)
         put_in_order(replay.passed)

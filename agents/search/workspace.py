@@ -6,17 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import new_deals
-from bideuchre_env.agents.expert.auction import CALLS
-from bideuchre_env.agents.expert.sampled_deals import LAYOUT
-from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
-from bideuchre_env.agents.rule.bidding import SCRATCH
+from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.rule.view import VIEW
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import new_states
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
@@ -83,13 +79,8 @@ HAND_CACHE = np.dtype(
 class SearchWorkspace(NamedTuple):
     """The arrays that the kernels of a searcher share; most have one row."""
 
-    tables: Array
-    offsets: Array
-    book: ExpertTables
-    views: Array  # of the decision, and of whoever acts in `simulated`
-    bidding: Array
-    calls: Array
-    deals: Array  # the expert's own at the decision; that of the others, who search no last tricks
+    expert: ExpertWorkspace  # at the decision, whose view it holds
+    players: ExpertWorkspace  # of all seats in a world; they search no last tricks
     replays: Array  # state: the hand so far
     worlds: Array  # state: a position that gives the observation
     simulated: Array  # state: a world played on, or a replay on its way
@@ -107,20 +98,14 @@ class SearchWorkspace(NamedTuple):
 def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
     """Room for one searcher's decisions; plan and choice model are still to be filled in."""
     low, high = split_seed(seed)
-    layout, deals = layout_of(rules), new_rows(LAYOUT, 2)
-    deals[:1] = new_deals(rules)
+    expert = ExpertAgent(rules).workspace()
     return SearchWorkspace(
-        compile_tables(rules),
-        layout.offsets,
-        load_tables(rules),
-        views=new_rows(VIEW, 2),
-        bidding=new_rows(SCRATCH, 1),
-        calls=new_rows(CALLS, 1),
-        deals=deals,
+        expert,
+        players=expert._replace(views=new_rows(VIEW, 1), deals=new_rows(SAMPLED_DEAL, 1)),
         replays=new_states(1),
         worlds=new_states(1),
         simulated=new_states(1),
-        observations=np.zeros((1, layout.size), np.int8),
+        observations=np.zeros((1, layout_of(rules).size), np.int8),
         masks=np.zeros((1, actions.of(rules).n), np.int8),
         plans=new_rows(PLAN, 1),
         choice_models=new_rows(CHOICE_MODEL, 1),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import ExpertWorkspace, expert_decision
+from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
@@ -247,31 +247,21 @@ def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, agai
 def draw_world(space: SearchWorkspace, number: int) -> None:
     """Redeal the world as the one of this number."""
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
-    resample_row(space.worlds, space.tables, 0, space.redeals, stream, space.high)
+    resample_row(space.worlds, space.expert.tables, 0, space.redeals, stream, space.high)
 
 
 @inline_kernel
 def look(space: SearchWorkspace) -> None:
     """Write observation and mask of the seat to act in the simulated world."""
-    s, t = space.simulated[0], space.tables[0]
-    encode(s, t, space.offsets[0], s.turn, row_of(space.observations, 0))
+    s, t = space.simulated[0], space.players.tables[0]
+    encode(s, t, space.players.offsets[0], s.turn, row_of(space.observations, 0))
     legal(s, t, row_of(space.masks, 0))
 
 
 @inline_kernel
-def expert_action(space: SearchWorkspace) -> int:
-    """What the expert does there; it searches no last tricks."""
-    return expert_decision(
-        row_of(space.observations, 0), row_of(space.masks, 0), expert_space(space, space.deals[1:])
-    )
-
-
-@inline_kernel
-def expert_space(space: SearchWorkspace, deals: Array) -> ExpertWorkspace:
-    """Where the expert decides, in the second view; `deals` (1,) is its search of last tricks."""
-    return ExpertWorkspace(
-        space.tables, space.offsets, space.book, space.views[1:], space.bidding, space.calls, deals
-    )
+def players_action(space: SearchWorkspace) -> int:
+    """What the expert does there."""
+    return expert_decision(row_of(space.observations, 0), row_of(space.masks, 0), space.players)
 
 
 @kernel

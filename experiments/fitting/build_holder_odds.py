@@ -27,18 +27,18 @@ import numpy as np
 
 from bideuchre_env import __version__
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.holder_odds import SHAPE
 from bideuchre_env.agents.expert.sampled_deals import (
     DEFENDER,
     EQUAL,
-    LAYOUT,
     MOST_HELD,
     NOWHERE,
+    SAMPLED_DEAL,
+    SHAPE,
+    begin_deals,
     contract_of,
-    deal_layout,
     holder_of,
     number_cards,
-    seed_layouts,
+    sample_deal,
 )
 from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
 from bideuchre_env.agents.rule.view import count_held
@@ -166,9 +166,9 @@ class Workspace(NamedTuple):
 def new_game(name: str, known: Array, seed: int) -> Workspace:
     """Room for a game whose deals are sampled by the odds `known`."""
     rules = RULES[name]
-    states, deals = new_states(1), new_rows(LAYOUT, 1)
+    states, deals = new_states(1), new_rows(SAMPLED_DEAL, 1)
     seed_rows(states, *split_seed(seed))
-    deals["leanings"] = known
+    deals["holder_odds"] = known
     return Workspace(
         rule_workspace(rules),
         states,
@@ -206,10 +206,10 @@ def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
 def note_card(s: Row, view: Row, deal: Row, found: Array) -> None:
     """Add where the unseen cards lie at one card, in truth and in sampled deals."""
     number_cards(view, deal)
-    seed_layouts(view, deal)
+    begin_deals(view, deal)
     note_true(s, view, deal, found[0])
     for _ in range(DRAWN):
-        if deal_layout(view, deal):
+        if sample_deal(view, deal):
             note_drawn(view, deal, found[1])
 
 

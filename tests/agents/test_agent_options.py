@@ -32,7 +32,11 @@ def _no_agents_but_the_packages_own(monkeypatch):
         ("rule", "rule", {}),
         ("pimc:worlds=20,solved=4", "pimc", {"worlds": 20, "solved": 4}),
         ("inference:milliseconds=5", "inference", {"milliseconds": 5}),
-        ("expert:doubt=1.0,margin=-0.25", "expert", {"doubt": 1.0, "margin": -0.25}),
+        (
+            "expert:standard_errors=1.0,margin=-0.25",
+            "expert",
+            {"standard_errors": 1.0, "margin": -0.25},
+        ),
     ],
 )
 def test_a_name_is_an_agent_and_its_options(name, own, options):
@@ -77,8 +81,14 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
         ("pimc:seed=3", "seed=3: no option of 'pimc' .* considered, solved, milliseconds$"),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
-        ("expert:network=3", "network=3: no option of 'expert' .*: it takes margin, doubt, lean$"),
-        ("expert:wanted=3", "wanted=3: no option of 'expert' .*: it takes margin, doubt, lean$"),
+        (
+            "expert:network=3",
+            "network=3: no option of 'expert' .*: it takes margin, standard_errors, lean$",
+        ),
+        (
+            "expert:wanted=3",
+            "wanted=3: no option of 'expert' .*: it takes margin, standard_errors, lean$",
+        ),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes none$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),
         ("pimc:worlds=0", "worlds=0: a whole number from 1 to 10000"),
@@ -170,7 +180,7 @@ def test_no_agent_is_registered_by_what_separates_options(name):
 
 
 def test_a_match_in_processes_plays_the_same_boards_and_names_the_agents_in_full():
-    pair = ("pimc:worlds=2,played_out=4,solved=2", "expert:doubt=1.0")
+    pair = ("pimc:worlds=2,played_out=4,solved=2", "expert:standard_errors=1.0")
     one, two = (match.play("six_card_v0", *pair, boards=12, seed=5, workers=k) for k in (1, 2))
     assert one.board_rows.tobytes() == two.board_rows.tobytes()
     for result in (one, two):

@@ -13,7 +13,7 @@ from support.positions import BARRIE, CINCINNATI, SIX_CARD, Position
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.endgame import error_of, search, wins_over
-from bideuchre_env.agents.expert.sampled_deals import LAYOUT
+from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.expert.win_table import MOST_TARGET, chance_to_win, win_table
 from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.agents.rule.win_curve import read_time
@@ -78,7 +78,7 @@ def test_an_observation_of_no_game_gets_a_legal_action():
 
 
 def test_a_decision_does_not_depend_on_the_ones_before_it():
-    """The layouts it looks at are drawn from the observation alone."""
+    """The deals it looks at are drawn from the observation alone."""
     seen, rules = [], RULES["club_v0"]
     sides = (agents.make("expert", rules), agents.make("rule", rules))
 
@@ -145,36 +145,36 @@ def seen_by_rule(rules, tables):
 
 
 def test_a_card_must_gain_more_than_its_error():
-    """With doubt enough the rules' card stands; with none, the layouts' word counts more often."""
+    """Many standard errors keep the rules' card; with none the search counts more often."""
     rules = RULES["cincinnati_v0"]
     rows, masks = seen_by_rule(rules, 60)
     quiet = agents.make("expert", rules, wanted=(0,) * 13).act_rows(rows, masks)
     changed = [
-        (agents.make("expert", rules, doubt=doubt).act_rows(rows, masks) != quiet).sum()
-        for doubt in (100, 2, 0)
+        (agents.make("expert", rules, standard_errors=errors).act_rows(rows, masks) != quiet).sum()
+        for errors in (100, 2, 0)
     ]
     assert changed[0] <= changed[1] < changed[2]
     assert changed[0] < changed[2] / 4
 
 
 def test_the_error_of_a_gain_is_that_of_a_mean():
-    """The sample's deviation by the root of the layouts; one layout says nothing of it."""
+    """The sample's deviation by the root of the deals; one deal says nothing of it."""
     gains = np.random.default_rng(5).normal(1.0, 3.0, 40)
-    x = new_rows(LAYOUT, 1)[0]
+    x = new_rows(SAMPLED_DEAL, 1)[0]
     for n in (2, 6, 40):
         x["sums"][3], x["squares"][3] = gains[:n].sum(), (gains[:n] ** 2).sum()
         assert error_of(x, 3, n) == pytest.approx(gains[:n].std(ddof=1) / np.sqrt(n))
     assert error_of(x, 3, 1) == np.inf
 
 
-def test_without_doubt_one_layout_is_enough():
+def test_without_standard_errors_one_deal_is_enough():
     """What nothing is known of the error does not count where no error counts."""
     rules = RULES["cincinnati_v0"]
     rows, masks = seen_by_rule(rules, 20)
     one = (0, 0, *(1,) * 11)
     quiet, bold, careful = (
-        agents.make("expert", rules, wanted=wanted, doubt=doubt).act_rows(rows, masks)
-        for wanted, doubt in (((0,) * 13, 0), (one, 0), (one, 0.5))
+        agents.make("expert", rules, wanted=wanted, standard_errors=errors).act_rows(rows, masks)
+        for wanted, errors in (((0,) * 13, 0), (one, 0), (one, 0.5))
     )
     assert np.array_equal(quiet, careful)
     assert (quiet != bold).any()
@@ -205,7 +205,7 @@ def test_the_search_finds_what_trying_everything_finds(copies):
     """Up to three tricks, one and two copies, trumps or none, everybody in or one out."""
     rng = np.random.default_rng(copies)
     for case in range(400):
-        x, left = new_rows(LAYOUT, 1)[0], int(rng.integers(1, 4))
+        x, left = new_rows(SAMPLED_DEAL, 1)[0], int(rng.integers(1, 4))
         deck = [(s, r) for s in range(4) for r in range(5) for _ in range(copies)]
         x["suit"][: len(deck)] = [card[0] for card in deck]
         x["rank"][: len(deck)] = [card[1] for card in deck]
@@ -300,7 +300,7 @@ def test_the_same_hand_is_bid_by_the_score():
         ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),
         ({"margin": "x"}, "margin='x': points"),
         ({"margin": float("nan")}, "margin=nan: points"),
-        ({"doubt": -1}, "doubt=-1: standard errors"),
+        ({"standard_errors": -1}, "standard_errors=-1: from 0 to 100"),
         ({"lean": 10**9}, "lean=1000000000: a whole number from 0 to 100"),
     ],
 )

@@ -66,7 +66,7 @@ def test_the_order_of_an_exchange_says_nothing():
 def one_log(agent, number, swap):
     """How likely a world of the decision is; with its exchanged cards the other way round."""
     space = agent.space
-    resample_row(space.worlds, space.tables, 0, space.redeals, *split_seed(number))
+    resample_row(space.worlds, space.expert.tables, 0, space.redeals, *split_seed(number))
     if swap:
         for half in ("given", "passed"):
             space.worlds[half][0, :2] = space.worlds[half][0, 1::-1]

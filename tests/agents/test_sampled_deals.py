@@ -13,16 +13,15 @@ from support.script_modules import ROOT, loaded
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data
-from bideuchre_env.agents.expert import call_network, hand_table
-from bideuchre_env.agents.expert import holder_odds as leanings
+from bideuchre_env.agents.expert import call_network, hand_table, sampled_deals
 from bideuchre_env.agents.expert.sampled_deals import (
     DECLARER,
     DEFENDER,
     EQUAL,
-    LAYOUT,
-    deal_layout,
+    SAMPLED_DEAL,
+    begin_deals,
     number_cards,
-    seed_layouts,
+    sample_deal,
 )
 from bideuchre_env.agents.rule.card_order import STRENGTH
 from bideuchre_env.agents.rule.view import VIEW, read_view
@@ -47,8 +46,8 @@ SMALL = ["--hands", "6", "--rounds", "2"]
 @pytest.mark.parametrize("variant", RULES)
 def test_every_registered_deck_has_its_numbers(variant):
     """Read-only, a defender's always `EQUAL`; 0, "not known", where nothing was ever played."""
-    known = leanings.leanings(RULES[variant])
-    assert known.shape == leanings.SHAPE
+    known = sampled_deals.holder_odds(RULES[variant])
+    assert known.shape == sampled_deals.SHAPE
     assert known.dtype == np.uint8
     assert not known.flags.writeable
     played = known.all(axis=(2, 3))
@@ -60,16 +59,18 @@ def test_every_registered_deck_has_its_numbers(variant):
 
 def test_the_numbers_are_by_deck():
     """Games of one deck share them, be they registered or made up."""
-    assert leanings.leanings(RULES["barrie_v0"]) is leanings.leanings(RULES["club_v0"])
+    assert sampled_deals.holder_odds(RULES["barrie_v0"]) is sampled_deals.holder_odds(
+        RULES["club_v0"]
+    )
     made_up = Rules(ranks="9", copies=1, partnered=(2, 4), target=17)
-    assert leanings.leanings(made_up) is leanings.leanings(RULES["cincinnati_v0"])
+    assert sampled_deals.holder_odds(made_up) is sampled_deals.holder_odds(RULES["cincinnati_v0"])
 
 
 def test_of_another_deck_nothing_is_known():
-    """Zeros, by which layouts take all to be alike; the expert plays it all the same."""
+    """Zeros, by which sampled deals take all to be alike; the expert plays it all the same."""
     rules = Rules(ranks="10", partnered=(1, 5), target=20)
-    known = leanings.leanings(rules)
-    assert known.shape == leanings.SHAPE
+    known = sampled_deals.holder_odds(rules)
+    assert known.shape == sampled_deals.SHAPE
     assert known.dtype == np.uint8
     assert not known.any()
     assert not known.flags.writeable
@@ -80,20 +81,20 @@ def test_of_another_deck_nothing_is_known():
 
 def test_the_file_is_small_and_tells_how_it_was_made():
     """Loaded without pickle; the decks are those of the registered variants."""
-    path = resources.files("bideuchre_env.agents.data").joinpath(leanings.FILE)
+    path = resources.files("bideuchre_env.agents.data").joinpath(sampled_deals.FILE)
     assert len(path.read_bytes()) < 10_000
     with np.load(path.open("rb")) as arrays:  # refuses objects
         assert all(arrays[name].dtype.kind in "uU" for name in arrays.files)
-    told = leanings.provenance()
+    told = sampled_deals.provenance()
     assert (ROOT / told["script"]).exists()
     assert told["command"].startswith(f"python {told['script']} --hands {told['hands']} ")
     assert told["seed"] == 1
     assert {name for names in told["games"].values() for name in names} == set(RULES)
-    assert sorted(leanings.known_decks()) == sorted(told["games"])
+    assert sorted(sampled_deals.known_decks()) == sorted(told["games"])
 
 
 def forget():
-    for cached in (data.read_file, leanings.deck_leanings, hand_table.hand_table):
+    for cached in (data.read_file, sampled_deals.deck_odds, hand_table.hand_table):
         cached.cache_clear()
 
 
@@ -107,12 +108,12 @@ def folder(monkeypatch, tmp_path):
 
 
 LOADERS = {
-    leanings.FILE: lambda: leanings.leanings(CINCINNATI),
+    sampled_deals.FILE: lambda: sampled_deals.holder_odds(CINCINNATI),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
     call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
 }
 PROVENANCES = {
-    leanings.FILE: leanings.provenance,
+    sampled_deals.FILE: sampled_deals.provenance,
     hand_table.FILE: hand_table.provenance,
     call_network.FILE: call_network.provenance,
 }
@@ -136,7 +137,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(folder, name):
 def test_a_file_without_its_arrays_is_damaged(folder, name):
     with (folder / name).open("wb") as file:
         np.savez_compressed(file, provenance=np.array("{"))
-    if name != leanings.FILE:  # a deck it lacks is one of which nothing is known
+    if name != sampled_deals.FILE:  # a deck it lacks is one of which nothing is known
         with pytest.raises(TableError, match=r"no .* in it"):
             LOADERS[name]()
     with pytest.raises(TableError, match="its provenance cannot be read"):
@@ -146,7 +147,7 @@ def test_a_file_without_its_arrays_is_damaged(folder, name):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        (leanings.FILE, "24x1"),
+        (sampled_deals.FILE, "24x1"),
         (hand_table.FILE, "keys_24x1"),
         (hand_table.FILE, "tricks_24x1"),
         (hand_table.FILE, "lone_24x1"),
@@ -176,7 +177,7 @@ def test_the_declarer_has_the_trumps(variant):
 
     (A right bower it has in Barrie is led at once, and not left in its hand.)
     """
-    known, rank = leanings.leanings(RULES[variant]), STRENGTH[SUITS.index("S")]
+    known, rank = sampled_deals.holder_odds(RULES[variant]), STRENGTH[SUITS.index("S")]
     for held in range(2, 6):
         for card in ("AS", "KS", "QS"):
             assert known[TRUMPS, held, DECLARER, rank[parse_card(card)]] > EQUAL
@@ -186,12 +187,12 @@ def test_the_declarer_has_the_trumps(variant):
 
 
 @entry_kernel
-def fill_leans(rows, tables, offsets, views, layouts):
-    """How likely each unseen card is taken to lie with each seat, into `layouts`."""
-    v, x = views[0], layouts[0]
+def fill_odds(rows, tables, offsets, views, deals):
+    """How likely each unseen card is taken to lie with each seat, into `deals`."""
+    v, x = views[0], deals[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
     number_cards(v, x)
-    seed_layouts(v, x)
+    begin_deals(v, x)
 
 
 def test_a_lone_contract_no_variant_of_the_deck_has_leans_by_its_strain():
@@ -202,12 +203,12 @@ def test_a_lone_contract_no_variant_of_the_deck_has_leans_by_its_strain():
     state = position.states[0]
     while state["trick"] < 7 or state["turn"] == 1:  # a defender with five cards
         position.do(position.choice())
-    views, layouts = new_rows(VIEW, 1), new_rows(LAYOUT, 1)
-    layouts["leanings"], layouts["lean_by"] = leanings.leanings(rules), 2
-    fill_leans(
-        position.look()[0][np.newaxis], position.tables, position.layout.offsets, views, layouts
+    views, deals = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1)
+    deals["holder_odds"], deals["lean_by"] = sampled_deals.holder_odds(rules), 2
+    fill_odds(
+        position.look()[0][np.newaxis], position.tables, position.layout.offsets, views, deals
     )
-    x, declarer = layouts[0], int(views[0]["declarer"])
+    x, declarer = deals[0], int(views[0]["declarer"])
     other = 4 - declarer  # the other defender
     unseen = [place for place in range(x["n"]) if int(x["unseen"]) >> place & 1]
     trumps = {place for place in unseen if x["suit"][place] == SUITS.index("S")}
@@ -236,30 +237,30 @@ def at_first_card_of_defenders(variant, games):
 
 
 @entry_kernel
-def where_they_lie(rows, tables, offsets, views, layouts, kinds, deals, found):
-    """Deal layouts from what the first row shows, and count where cards of these kinds lie."""
-    v, x = views[0], layouts[0]
+def where_they_lie(rows, tables, offsets, views, rooms, kinds, n, found):
+    """Sample n deals from what the first row shows, and count where cards of these kinds lie."""
+    v, x = views[0], rooms[0]
     read_view(row_of(rows, 0), tables[0], offsets[0], v)
     number_cards(v, x)
-    seed_layouts(v, x)
-    for _ in range(deals):
-        if deal_layout(v, x):
+    begin_deals(v, x)
+    for _ in range(n):
+        if sample_deal(v, x):
             for seat in range(1, len(found)):
                 for place in range(int(x.n)):
                     if kinds >> int(x.kind[place]) & 1 and int(x.hands[seat]) >> place & 1:
                         found[seat] += 1
 
 
-def test_layouts_give_the_trumps_to_those_who_have_them():
-    """The trumps a defender cannot see, by their holder, in truth and in layouts it deals.
+def test_sampled_deals_give_the_trumps_to_those_who_have_them():
+    """The trumps a defender cannot see, by their holder, in truth and in deals it samples.
 
     With the numbers both agree; with cards taken to lie alike the declarer has far too few.
     """
-    rules, deals = CINCINNATI, 4
+    rules, n = CINCINNATI, 4
     tables, layout = compile_tables(rules), layout_of(rules)
     kinds = [int(tables["suit_bits"][0][strain][strain]) for strain in range(NO_TRUMP)]
-    room = new_rows(VIEW, 1), new_rows(LAYOUT, 1), new_rows(LAYOUT, 1)
-    room[1]["leanings"] = leanings.leanings(rules)
+    room = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1), new_rows(SAMPLED_DEAL, 1)
+    room[1]["holder_odds"] = sampled_deals.holder_odds(rules)
     truth, told, alike = np.zeros(5), np.zeros(5, np.int64), np.zeros(5, np.int64)
     states = at_first_card_of_defenders("cincinnati_v0", 1200)
     for i in range(len(states)):
@@ -271,9 +272,9 @@ def test_layouts_give_the_trumps_to_those_who_have_them():
             (int(s["hands"][(turn + seat) & 3]) & trumps).bit_count() for seat in order[1:4]
         ]
         row, _ = look(rules, states, np.array([i]))
-        for layouts, counts in ((room[1], told), (room[2], alike)):
+        for deals, counts in ((room[1], told), (room[2], alike)):
             found = np.zeros(5, np.int64)
-            where_they_lie(row, tables, layout.offsets, room[0], layouts, trumps, deals, found)
+            where_they_lie(row, tables, layout.offsets, room[0], deals, trumps, n, found)
             counts += found[order]
     shares = [counts[1] / counts.sum() for counts in (truth, told, alike)]
     assert shares[0] > 0.5
@@ -304,9 +305,9 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     told = json.loads(str(arrays.pop("provenance")))
     assert told["hands"] == 6
     assert told["rounds"] == 2
-    assert sorted(arrays) == sorted(told["games"]) == sorted(leanings.known_decks())
+    assert sorted(arrays) == sorted(told["games"]) == sorted(sampled_deals.known_decks())
     for known in arrays.values():
-        assert known.shape == leanings.SHAPE
+        assert known.shape == sampled_deals.SHAPE
         assert known.dtype == np.uint8
         played = known.all(axis=(2, 3))
         assert played[:2, 2:].all()
@@ -321,8 +322,11 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
 
 
 def test_a_round_moves_the_numbers_towards_the_truth(script):
-    """A holder whom layouts give a card half as often as it has it counts double after."""
-    known, found = np.full(leanings.SHAPE, EQUAL, np.uint8), np.zeros((2, *leanings.SHAPE))
+    """A holder whom sampled deals give a card half as often as it has it counts double after."""
+    known, found = (
+        np.full(sampled_deals.SHAPE, EQUAL, np.uint8),
+        np.zeros((2, *sampled_deals.SHAPE)),
+    )
     found[:, TRUMPS, 3, :, 5] = 1e6
     found[1, TRUMPS, 3, DECLARER, 5] = 5e5
     found[0, NO_TRUMPS, 3, DEFENDER, 5], found[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6
@@ -359,8 +363,8 @@ def test_bad_arguments_are_refused_before_anything_is_dealt(script, tmp_path, op
 @pytest.mark.slow
 def test_the_script_makes_the_file_that_is_shipped(script, tmp_path):
     """Same seed, same numbers; how many hands and rounds, the file says."""
-    told = leanings.provenance()
+    told = sampled_deals.provenance()
     options = [f"--{name}={told[name]}" for name in ("hands", "rounds", "seed")]
     arrays = made(script, tmp_path / "l.npz", *options)
-    for deck in leanings.known_decks():
-        assert np.array_equal(arrays[deck], data.read_file(leanings.FILE)[deck])
+    for deck in sampled_deals.known_decks():
+        assert np.array_equal(arrays[deck], data.read_file(sampled_deals.FILE)[deck])

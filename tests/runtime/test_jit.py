@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.exercise import exercise, exercise_players
+from support.fuzzing import BOUNDS_CHECKED
 
 import bideuchre_env
 from bideuchre_env.runtime import cache, intrinsics

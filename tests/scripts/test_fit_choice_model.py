@@ -106,7 +106,9 @@ def test_the_true_worlds_are_what_was_seen(fit, gathered):
     assert set(hands) == {0, 1, 2}
     again, mask_again = np.zeros_like(seen), np.zeros_like(masks)
     for told in (gathered.truths, gathered.bases):
-        encode_rows(told, space.tables, space.offsets, np.arange(n), again, mask_again)
+        encode_rows(
+            told, space.expert.tables, space.expert.offsets, np.arange(n), again, mask_again
+        )
         assert np.array_equal(seen, again)
         assert np.array_equal(masks, mask_again)
     assert np.array_equal(gathered.truths["hands"][:, 0], states["hands"][range(n), states["turn"]])
