@@ -22,7 +22,7 @@ from typing import Any
 
 import bideuchre_env
 from bideuchre_env import match, records_io
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
 
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
@@ -30,7 +30,7 @@ BEGIN, END = "<!-- ladder -->", "<!-- end -->"
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
@@ -45,11 +45,6 @@ class Args:
     workers: int = field(default=1, metadata={"help": "processes that play; same results"})
     out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished rungs are"})
     write: Path | None = field(default=None, metadata={"help": "a file to put the table into"})
-
-
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
 
 
 def searches(agent: str) -> bool:
@@ -125,4 +120,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

@@ -26,7 +26,7 @@ from tournament_picture import Scores, draw
 
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.report import part_of, share_of
 from bideuchre_env.evaluation.results import Result
@@ -37,7 +37,7 @@ from bideuchre_env.evaluation.statistics.sequential import Bounds
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
@@ -73,11 +73,6 @@ COLUMNS = (
     *("sprt_low", "sprt_high", "sprt_llr", "sprt_verdict"),
 )
 Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
-
-
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
 
 
 def main(args: Args) -> int:
@@ -358,4 +353,4 @@ def matrix(results: list[Result], variant: str) -> Scores:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

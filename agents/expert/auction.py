@@ -53,7 +53,7 @@ LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
 
 CALLS = np.dtype(
     [
-        ("mean", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
+        ("means", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
         ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
         ("features", np.float64, (N_STRAINS, N_HAND)),  # of the hand, by strain
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
@@ -99,9 +99,9 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
             calls.features[strain, i] = scratch.features[i]
         shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
         shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
-        calls.mean[strain] = 0.0
+        calls.means[strain] = 0.0
         for won in range(t.tricks + 1):
-            calls.mean[strain] += won * calls.chances[strain, won]
+            calls.means[strain] += won * calls.chances[strain, won]
         for exchange in range(4):
             chance = float(learned.lone[row, lone_lead, exchange, there])
             calls.lone[exchange, strain] = chance / SCALE
@@ -143,7 +143,7 @@ def find_best(calls: Row) -> None:
     """Fill in the strains in order, and the best to play alone."""
     for strain in range(N_STRAINS):
         place = strain
-        while place > 0 and calls.mean[strain] > calls.mean[calls.ranked[place - 1]]:
+        while place > 0 and calls.means[strain] > calls.means[calls.ranked[place - 1]]:
             calls.ranked[place] = calls.ranked[place - 1]
             place -= 1
         calls.ranked[place] = strain
@@ -152,7 +152,7 @@ def find_best(calls: Row) -> None:
         for strain in range(1, N_STRAINS):
             best = calls.best_lone[exchange]
             more = calls.lone[exchange, strain] - calls.lone[exchange, best]
-            if more > 0.0 or (more == 0.0 and calls.mean[strain] > calls.mean[best]):
+            if more > 0.0 or (more == 0.0 and calls.means[strain] > calls.means[best]):
                 calls.best_lone[exchange] = strain
 
 
@@ -230,7 +230,7 @@ def plain_points(
         calls.win = calls.standing_win
         if view.standing < 0 and view.calls_made < 3:
             passing = learned.weights[0].passing[view.calls_made]
-            points = passing[0] + passing[1] * calls.mean[calls.ranked[0]]
+            points = passing[0] + passing[1] * calls.means[calls.ranked[0]]
     elif t.alone[level]:
         made = calls.lone[t.exchange[level], strain]
         lone_contract(view, t, level, True, made, wins, calls)
@@ -303,11 +303,11 @@ def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
     if level > view.level + 1:
         if view.calls_made == 3:
             return False  # nobody is left to outbid: a lower bid brings the same tricks
-        if t.need[level] > calls.mean[strain] + REACH:
+        if t.need[level] > calls.means[strain] + REACH:
             return False  # a lower bid would fail too, for less
     if place == 0:
         return True
-    near = calls.mean[strain] > calls.mean[calls.ranked[0]] - CLOSE
+    near = calls.means[strain] > calls.means[calls.ranked[0]] - CLOSE
     return place < N_TRIED and near and t.strains_per_bid > 1
 
 
@@ -326,13 +326,18 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 def expert_call(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> int:
     """The call to make, as an action; `legal` as in `weigh_calls`."""
     weigh_calls(view, t, learned, legal, calls)
-    chosen, most = -1, NOT_WEIGHED
-    for level in range(-1, t.n_levels):
-        for place in range(N_STRAINS):
-            if calls.worth[1 + level, place] > most:
-                chosen = call_action(t, level, calls.ranked[place])
-                most = calls.worth[1 + level, place]
-    return chosen
+    best = best_call(t, calls)
+    return call_action(t, (best >> 3) - 1, calls.ranked[best & 7]) if best >= 0 else -1
+
+
+@kernel
+def best_call(t: Row, calls: Row) -> int:
+    """The call of most worth, as 8 * (1 + level) + the place of its strain; -1 of none."""
+    best, most = -1, NOT_WEIGHED
+    for call in range(8 * (1 + t.n_levels)):
+        if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
+            best, most = call, calls.worth[call >> 3, call & 7]
+    return best
 
 
 @kernel

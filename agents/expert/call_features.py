@@ -122,8 +122,8 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
     inputs, tricks = calls.inputs, t.tricks
     best, second = calls.ranked[0], calls.ranked[1]
     for place in range(3):
-        inputs[AT.means + place] = TRICKS * calls.mean[calls.ranked[place]]
-    inputs[AT.no_trump_mean] = TRICKS * calls.mean[NO_TRUMP]
+        inputs[AT.means + place] = TRICKS * calls.means[calls.ranked[place]]
+    inputs[AT.no_trump_mean] = TRICKS * calls.means[NO_TRUMP]
     inputs[AT.table_mean] = TRICKS * calls.table_mean[best]
     at_least = 0.0
     for short in range(4):
@@ -186,11 +186,11 @@ def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls
     else:
         inputs[AT.partnered] = 1.0
         inputs[AT.need + min(need, MOST_NEED) - 1] = 1.0
-        inputs[AT.short] = TRICKS * (need - calls.mean[strain])
+        inputs[AT.short] = TRICKS * (need - calls.means[strain])
     inputs[AT.made] = made
     inputs[AT.points] = POINTS * calls.points
     inputs[AT.jump] = 0.25 * (level - view.level - 1)
-    inputs[AT.behind] = TRICKS * (calls.mean[strain] - calls.mean[calls.ranked[0]])
+    inputs[AT.behind] = TRICKS * (calls.means[strain] - calls.means[calls.ranked[0]])
     for place in range(2):
         inputs[AT.rank + place] = 1.0 if strain == calls.ranked[place] else 0.0
     inputs[AT.no_trump] = 1.0 if strain == NO_TRUMP else 0.0

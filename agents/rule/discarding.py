@@ -47,13 +47,16 @@ def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
 
 
 @kernel
-def least_kept(view: Row, t: Row, kinds: int) -> int:
-    """The card of a set that is least worth keeping."""
+def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
+    """The card of a set that is least worth keeping; with `trumps_last` low trumps are kept."""
+    strain = view.strain
     best, least = -1, 1 << 30
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
         value = keep_value(view, t, kind)
+        if trumps_last and view.trumps >> kind & 1 and STRENGTH[strain, kind] <= LOW_TRUMP:
+            value = 380 + STRENGTH[strain, kind]
         if value <= least:
             best, least = kind, value
     return best
@@ -62,17 +65,7 @@ def least_kept(view: Row, t: Row, kinds: int) -> int:
 @kernel
 def give_up(view: Row, t: Row, legal: int) -> int:
     """The card a lone declarer gives up: a losing side card, then a low trump, never an ace."""
-    strain = view.strain
-    best, least = -1, 1 << 30
-    while legal:
-        kind = lowest_bit(legal)
-        legal &= legal - 1
-        value = keep_value(view, t, kind)
-        if view.trumps >> kind & 1 and STRENGTH[strain, kind] <= LOW_TRUMP:
-            value = 380 + STRENGTH[strain, kind]
-        if value <= least:
-            best, least = kind, value
-    return best
+    return least_kept(view, t, legal, True)
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_chance
@@ -111,18 +111,18 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
     add_candidate(plan, plan.expert_action)
     most = NOT_WEIGHED
     while plan.n < MOST_CALLS:
-        best_level, best_place, best = -2, 0, NOT_WEIGHED
-        for level in range(-1, t.n_levels):
-            for place in range(N_STRAINS):
-                if calls.worth[1 + level, place] > best:
-                    best_level, best_place, best = level, place, calls.worth[1 + level, place]
-        most = max(most, best)
-        if best_level < -1 or best < most - NEAR * calls.slope:
+        best = best_call(t, calls)
+        if best < 0:
             return
-        action = call_action(t, best_level, calls.ranked[best_place])
+        level, place = (best >> 3) - 1, best & 7
+        worth = calls.worth[1 + level, place]
+        most = max(most, worth)
+        if worth < most - NEAR * calls.slope:
+            return
+        action = call_action(t, level, calls.ranked[place])
         add_candidate(plan, action)
-        plan.priors[index_of(plan, action)] = best
-        calls.worth[1 + best_level, best_place] = NOT_WEIGHED
+        plan.priors[index_of(plan, action)] = worth
+        calls.worth[1 + level, place] = NOT_WEIGHED
 
 
 @kernel

@@ -78,7 +78,7 @@ def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> fl
             best = calls.lone[exchange, calls.best_lone[exchange]]
             part = exp((calls.lone[exchange, other] - best) / model.chance)
         else:
-            part = exp((calls.mean[other] - calls.mean[calls.ranked[0]]) / model.tricks)
+            part = exp((calls.means[other] - calls.means[calls.ranked[0]]) / model.tricks)
         total += part
         if other == strain:
             own = part

@@ -28,7 +28,7 @@ import numpy as np
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, canonical_key
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.auction import N_STRAINS
@@ -58,7 +58,7 @@ LOWEST = {16: "J", 24: "9"}
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     first: int = field(default=40, metadata={"help": "deals of every strain with partner"})
@@ -70,25 +70,16 @@ class Args:
     out: Path = field(default=Path("runs/hand_tables.npz"), metadata={"help": "written at the end"})
 
 
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
-
-
 def main(args: Args) -> int:
-    """Play both decks and write the file; 130, and no file, if interrupted."""
+    """Play both decks and write the file; no file if interrupted."""
     words = split_seed(args.seed)
     if min(args.first, args.more, args.first_alone, args.more_alone) < 1 or args.hands < 0:
         raise OptionError("--first, --more, --first-alone and --more-alone: at least 1 deal")
     arrays: dict[str, Array] = {}
-    try:
-        for kinds, copies in DECKS:
-            start = time.perf_counter()
-            arrays |= make_deck(kinds, copies, args, words[0])
-            print(f"{kinds}x{copies}: {time.perf_counter() - start:.0f} s", flush=True)
-    except KeyboardInterrupt:
-        print("interrupted: nothing is written", file=sys.stderr)
-        return 130
+    for kinds, copies in DECKS:
+        start = time.perf_counter()
+        arrays |= make_deck(kinds, copies, args, words[0])
+        print(f"{kinds}x{copies}: {time.perf_counter() - start:.0f} s", flush=True)
     write_file(args.out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
     return 0
@@ -289,4 +280,4 @@ def play_out(s: Row, table: Table) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

@@ -43,7 +43,7 @@ from bideuchre_env.agents.expert.sampled_deals import (
 from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
 from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.hands import held
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
@@ -64,7 +64,7 @@ AT_ONCE = 250  # hands between two looks at Ctrl-C
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to count; every field is an option of the command line."""
 
     hands: int = field(default=5000, metadata={"help": "hands of each game in each round"})
@@ -73,24 +73,15 @@ class Args:
     out: Path = field(default=Path("runs/holder_odds.npz"), metadata={"help": "written at the end"})
 
 
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
-
-
 def main(args: Args) -> int:
-    """Count every deck and write the file; 130, and no file, if interrupted."""
+    """Count every deck and write the file; no file if interrupted."""
     split_seed(args.seed)
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
     arrays: dict[str, Array] = {}
-    try:
-        for deck, names in decks().items():
-            arrays[deck] = count_deck(deck, names, args)
-            print(f"{deck}: {', '.join(names)}", flush=True)
-    except KeyboardInterrupt:
-        print("interrupted: nothing is written", file=sys.stderr)
-        return 130
+    for deck, names in decks().items():
+        arrays[deck] = count_deck(deck, names, args)
+        print(f"{deck}: {', '.join(names)}", flush=True)
     write_file(args.out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size:,} bytes")
     return 0
@@ -243,4 +234,4 @@ def note_drawn(view: Row, deal: Row, found: Array) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

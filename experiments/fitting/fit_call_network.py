@@ -35,6 +35,7 @@ from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import (
     NOT_WEIGHED,
+    best_call,
     plain_points,
     weigh_calls,
 )
@@ -58,7 +59,7 @@ from bideuchre_env.agents.rule.bidding import (
     describe_auction,
 )
 from bideuchre_env.agents.rule.view import read_view
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
@@ -106,7 +107,7 @@ TRIAL = np.dtype(
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
     games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
@@ -121,13 +122,8 @@ class Args:
     )
 
 
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
-
-
 def main(args: Args) -> int:
-    """Fit the games and write the file; 130, and no file, if interrupted."""
+    """Fit the games and write the file; no file if interrupted."""
     split_seed(args.seed)
     if unknown := sorted(set(args.games) - set(GAMES)):
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
@@ -135,16 +131,12 @@ def main(args: Args) -> int:
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
     told = {} if set(args.games) == set(GAMES) else provenance()
     networks = {name: fitted_network(name) for name in told if name not in args.games}
-    try:
-        for name in args.games:
-            start = time.perf_counter()
-            networks[name] = fit_game(name, args)
-            made = {each: getattr(args, each) for each in ("hands", "rounds", "search", "seed")}
-            told[name] = {"script": "experiments/fitting/fit_call_network.py", **made}
-            print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-    except KeyboardInterrupt:
-        print("interrupted: nothing is written", file=sys.stderr)
-        return 130
+    for name in args.games:
+        start = time.perf_counter()
+        networks[name] = fit_game(name, args)
+        made = {each: getattr(args, each) for each in ("hands", "rounds", "search", "seed")}
+        told[name] = {"script": "experiments/fitting/fit_call_network.py", **made}
+        print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     parts = NETWORK.names or ()
     arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
     write_file(args.out, arrays, told)
@@ -255,10 +247,8 @@ def try_rows(
         if not weigh_hand(view, t, learned, work.scratch[0], calls):
             continue
         weigh_calls(view, t, learned, call_bits(row_of(masks, i), t), calls)
-        best, most = 0, NOT_WEIGHED
-        for call in range(8 * (1 + t.n_levels)):
-            if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
-                best, most = call, calls.worth[call >> 3, call & 7]
+        best = max(best_call(t, calls), 0)
+        most = calls.worth[best >> 3, best & 7]
         other, best_draw = -1, -1
         least = most - width * calls.slope if words[i] % 100 >= ANY else NOT_WEIGHED + 1.0
         for call in range(8 * (1 + t.n_levels)):
@@ -274,12 +264,7 @@ def try_rows(
 @kernel
 def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
     """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
-    t, view, calls, features = (
-        work.tables[0],
-        work.views[0],
-        work.calls[0],
-        work.scratch[0].features,
-    )
+    t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
     trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)
     for i in range(N_INPUTS):
@@ -391,4 +376,4 @@ def check_trained(p: dict[str, Array], x: Array, y: Array, before: float) -> Non
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

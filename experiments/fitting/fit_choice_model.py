@@ -45,7 +45,7 @@ from bideuchre_env.agents.search.agent import (
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, new_states
@@ -72,7 +72,7 @@ Played = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
@@ -89,11 +89,6 @@ class Args:
         metadata={"help": "worlds the players try a card in, and as many for a call"},
     )
     seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
-
-
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
 
 
 def main(args: Args) -> int:
@@ -327,4 +322,4 @@ def source(numbers: Numbers) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

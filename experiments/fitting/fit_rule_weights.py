@@ -49,7 +49,7 @@ from bideuchre_env.agents.rule.bidding import (
 from bideuchre_env.agents.rule.hand_features import N_FEATURES, describe_hand
 from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.agents.rule.weights import DECKS, FITTED, load_weights, provenance
-from bideuchre_env.cli.script_args import parse, run
+from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, new_states
@@ -69,7 +69,7 @@ FEWEST = 50  # with fewer hands than this a fit leaves its weights as they were
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
     decks: tuple[str, ...] = field(default=NAMES, metadata={"help": "the decks to fit"})
@@ -81,30 +81,21 @@ class Args:
     )
 
 
-def parse_args(arguments: list[str] | None = None) -> Args:
-    """The command line as `Args`: an option a field, its default the field's."""
-    return parse(Args, __doc__, arguments)
-
-
 def main(args: Args) -> int:
-    """Fit the decks and write the file; 130, and no file, if interrupted."""
+    """Fit the decks and write the file; no file if interrupted."""
     check(args)
     arrays: dict[str, Array] = {}
     made = provenance()
-    try:
-        for place, (name, deck) in enumerate(zip(NAMES, DECKS, strict=True)):
-            weights = load_weights(*deck)[0]
-            if name in args.decks:
-                start = time.perf_counter()
-                weights = fit_deck(*deck, args, np.random.default_rng([args.seed, place]))
-                options = {each: getattr(args, each) for each in ("deals", "rounds", "seed")}
-                made[name] = {"script": "experiments/fitting/fit_rule_weights.py", **options}
-                print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-            for part, decimals in DECIMALS.items():  # adding 0.0 leaves no -0.0
-                arrays[f"{name}_{part}"] = np.round(weights[part], decimals) + 0.0
-    except KeyboardInterrupt:
-        print("interrupted: nothing is written", file=sys.stderr)
-        return 130
+    for place, (name, deck) in enumerate(zip(NAMES, DECKS, strict=True)):
+        weights = load_weights(*deck)[0]
+        if name in args.decks:
+            start = time.perf_counter()
+            weights = fit_deck(*deck, args, np.random.default_rng([args.seed, place]))
+            options = {each: getattr(args, each) for each in ("deals", "rounds", "seed")}
+            made[name] = {"script": "experiments/fitting/fit_rule_weights.py", **options}
+            print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
+        for part, decimals in DECIMALS.items():  # adding 0.0 leaves no -0.0
+            arrays[f"{name}_{part}"] = np.round(weights[part], decimals) + 0.0
     write_file(args.out, arrays, made)
     print(f"written to {args.out}")
     return 0
@@ -389,4 +380,4 @@ def begin_rows(states: Array, tables: Array) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main, parse_args))
+    sys.exit(run(main, Args))

@@ -101,7 +101,7 @@ def test_the_file_is_small_and_tells_how_it_was_made():
 def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
     """Same seed, same table: the first hands of each deck over again."""
     with loaded("experiments/fitting", Path(provenance()["script"]).stem) as (script,):
-        args = script.parse_args(["--hands", "5", "--out", str(tmp_path / "t.npz")])
+        args = script.Args.parse(["--hands", "5", "--out", str(tmp_path / "t.npz")])
         assert script.main(args) == 0
         with np.load(tmp_path / "t.npz") as made:
             for kinds, copies in DECKS:
@@ -109,7 +109,7 @@ def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
                 assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
                 assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
         with pytest.raises(OptionError):
-            script.main(script.parse_args(["--first", "0"]))
+            script.main(script.Args.parse(["--first", "0"]))
 
 
 @pytest.mark.slow

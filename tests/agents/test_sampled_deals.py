@@ -25,6 +25,7 @@ from bideuchre_env.agents.expert.sampled_deals import (
 )
 from bideuchre_env.agents.rule.card_order import STRENGTH
 from bideuchre_env.agents.rule.view import VIEW, read_view
+from bideuchre_env.cli import script_args
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import DEAL, PLAY
@@ -292,7 +293,7 @@ def script():
 
 
 def made(script, out, *options):
-    assert script.main(script.parse_args([*SMALL, "--out", str(out), *options])) == 0
+    assert script.main(script.Args.parse([*SMALL, "--out", str(out), *options])) == 0
     with np.load(out) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
@@ -345,7 +346,7 @@ def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(script, "note_hands", interrupted)
-    assert script.main(script.parse_args(["--out", str(tmp_path / "l.npz")])) == 130
+    assert script_args.run(script.main, script.Args, ["--out", str(tmp_path / "l.npz")]) == 130
     assert "nothing is written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -356,7 +357,7 @@ def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
 )
 def test_bad_arguments_are_refused_before_anything_is_dealt(script, tmp_path, options, told):
     with pytest.raises(OptionError, match=told):
-        script.main(script.parse_args(["--out", str(tmp_path / "l.npz"), *options]))
+        script.main(script.Args.parse(["--out", str(tmp_path / "l.npz"), *options]))
     assert list(tmp_path.iterdir()) == []
 
 

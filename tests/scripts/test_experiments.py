@@ -41,7 +41,7 @@ def test_every_field_is_an_option(scripts, name):
     """Without options, the defaults; with all of them, their values, each in the field's type."""
     script = scripts[name]
     plain = script.Args()
-    assert script.parse_args([]) == plain
+    assert script.Args.parse([]) == plain
     options, expected = [], {}
     for option in fields(script.Args):
         default, dashed = option.default, "--" + option.name.replace("_", "-")
@@ -50,7 +50,7 @@ def test_every_field_is_an_option(scripts, name):
         unset = (-0.5, 1.0) if bounds else Path("else")
         expected[option.name] = other.get(type(default), unset)
         options += [dashed] if default is False else [dashed, *words(expected[option.name])]
-    parsed = vars(script.parse_args(options))
+    parsed = vars(script.Args.parse(options))
     assert parsed == expected
     assert all(type(parsed[key]) is type(value) for key, value in expected.items())
 
@@ -60,7 +60,7 @@ def test_help_tells_every_option_and_its_default(scripts, name, capsys):
     """`--help` begins with what the script does."""
     script = scripts[name]
     with pytest.raises(SystemExit) as ended:
-        script.parse_args(["--help"])
+        script.Args.parse(["--help"])
     assert ended.value.code == 0
     page = " ".join(capsys.readouterr().out.split())
     assert " ".join(script.__doc__.partition("\n")[0].split()) in page
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_one_line_and_code_2(
     script, out = scripts[name], tmp_path / "out"
     monkeypatch.setattr(sys, "argv", [f"{name}.py", *options, "--out", str(out)])
     try:
-        code = script_args.run(script.main, script.parse_args)
+        code = script_args.run(script.main, script.Args)
     except SystemExit as ended:
         code = ended.code
     assert code == 2

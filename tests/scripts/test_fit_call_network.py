@@ -10,6 +10,7 @@ from support.script_modules import loaded
 
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.call_network import LAYERS, NETWORK, fitted_network, provenance
+from bideuchre_env.cli import script_args
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
@@ -24,7 +25,7 @@ def fit():
 
 
 def run(fit, out, *options):
-    assert fit.main(fit.parse_args([*SMALL, "--out", str(out), *options])) == 0
+    assert fit.main(fit.Args.parse([*SMALL, "--out", str(out), *options])) == 0
     with np.load(out) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
@@ -138,7 +139,7 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "fit_game", interrupted)
-    assert fit.main(fit.parse_args(["--out", str(tmp_path / "network.npz")])) == 130
+    assert script_args.run(fit.main, fit.Args, ["--out", str(tmp_path / "network.npz")]) == 130
     assert "nothing is written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -155,5 +156,5 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
 )
 def test_bad_arguments_are_refused_before_anything_is_dealt(fit, tmp_path, options, told):
     with pytest.raises(OptionError, match=told):
-        fit.main(fit.parse_args(["--out", str(tmp_path / "network.npz"), *options]))
+        fit.main(fit.Args.parse(["--out", str(tmp_path / "network.npz"), *options]))
     assert list(tmp_path.iterdir()) == []

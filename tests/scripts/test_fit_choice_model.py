@@ -28,7 +28,7 @@ def fit():
 @pytest.fixture(scope="module")
 def gathered(fit):
     """Positions of a few hands of a game with exchanges."""
-    return fit.gather("barrie_v0", fit.parse_args(SMALL), fit.FITTED)
+    return fit.gather("barrie_v0", fit.Args.parse(SMALL), fit.FITTED)
 
 
 def after_the_lead(fit, other):
@@ -85,7 +85,7 @@ def test_what_nobody_says_counts_for_nothing(fit):
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
 def test_what_the_others_do_tells_of_their_cards(fit, variant):
     """By the shipped numbers the true cards are likelier than drawn ones, surely so."""
-    args = fit.parse_args(["--hands", "40", "--search", "1", "--worlds", "30"])
+    args = fit.Args.parse(["--hands", "40", "--search", "1", "--worlds", "30"])
     positions = fit.gather(variant, args, fit.FITTED)
     n = len(positions.hands)
     gain = fit.over(positions, positions.scores(FITTED_MODEL), np.full(n, -math.log(31)))
@@ -98,7 +98,7 @@ def test_what_the_others_do_tells_of_their_cards(fit, variant):
 def test_the_true_worlds_are_what_was_seen(fit, gathered):
     """Told again with the cards of all seats, a position gives the same observation."""
     space, n = gathered.space, len(gathered.truths)
-    args = fit.parse_args(SMALL)
+    args = fit.Args.parse(SMALL)
     rng = np.random.default_rng([args.seed, [*fit.RULES].index("barrie_v0"), fit.FITTED])
     rng.integers(2**62)
     seen, masks, states, hands = fit.play(fit.RULES["barrie_v0"], "again", args, rng)
@@ -119,7 +119,7 @@ def test_the_true_worlds_are_what_was_seen(fit, gathered):
 
 def test_held_out_hands_are_others(fit, gathered):
     """The comparison is of hands that the numbers were not fitted to."""
-    other = fit.gather("barrie_v0", fit.parse_args(SMALL), fit.HELD_OUT)
+    other = fit.gather("barrie_v0", fit.Args.parse(SMALL), fit.HELD_OUT)
     assert not {row.tobytes() for row in gathered.truths} & {row.tobytes() for row in other.truths}
 
 
@@ -176,7 +176,7 @@ def test_the_numbers_are_printed_as_the_package_has_them(fit):
 
 def run(fit, capsys, *options):
     """A small fit: its table as cells, and the numbers."""
-    assert fit.main(fit.parse_args([*SMALL, *options])) == 0
+    assert fit.main(fit.Args.parse([*SMALL, *options])) == 0
     numbers, end, table = capsys.readouterr().out.partition("FITTED_MODEL = ")[2].partition("}")
     numbers += end
     cells = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| `")]
@@ -209,7 +209,7 @@ def test_ctrl_c_compares_what_is_found(fit, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "climb", interrupted)
-    assert fit.main(fit.parse_args([*SMALL, "--variants", "cincinnati_v0"])) == 130
+    assert fit.main(fit.Args.parse([*SMALL, "--variants", "cincinnati_v0"])) == 130
     printed = capsys.readouterr()
     assert "| found |" in printed.out
     assert '"lead": 0.123,' in printed.out
@@ -219,7 +219,7 @@ def test_ctrl_c_compares_what_is_found(fit, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "play", at_once)
-    assert fit.main(fit.parse_args(SMALL)) == 130
+    assert fit.main(fit.Args.parse(SMALL)) == 130
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "nothing is fitted" in printed.err
@@ -243,4 +243,4 @@ def test_bad_arguments_are_refused_before_anything_is_dealt(fit, monkeypatch, op
 
     monkeypatch.setattr(fit, "gather", dealt)
     with pytest.raises(OptionError, match=told):
-        fit.main(fit.parse_args(options))
+        fit.main(fit.Args.parse(options))

@@ -10,6 +10,7 @@ from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.data import PROVENANCE
 from bideuchre_env.agents.rule.weights import DECKS, FITTED, WEIGHTS, load_weights, provenance
+from bideuchre_env.cli import script_args
 from bideuchre_env.errors import OptionError
 
 SHIPPED = ROOT / "agents" / "data" / "rule_weights.npz"
@@ -21,8 +22,12 @@ def fit():
         yield module
 
 
+def words(out, *options):
+    return ["--deals", "300", "--rounds", "1", "--out", str(out), *options]
+
+
 def arguments(fit, out, *options):
-    return fit.parse_args(["--deals", "300", "--rounds", "1", "--out", str(out), *options])
+    return fit.Args.parse(words(out, *options))
 
 
 def read(path):
@@ -80,7 +85,10 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "fit_roles", interrupted)
-    assert fit.main(arguments(fit, tmp_path / "weights.npz", "--decks", "16x1")) == 130
+    assert (
+        script_args.run(fit.main, fit.Args, words(tmp_path / "weights.npz", "--decks", "16x1"))
+        == 130
+    )
     assert "nothing is written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 

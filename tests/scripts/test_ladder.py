@@ -26,7 +26,7 @@ def arguments(tmp_path):
 
 def test_each_rung_is_a_match_and_is_kept(ladder, arguments, tmp_path, capsys):
     """Two variants of two rungs each; a second run plays nothing and prints the same."""
-    assert ladder.main(ladder.parse_args(arguments)) == 0
+    assert ladder.main(ladder.Args.parse(arguments)) == 0
     printed = capsys.readouterr().out
     kept = sorted((tmp_path / "rungs").glob("*.json"))
     assert len(kept) == 4
@@ -40,7 +40,7 @@ def test_each_rung_is_a_match_and_is_kept(ladder, arguments, tmp_path, capsys):
     result = json.loads(kept[0].read_text())
     result["points_per_hand"]["mean"] = 99.0
     kept[0].write_text(json.dumps(result))
-    assert ladder.main(ladder.parse_args(arguments)) == 0
+    assert ladder.main(ladder.Args.parse(arguments)) == 0
     assert "+99.00" in capsys.readouterr().out
 
 
@@ -49,21 +49,21 @@ def test_the_table_goes_between_its_marks(ladder, arguments, tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- ladder -->\nold\n<!-- end -->\nafter\n")
     options = [*arguments, "--variants", "six_card_v0", "--write", str(page)]
-    assert ladder.main(ladder.parse_args(options)) == 0
+    assert ladder.main(ladder.Args.parse(options)) == 0
     table = capsys.readouterr().out.strip()
     assert page.read_text() == f"before\n<!-- ladder -->\n{table}\n<!-- end -->\nafter\n"
     page.write_text("nothing\n")
     with pytest.raises(OptionError, match="no lines"):
-        ladder.main(ladder.parse_args(options))
+        ladder.main(ladder.Args.parse(options))
     with pytest.raises(OptionError, match="no agent 'nobody'"):
-        ladder.main(ladder.parse_args([*arguments, "--agents", "random", "nobody"]))
+        ladder.main(ladder.Args.parse([*arguments, "--agents", "random", "nobody"]))
 
 
 def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
     """Whether an agent searches goes by its name alone; no file's name has a colon in it."""
     agents = ("rule", "expert:margin=0", "expert:margin=100", "pimc:worlds=2,played_out=4")
     options = [*arguments, "--variants", "six_card_v0", "--search-boards", "5", "--agents", *agents]
-    assert ladder.main(ladder.parse_args(options)) == 0
+    assert ladder.main(ladder.Args.parse(options)) == 0
     printed = capsys.readouterr().out
     assert "| expert:margin=100 over expert:margin=0 |" in printed
     rungs = {path.name: json.loads(path.read_text()) for path in (tmp_path / "rungs").iterdir()}
@@ -75,7 +75,7 @@ def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
     for name, pair, boards in zip(sorted(rungs), pairwise(agents), (60, 60, 5), strict=True):
         assert rungs[name]["agents"] == list(reversed(pair))
         assert rungs[name]["boards"] == boards
-    assert ladder.main(ladder.parse_args(options)) == 0
+    assert ladder.main(ladder.Args.parse(options)) == 0
     assert capsys.readouterr().out == printed
 
 
@@ -86,13 +86,13 @@ def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
     name = "six_card_v0-cautious-random-60-seed3.json"
     (rungs / name).write_text(json.dumps({"agents": ["expert", "random"]}))
     with pytest.raises(OptionError, match=f"{name} is of expert and random: another --out"):
-        ladder.main(ladder.parse_args([*arguments, "--variants", "six_card_v0"]))
+        ladder.main(ladder.Args.parse([*arguments, "--variants", "six_card_v0"]))
 
 
 def test_a_wrong_option_is_refused_before_anything_is_played(ladder, arguments, tmp_path):
     options = [*arguments, "--agents", "random", "rule", "pimc:depth=3"]
     with pytest.raises(OptionError, match="depth=3: no option of 'pimc'"):
-        ladder.main(ladder.parse_args(options))
+        ladder.main(ladder.Args.parse(options))
     assert not (tmp_path / "rungs").exists()
 
 

@@ -22,7 +22,7 @@ def tournament():
 
 @pytest.fixture
 def args(tournament, tmp_path):
-    return tournament.parse_args(
+    return tournament.Args.parse(
         [
             *("--variants", "barrie_v0", "six_card_v0", "--agents", "random", "cautious", "rule"),
             *("--boards", "40", "--out", str(tmp_path / "t")),
@@ -92,7 +92,7 @@ def test_games_are_played_besides_and_workers_change_nothing(tournament, tmp_pat
         out = tmp_path / workers
         options = ["--variants", "cincinnati_v0", "--agents", "cautious", "rule", "--boards", "30"]
         options += ["--games", "6", "--workers", workers, "--out", str(out)]
-        assert tournament.main(tournament.parse_args(options)) == 0
+        assert tournament.main(tournament.Args.parse(options)) == 0
         [row] = csv.DictReader((out / "results.csv").open(encoding="utf-8"))
         assert row["games"] == "6"
         assert int(row["a_won"]) + int(row["b_won"]) <= 6
@@ -138,14 +138,14 @@ def test_bad_arguments_are_refused_before_anything_is_played(
     tournament, options, message, tmp_path
 ):
     with pytest.raises(OptionError, match=message):
-        tournament.main(tournament.parse_args([*options, "--out", str(tmp_path / "t")]))
+        tournament.main(tournament.Args.parse([*options, "--out", str(tmp_path / "t")]))
     assert not (tmp_path / "t").exists()
 
 
 def test_results_are_not_overwritten_unless_asked(tournament, tmp_path):
     (tmp_path / "results.csv").write_text("mine")
     with pytest.raises(OptionError, match="exists"):
-        tournament.main(tournament.parse_args(["--out", str(tmp_path)]))
+        tournament.main(tournament.Args.parse(["--out", str(tmp_path)]))
     assert (tmp_path / "results.csv").read_text() == "mine"
 
 
@@ -210,7 +210,7 @@ def test_a_sequential_test_ends_pairs_and_its_verdict_is_in_every_table(tourname
 def test_agents_with_options_are_players_of_their_own(tournament, tmp_path, capsys):
     agents = ("rule", "expert:margin=0", "expert:margin=100")
     options = ["--variants", "six_card_v0", "--boards", "30", "--out", str(tmp_path / "t")]
-    args = tournament.parse_args([*options, "--agents", *agents])
+    args = tournament.Args.parse([*options, "--agents", *agents])
     assert tournament.main(args) == 0
     rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
     assert [(row["b"], row["a"]) for row in rows] == list(combinations(agents, 2))
