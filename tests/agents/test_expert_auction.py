@@ -104,7 +104,7 @@ def test_a_network_of_zeros_adds_nothing():
     position.agent = ExpertAgent(BARRIE, network=new_network())
     b = weighed(position)
     assert network_points(new_network()[0], b) == 0.0
-    assert b["mean"] == pytest.approx(b["table_mean"], abs=1e-6)
+    assert b["means"] == pytest.approx(b["table_mean"], abs=1e-6)
 
 
 @pytest.mark.parametrize("rules", [CINCINNATI, BARRIE, CLUB])
@@ -121,7 +121,7 @@ def test_renaming_the_suits_changes_no_worth(rules):
             names = [card[0] + SUITS[suits[SUITS.index(card[1])]] for card in hand]
             b = weighed(expert_at(rules, {1: " ".join(names)}))
             partnered = 1 + sum(not bid.alone for bid in rules.ladder)  # and a pass
-            worth.append((np.sort(b["mean"]), b["worth"][:partnered].max(axis=1)))
+            worth.append((np.sort(b["means"]), b["worth"][:partnered].max(axis=1)))
         assert worth[0][0] == pytest.approx(worth[1][0], abs=1e-6)
         assert worth[0][1] == pytest.approx(worth[1][1], abs=1e-4)
 
@@ -256,7 +256,7 @@ def test_of_strains_as_good_alone_the_one_with_more_tricks_is_best(tricks):
     A better chance comes before any number of tricks.
     """
     b = new_rows(CALLS, 1)
-    b["mean"] = tricks
+    b["means"] = tricks
     b["lone"][0, 0] = (1.0, 1.0, 0.2, 1.0, 0.9)
     b["lone"][0, 1] = (0.0, 0.0, 0.0, 0.0, 0.0)
     b["lone"][0, 2] = (0.5, 0.4, 0.6, 0.6, 0.6)
