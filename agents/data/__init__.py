@@ -18,18 +18,22 @@ from bideuchre_env.runtime.jit import Array, new_rows
 PROVENANCE = "provenance"
 
 
+def sealed(array: Array) -> Array:
+    """A read-only view: kernels are compiled for read-only tables, and for no others."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 @lru_cache(maxsize=8)
 def read_file(name: str) -> dict[str, Array]:
     """The arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
     path = resources.files(__name__).joinpath(name)
     try:
         with path.open("rb") as file, np.load(file) as loaded:
-            arrays = {each: loaded[each] for each in loaded.files}
+            return {each: sealed(loaded[each]) for each in loaded.files}
     except Exception as error:  # whatever the damage makes of archive, header or array
         raise damaged(name, f"{type(error).__name__}: {error}") from error
-    for array in arrays.values():
-        array.flags.writeable = False
-    return arrays
 
 
 def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:

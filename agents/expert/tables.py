@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
 from bideuchre_env.agents.expert.win_table import win_table
@@ -41,10 +42,10 @@ def load_tables(
     wins = win_table(rules) if wins is None else np.ascontiguousarray(wins)
     return ExpertTables(
         load_weights(rules.kinds, rules.copies),
-        hands.keys,
-        hands.tricks,
-        hands.lone,
-        network,
-        wins,
+        sealed(hands.keys),
+        sealed(hands.tricks),
+        sealed(hands.lone),
+        sealed(network),
+        sealed(wins),
         CALL_ERROR if network["last"].any() else 0.0,
     )

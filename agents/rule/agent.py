@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
 from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
@@ -42,7 +43,7 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
         raise OptionError("weights: one record of `weights.WEIGHTS`, or None")
     offsets = layout_of(rules).offsets
     return RuleWorkspace(
-        compile_tables(rules), offsets, weights, new_rows(VIEW, 1), new_rows(SCRATCH, 1)
+        compile_tables(rules), offsets, sealed(weights), new_rows(VIEW, 1), new_rows(SCRATCH, 1)
     )
 
 

@@ -259,7 +259,7 @@ def test_hands_out_of_order_or_too_many():
     refused(data, r"hand 1: action \d+, 'pass': the hand is over")
     data = copy.deepcopy(good)
     data["hands"].pop()
-    refused(data, "the record says .*truncated.* the replay found .*unfinished")
+    refused(data, "the record says .*truncated.* the replay gives .*unfinished")
     data = copy.deepcopy(good)
     short = start("club_v0", 3, max_hands=4).record.to_dict()["hands"][0]
     data["hands"][0] = short
@@ -309,7 +309,7 @@ def test_a_record_without_hands():
     assert GameRecord.loads(empty.dumps()) == empty
     assert empty.rules.target == 40
     assert list(empty.replay()) == []
-    refused(empty.to_dict() | {"outcome": "won", "winner": 0}, "the replay found")
+    refused(empty.to_dict() | {"outcome": "won", "winner": 0}, "the replay gives")
 
 
 def test_rules_of_ones_own_need_all_they_need():

@@ -75,7 +75,7 @@ def _drawn(data):
 BROKEN = {
     "wrong points": (lambda line: _change(line, _wrong_points), "hand 2: points"),
     "illegal action": (lambda line: _change(line, _illegal), "hand 1: action 1"),
-    "wrong outcome": (lambda line: _change(line, _drawn), "replay found"),
+    "wrong outcome": (lambda line: _change(line, _drawn), "replay gives"),
     "unknown field": (lambda line: _change(line, lambda d: d.update(more=1)), "'more'"),
     "no JSON": (lambda line: b"hello\n", "not a line of JSON"),
     "not an object": (lambda line: b"[1, 2]\n", "list"),

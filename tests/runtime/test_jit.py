@@ -178,7 +178,7 @@ def installed(tmp_path):
 
 def ask(folder, **environment):
     """The number of strains to name, in a fresh process, cache hits so far, the cache folder."""
-    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_OPT": "0"}
+    own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_OPT": "1"}
     environment = own | environment  # it compiles often, and runs once
     strains, hits, cache = python("-c", ASK, folder, where=folder, **environment).strip().split("|")
     return int(strains), int(hits), Path(cache)
@@ -260,7 +260,7 @@ def test_compiling_is_announced_once(tmp_path):
     told = [
         subprocess.run(
             [sys.executable, "-c", code],
-            env=kept | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0"},
+            env=kept | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "1"},
             capture_output=True,
             text=True,
             check=True,
