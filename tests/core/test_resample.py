@@ -176,7 +176,7 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("positions", [16, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("positions", [20, pytest.param(32, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ENDINGS)
 def test_endings_are_redealt_uniformly(kind, positions):
     """End positions small enough to count, for every seat, most of them with voids known."""
