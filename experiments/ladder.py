@@ -59,8 +59,8 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
     path = args.out / f"{records_io.file_stem(*words)}.json"
     if path.exists():
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if kept["agents"] != [stronger, weaker]:
-            raise OptionError(f"{path} is of {' and '.join(kept['agents'])}: another --out")
+        if kept.get("agents") != [stronger, weaker] or "points_per_hand" not in kept:
+            raise OptionError(f"{path} is no result of {stronger} and {weaker}: another --out")
         return kept
     result = match.play(
         variant, stronger, weaker, boards=boards, seed=args.seed, workers=args.workers

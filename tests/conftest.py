@@ -32,9 +32,12 @@ def pytest_xdist_setupnodes() -> None:
     print("compiling the kernels in two processes, a minute or two; they are kept", flush=True)
     with loaded("benchmarks", "startup") as [startup]:
         halves = [
-            subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+            subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
             for program in startup.HALVES
         ]
-    codes = [half.wait() for half in halves]
-    if not any(codes):
-        compiled.touch()
+    errors = [half.communicate()[1] for half in halves]
+    for half, error in zip(halves, errors, strict=True):
+        if half.returncode:
+            print(f"not all are compiled beforehand (code {half.returncode}):\n{error}", flush=True)
+            return
+    compiled.touch()

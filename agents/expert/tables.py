@@ -11,6 +11,7 @@ from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -39,13 +40,16 @@ def load_tables(
     """The tables for these rules; `network` and `wins` instead of the package's own if given."""
     hands = hand_table(rules.kinds, rules.copies) or NO_TABLE
     network = load_network(rules) if network is None else network
-    wins = win_table(rules) if wins is None else np.ascontiguousarray(wins)
+    if wins is None:
+        wins = win_table(rules)
+    elif wins.shape not in ((1, 1, 1), win_table(rules).shape):  # that of `no_table`
+        raise OptionError(f"wins of shape {wins.shape}: {win_table(rules).shape} for these rules")
     return ExpertTables(
         load_weights(rules.kinds, rules.copies),
         sealed(hands.keys),
         sealed(hands.tricks),
         sealed(hands.lone),
         sealed(network),
-        sealed(wins),
+        sealed(np.ascontiguousarray(wins)),
         CALL_ERROR if network["last"].any() else 0.0,
     )

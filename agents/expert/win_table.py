@@ -53,7 +53,7 @@ def no_table() -> Array:
 
 @lru_cache(maxsize=64)
 def win_table(rules: Rules) -> Array:
-    """The chance to win for the side to be asked, float32 (layers, points, points).
+    """The chance to win for the side to be asked, float64 (layers, points, points).
 
     To a target: [0, target - 1 - ours, target - 1 - theirs] as far as `BELOW` points under 0.
     By rounds: [hands to come, `LEAD` + our lead, 0]. Of shape (0, 0, 0) where the curve must do.
@@ -206,7 +206,7 @@ def chance_to_win(
 def passed_out(view: Row, t: Row, wins: Array) -> float:
     """The chance to win the game if nobody bids: the hand is dealt anew, and does not count."""
     again = view.hands_left  # hands to come, of a game of so many
-    if t.win_rule == ROUNDS and again < wins.shape[0]:
+    if t.win_rule == ROUNDS and 0 <= again < wins.shape[0]:
         middle = (wins.shape[1] - 1) // 2
         lead = middle + view.score[0] - view.score[1]
         return float(wins[again, min(max(lead, 0), 2 * middle), 0])

@@ -39,7 +39,7 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     """A workspace for these rules, with the package's own weights if none are given."""
     if weights is None:
         weights = load_weights(rules.kinds, rules.copies)
-    elif weights.dtype != WEIGHTS or weights.shape != (1,):
+    elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
         raise OptionError("weights: one record of `weights.WEIGHTS`, or None")
     offsets = layout_of(rules).offsets
     return RuleWorkspace(

@@ -14,7 +14,7 @@ from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_chance
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world, look, players_action, rebuild, stream_of
@@ -155,11 +155,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
         if legal_calls >> (1 + level) & 1 == 0:
             continue
         if t.alone[level]:
-            best, chance = 0, -1.0
-            for strain in range(N_STRAINS):
-                made = lone_chance(view, t, weights, strain, t.exchange[level], scratch)
-                if made > chance:
-                    best, chance = strain, made
+            best, chance = lone_strain(view, t, weights, t.exchange[level], scratch)
             if chance > LIKELY:
                 add_candidate(plan, call_action(t, level, best))
             continue

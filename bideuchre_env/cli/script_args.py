@@ -52,7 +52,7 @@ class ScriptArgs:
 def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
     """The exit code of a script: that of `main`, or 2 with a line that says what was wrong.
 
-    130 after Ctrl-C, of a script that has written nothing by then.
+    130 after Ctrl-C.
     """
     try:
         return main(kind.parse(arguments))
@@ -60,5 +60,5 @@ def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | No
         print(f"{Path(sys.argv[0]).name}: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("interrupted: nothing is written", file=sys.stderr)
+        print("interrupted", file=sys.stderr)
         return 130

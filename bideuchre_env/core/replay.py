@@ -70,7 +70,7 @@ def wind_back(t: Row, s: Row, replay: Row) -> None:
         hand = s.hands[seat]
         for trick in range(t.tricks):
             kind = s.plays[seat * MAX_TRICKS + trick]
-            if kind >= 0:
+            if 0 <= kind < t.kinds:
                 hand = put(hand, kind)
         replay.hands[seat] = hand
     for i in range(len(s.given)):
@@ -81,10 +81,10 @@ def wind_back(t: Row, s: Row, replay: Row) -> None:
     declarer, partner = s.declarer, (s.declarer + 2) & 3
     for i in range(len(s.given)):
         passed = s.passed[i]
-        if passed >= 0:
+        if 0 <= passed < t.kinds:
             if s.phase >= PLAY:
                 replay.hands[declarer] = take(replay.hands[declarer], passed)
             replay.hands[partner] = put(replay.hands[partner], passed)
     for i in range(len(s.given)):
-        if s.given[i] >= 0:
+        if 0 <= s.given[i] < t.kinds:
             replay.hands[declarer] = put(replay.hands[declarer], s.given[i])

@@ -60,7 +60,7 @@ def write_strained_calls(t: Row, bits: int, mask: Array) -> None:
     clear(mask, 0, t.n_actions)
     mask[0] = bits & 1
     for level in range(t.n_levels):
-        legal_bid = bits >> 1 + level & 1
+        legal_bid = bits >> (1 + level) & 1
         for strain in range(N_STRAINS):
             mask[1 + level * N_STRAINS + strain] = legal_bid
 

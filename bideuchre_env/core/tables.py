@@ -93,7 +93,7 @@ def _legal_calls(rules: Rules) -> Array:
                     higher = level == standing + 1
                 if rules.dealer_may_equal == "lone" and made == 3 and ladder[level].alone:
                     higher |= level == standing
-                bits |= higher << 1 + level
+                bits |= higher << (1 + level)
             forced = {"dealer_forced": 3, "eldest_forced": 0}.get(rules.all_pass)
             may_pass = standing >= 0 or made != forced
             calls[made, standing + 1] = bits | may_pass

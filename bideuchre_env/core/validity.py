@@ -174,6 +174,8 @@ def ending_fault(t: Row, s: Row, fresh: Row) -> int:
     fresh.winning_power = 0
     for seat in range(N_SEATS):
         kind = s.plays[seat * MAX_TRICKS + s.trick]
+        if outside(kind, -1, t.kinds - 1):
+            return NO_TRICK
         fresh.hands[seat] = put(s.hands[seat], kind) if kind >= 0 else s.hands[seat]
     if not sound_hands(t, fresh, absent, t.tricks - s.trick):
         return NO_HANDS

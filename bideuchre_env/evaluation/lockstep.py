@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,9 @@ class LockstepRunner:
         self._settle(0)  # compiles what the first step would not reach
         self._step()
         started, first = time.perf_counter(), sum(self.decisions)
-        with ctrl_c() as pressed:
-            stopped = stopped or pressed.is_set
-            while self.done < len(self.boards) and not stopped():
+        with nullcontext() if stopped else ctrl_c() as pressed:
+            over: Stopped = stopped or pressed.is_set  # type: ignore[union-attr]
+            while self.done < len(self.boards) and not over():
                 self._step()
                 if progress is not None:
                     progress(self.done, len(self.boards), sum(self.decisions) - first)

@@ -63,7 +63,7 @@ def hand_bits(kinds: Iterable[int]) -> int:
     """The hand integer that holds these kinds (each at most twice)."""
     hand = 0
     for kind in kinds:
-        hand |= 1 << kind if not hand >> kind & 1 else 1 << kind + COPY_SHIFT
+        hand |= 1 << kind if not hand >> kind & 1 else 1 << (kind + COPY_SHIFT)
     return hand
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from itertools import starmap
 from typing import Any
 
 from bideuchre_env._checks import is_integer, shown
@@ -60,12 +62,12 @@ class ThreadPool:
         self._executor: ThreadPoolExecutor | None = None
         self._owner = 0  # the process that the threads are in
 
-    def share(self, n: int, work: Work, least: int = LEAST_PART) -> None:
+    def share(self, n: int, work: Work, least: int = LEAST_PART, *, whole: bool = False) -> None:
         """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
 
-        No part is smaller than `least`, but for the last. Ctrl-C is raised when the work is done.
-        After an error no further part is begun; it is raised when every thread is at rest. Where
-        the system gives no more threads, those there are do it all.
+        No part is smaller than `least`, but for the last. After an error or Ctrl-C no further part
+        is begun, unless the work is to be `whole`. Whatever is raised is raised when every thread
+        is at rest. Where the system gives no more threads, those there are do it all.
         """
         size = max(least, -(-n // (self.threads * PARTS_EACH)))
         spans = [(start, min(start + size, n)) for start in range(0, n, size)]
@@ -73,29 +75,41 @@ class ThreadPool:
         if helpers < 1:
             work(0, n)
             return
-        parts = iter(spans)
+        parts, stopped = iter(spans), threading.Event()
+
+        def until_stopped() -> Iterator[tuple[int, int]]:
+            for part in parts:
+                if stopped.is_set() or pressed.is_set():
+                    return
+                yield part
 
         def take_parts() -> None:
             try:
-                for start, stop in parts:
-                    work(start, stop)
-            finally:
-                for _ in parts:
-                    pass
+                # no bytecode between two parts of a kernel, so that no signal is handled there
+                deque(starmap(work, parts if whole else until_stopped()), maxlen=0)
+            except BaseException:
+                stopped.set()
+                raise
 
         futures: list[Future[None]] = []
+        raised: BaseException | None = None
         with ctrl_c() as pressed:
-            try:
-                with suppress(RuntimeError):  # no thread can be started
-                    for _ in range(helpers):
-                        futures.append(self._started().submit(take_parts))
-                take_parts()
-            finally:
-                wait(futures)
+            with suppress(RuntimeError):  # no thread can be started
+                for _ in range(helpers):
+                    futures.append(self._started().submit(take_parts))
+            while True:
+                try:
+                    take_parts()
+                    wait(futures)
+                    break
+                except BaseException as error:  # of the work, or of a signal's handler
+                    raised = raised or error
+        if pressed.is_set():
+            raise KeyboardInterrupt from raised
+        if raised is not None:
+            raise raised
         for future in futures:
             future.result()
-        if pressed.is_set():
-            raise KeyboardInterrupt
 
     def _started(self) -> ThreadPoolExecutor:
         if self._executor is None or self._owner != os.getpid():  # a fork has none of its parent's

@@ -76,16 +76,20 @@ def position_of(
     env: Any = getattr(position, "unwrapped", None)
     if hasattr(env, "rules") and hasattr(env, "get_state"):
         _only(rules is None, "rules", "an environment has its own rules")
-        return check_rows(env.get_state(), env.rules), env.rules
+        return _one(check_rows(env.get_state(), env.rules)), env.rules
     if rules is None and not isinstance(position, (np.ndarray, np.void)):
         raise PositionError(
             f"{shown(position)}: an environment, a state row with its rules, or a GameRecord with "
             "a ply is expected"
         )
     states = check_rows(position, rules)  # type: ignore[arg-type]  # None is named there
+    return _one(states), rules  # type: ignore[return-value]
+
+
+def _one(states: Array) -> Array:
     if len(states) != 1:
         raise PositionError(f"{len(states)} state rows: one is expected (solve_batch takes many)")
-    return states, rules  # type: ignore[return-value]
+    return states
 
 
 def _only(holds: bool, names: str, reason: str) -> None:

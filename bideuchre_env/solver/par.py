@@ -91,7 +91,7 @@ class _Auction:
         if legal & 1:
             results.append(_after("pass", self.best(made + 1, level, declarer)))
         for bid in range(len(self.rules.ladder)):
-            if legal >> 1 + bid & 1:
+            if legal >> (1 + bid) & 1:
                 results.append(_after(self._words(bid, seat), self.best(made + 1, bid, seat)))
         return max(results, key=lambda result: sign * result.points)
 

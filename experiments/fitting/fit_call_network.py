@@ -1,10 +1,9 @@
 """Train the network of the expert's auction: the whole of `agents/data/call_network.npz`.
 
-    cd experiments/fitting
-    python fit_call_network.py --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
-    python fit_call_network.py --seed 1 --games barrie_v0 --hands 400000 --rounds 7
-    python fit_call_network.py --seed 1 --games six_card_v0 simplified_v0 club_v0 \\
-        --hands 200000 --rounds 6
+    script=experiments/fitting/fit_call_network.py
+    python $script --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
+    python $script --seed 1 --games barrie_v0 --hands 400000 --rounds 7
+    python $script --seed 1 --games six_card_v0 simplified_v0 club_v0 --hands 200000 --rounds 6
 
 made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1,
 two cores; since then the worth of the last speaker's bid and of a won game have been given bounds,

@@ -18,7 +18,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 
-ALL = ("random", "cautious", "rule")  # the fast ones; test_search_agents.py has the others
+ALL = ("random", "cautious", "rule")  # the fast ones; test_search.py has the others
 
 
 def test_importing_the_agents_does_not_import_numba():

@@ -23,6 +23,7 @@ from bideuchre_env.agents.expert.sampled_deals import (
     number_cards,
     sample_deal,
 )
+from bideuchre_env.agents.rule import weights as rule_weights
 from bideuchre_env.agents.rule.card_order import STRENGTH
 from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.cli import script_args
@@ -112,11 +113,13 @@ LOADERS = {
     sampled_deals.FILE: lambda: sampled_deals.holder_odds(CINCINNATI),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
     call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
+    rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
 }
 PROVENANCES = {
     sampled_deals.FILE: sampled_deals.provenance,
     hand_table.FILE: hand_table.provenance,
     call_network.FILE: call_network.provenance,
+    rule_weights.FILE: rule_weights.provenance,
 }
 
 
@@ -154,6 +157,7 @@ def test_a_file_without_its_arrays_is_damaged(folder, name):
         (hand_table.FILE, "lone_24x1"),
         (call_network.FILE, "cincinnati_v0_first"),
         (call_network.FILE, "cincinnati_v0_shifts"),
+        (rule_weights.FILE, "24x1_lone"),
     ],
 )
 def test_numbers_of_another_form_are_damaged(folder, name, part):
@@ -347,7 +351,7 @@ def test_ctrl_c_writes_nothing(script, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(script, "note_hands", interrupted)
     assert script_args.run(script.main, script.Args, ["--out", str(tmp_path / "l.npz")]) == 130
-    assert "nothing is written" in capsys.readouterr().err
+    assert "interrupted" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

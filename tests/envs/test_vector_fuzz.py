@@ -26,6 +26,7 @@ def guarded(vec):
         if isinstance(array, np.ndarray) and name not in ("tables", "offsets")
     }
     vec._rows = vec._rows._replace(**own)
+    vec._derive()  # the kernels take these
     return walls
 
 
@@ -50,6 +51,7 @@ def fuzz(seed):
             before = contents(vec)
             if stepped(vec, actions):
                 done += 1
+                assert contents(vec) != before
             else:
                 refused += 1
                 after = contents(vec)

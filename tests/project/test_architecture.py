@@ -188,9 +188,24 @@ def test_the_packages_declared_are_those_on_disk():
     folders = {f"bideuchre_env.{name}".rpartition(".")[0] for name in FILES}
     assert declared["packages"] == sorted(folders)
     assert declared["package-dir"] == {"bideuchre_env.agents": "agents"}
+    data = declared["package-data"]["bideuchre_env.agents.data"]
+    for path in (ROOT / "agents").rglob("*.npz"):
+        assert path.parent.name == "data"
+        assert any(path.match(pattern) for pattern in data), path.name
     for folder in folders - {"bideuchre_env"}:
         assert f"{folder.partition('.')[2]}.__init__" in FILES, f"{folder} lacks an __init__.py"
     assert (PACKAGE / "py.typed").exists()
+
+
+def test_tests_mirror_the_rooms_and_import_no_other_test():
+    """A folder of tests for a room; what tests share is in `support/` and `oracles/`."""
+    rooms = {name.split(".")[0] for name in FILES if "." in name} | {"law", "project", "scripts"}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        assert path.parent.name in rooms, path
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [getattr(node, "module", None)] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            assert not any("test_" in str(name) for name in names), path
 
 
 def test_the_link_to_the_agents():
@@ -244,9 +259,16 @@ def test_everything_public_says_what_it_does(name):
         assert ast.get_docstring(node) or overload, f"{name}.{full} has no docstring"
 
 
+PUBLIC = """
+Bid BidEuchreEnv BidEuchreVec GameRecord Layout Outcome Phase Rules SoloEnv SoloVectorEnv Variant
+barrie_v0 cincinnati_v0 club_v0 double_deck_v0 errors make simplified_v0 six_card_v0 variants
+"""
+
+
 def test_every_public_name_is_there():
-    """`__all__` holds, lazily loaded names included, and an unknown one is an AttributeError."""
-    for name in bideuchre_env.__all__:
+    """`__all__` is the list above, lazily loaded; an unknown name is an AttributeError."""
+    assert bideuchre_env.__all__ == PUBLIC.split()
+    for name in (*bideuchre_env.__all__, *MODULES):
         assert getattr(bideuchre_env, name) is not None
         assert name in dir(bideuchre_env)
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):

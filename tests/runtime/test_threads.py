@@ -41,7 +41,7 @@ def test_an_error_is_raised_when_all_are_at_rest():
 
 
 def test_an_interrupt_waits_for_the_others(python_hears_ctrl_c):
-    """Ctrl-C is raised when all the work is done and no thread is at it; the next call is whole."""
+    """Ctrl-C is raised when no thread is at work, and whole work is done; the next call is whole."""
     pool, ended = ThreadPool(2), []
     met = threading.Barrier(2)
 
@@ -55,11 +55,50 @@ def test_an_interrupt_waits_for_the_others(python_hears_ctrl_c):
         ended.append(start)
 
     with pytest.raises(KeyboardInterrupt):
-        pool.share(100, work, 10)
+        pool.share(100, work, 10, whole=True)
     assert len(ended) == 8  # threads times parts each
+    ended.clear()
+    with pytest.raises(KeyboardInterrupt):
+        pool.share(100, work, 10)
+    assert len(ended) == 2  # no further part is begun
     count = []
     pool.share(100, lambda start, stop: count.append(stop - start), 10)
     assert sum(count) == 100
+    pool.close()
+
+
+class AlarmError(Exception):
+    """What a handler of somebody else's raises."""
+
+
+def alarm(number, frame):
+    raise AlarmError
+
+
+@pytest.mark.parametrize(
+    ("handler", "signals", "error"),
+    [(signal.default_int_handler, 3, KeyboardInterrupt), (alarm, 1, AlarmError)],
+)
+def test_no_thread_is_at_work_when_a_signal_is_raised(python_hears_ctrl_c, handler, signals, error):
+    """A second Ctrl-C, or another handler's error, while the others are waited for."""
+    signal.signal(signal.SIGINT, handler)
+    pool, ended, begun = ThreadPool(2), [], threading.Event()
+
+    def work(start, stop):
+        if threading.current_thread() is threading.main_thread():
+            begun.wait()
+        else:
+            begun.set()
+            while len(ended) < 7:
+                threading.Event().wait(0.01)
+            for _ in range(signals):  # the main thread waits, or is about to
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                threading.Event().wait(0.05)
+        ended.append(start)
+
+    with pytest.raises(error):
+        pool.share(100, work, 10, whole=True)
+    assert len(ended) == 8
     pool.close()
 
 

@@ -14,7 +14,7 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def clip(value: int) -> int:
-    """A running total as far as an int8 can tell it."""
+    """A running total, clipped to an int8."""
     return min(max(value, -CLIP), CLIP)
 
 

@@ -108,7 +108,7 @@ class SoloBatch:
         self._show_rows = direct(show_rows, rows, self.every, 0, 0)
 
     def _scratch_of(self, start: int) -> SoloScratch:
-        """What the thread whose rows begin there lets the others act in."""
+        """The scratch of the thread whose rows begin at `start`."""
         scratch = self._scratch.get(start)
         if scratch is None:
             scratch = self._scratch[start] = SoloScratch(
@@ -195,7 +195,7 @@ class SoloBatch:
         """
         with self.undone_by_errors():
             self._go(choices, acting, self.every)
-            self._pool.share(self.n, self._pay)
+            self._pool.share(self.n, self._pay, whole=True)
 
     def _go(self, choices: Array | None, acting: Array, seen: Array) -> None:
         """Take the learners' actions, if any, let the others act, and show the rows to be seen."""
@@ -207,7 +207,7 @@ class SoloBatch:
             if not self._asks:
                 self._show_rows(self._rows, seen, start, stop)
 
-        self._pool.share(self.n, work)
+        self._pool.share(self.n, work, whole=True)
         if self._asks:
             self._ask()
             self._show_rows(self._rows, seen, 0, self.n)
@@ -229,7 +229,7 @@ class SoloBatch:
                     waiting = True
                     self._ask_player(player, self._index[:m])
             if waiting:
-                self._pool.share(self.n, self._play)
+                self._pool.share(self.n, self._play, whole=True)
 
     def _ask_player(self, player: Player, index: Array) -> None:
         m = len(index)

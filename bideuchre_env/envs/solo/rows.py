@@ -97,7 +97,7 @@ class SoloRows(NamedTuple):
 
 
 class SoloScratch(NamedTuple):
-    """What one thread lets the others act in; of one row each."""
+    """Scratch for one thread, of one row each: the others decide in it."""
 
     observations: Array
     masks: Array

@@ -150,7 +150,7 @@ class BidEuchreVec(Face):
             if hands
             else np.zeros((0, N_SEATS), np.int64),
         )
-        return self._given()
+        return self._shown()
 
     def set_deal(
         self, deals: Any, rows: Any = None, *, dealers: Any = None, scores: Any = None
@@ -183,7 +183,7 @@ class BidEuchreVec(Face):
                 raise DealError(f"row {row}: {error}") from None
             chosen[row] = 1
         self._restart(chosen, seats, points, hands)
-        return self._given()
+        return self._shown()
 
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """Carry out one action in every row: (n,), of any integer dtype.
@@ -192,8 +192,8 @@ class BidEuchreVec(Face):
         """
         with self._alone:
             self._rows.actions[:] = self._checked(actions)
-            self._pool.share(self.num_envs, self._step_rows, LEAST_PART)
-        observations, info = self._given()
+            self._pool.share(self.num_envs, self._step_rows, whole=True)
+        observations, info = self._shown()
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)
         return observations, rewards, terminated, truncated, info
@@ -248,7 +248,7 @@ class BidEuchreVec(Face):
         self._rows.tallies[places] = 0
         self._has_stream = True
         self._present()
-        return self._given()
+        return self._shown()
 
     def close(self) -> None:
         """Let the threads go."""
@@ -272,7 +272,7 @@ class BidEuchreVec(Face):
     def _present(self) -> None:
         present_rows(self._rows)
 
-    def _given(self) -> tuple[Observation, dict[str, Any]]:
+    def _shown(self) -> tuple[Observation, dict[str, Any]]:
         """The observations and infos of `reset` and `step`, copied if `copy` is set."""
         ended = self._rows.terminated | self._rows.truncated
         info: dict[str, Any] = {"seat": self._handed(self._rows.seats), "_episode": ended}
@@ -319,7 +319,7 @@ class BidEuchreVec(Face):
         return illegal(self._rows.states[row], self.rules, choice, f"row {row}: ")
 
     def _derive(self) -> None:
-        """What follows from the rules and is not part of the games' state."""
+        """Compute from the rules whatever is no part of the games' state."""
         tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
         self._rows = self._rows._replace(tables=tables, offsets=offsets)
         self._step_rows = partial(direct(step_rows, self._rows, 0, 0), self._rows)
