@@ -41,7 +41,7 @@ def test_an_error_is_raised_when_all_are_at_rest():
 
 
 def test_an_interrupt_waits_for_the_others(python_hears_ctrl_c):
-    """Ctrl-C is raised when no thread is at work, and whole work is done; the next call is whole."""
+    """Ctrl-C is raised when no thread is at work, of whole work when it is done."""
     pool, ended = ThreadPool(2), []
     met = threading.Barrier(2)
 
