@@ -84,16 +84,16 @@ class RowAgent:
             )
         return self.choose(observations, action_masks)
 
-    def fill(self, rows: Any, observations: Array, action_masks: Array, workspace: Any) -> Array:
+    def _fill(self, rows: Any, observations: Array, action_masks: Array, workspace: Any) -> Array:
         """What an entry kernel `rows(observations, masks, workspace, choices)` chooses.
 
         It is called by its machine code: numba would look at every array of a workspace each time.
         """
         choices = np.empty(len(observations), np.int64)
-        given = observations, action_masks, workspace, choices
+        arguments = observations, action_masks, workspace, choices
         if rows not in _machine_code:
-            _machine_code[rows] = direct(rows, *given)
-        _machine_code[rows](*given)
+            _machine_code[rows] = direct(rows, *arguments)
+        _machine_code[rows](*arguments)
         return choices
 
     def choose(self, observations: Array, action_masks: Array) -> Array:

@@ -26,7 +26,7 @@ ROWS = (256, 1_024, 4_096, 16_384, 65_536)
 USUAL = 4_096
 SEARCH, FEW = ("pimc", "inference"), 8  # agents that take milliseconds a decision get few rows
 GAME = bideuchre_env.cincinnati_v0
-TARGETS = {  # decisions a second, on one core
+TARGETS = {  # decisions per second, on one core
     ("aec", "raw_env(), episodes of a game"): 200e3,
     ("aec", "raw_env(), episodes of a hand"): 200e3,
     ("aec", "env(), episodes of a game"): 150e3,

@@ -120,7 +120,7 @@ class ExpertAgent(RowAgent):
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
-        return self.fill(expert_rows, observations, action_masks, self.workspace())
+        return self._fill(expert_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> ExpertWorkspace:
         """A new workspace, so that whoever shares an agent shares no decision."""

@@ -60,7 +60,7 @@ class RuleAgent(RowAgent):
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
-        return self.fill(rule_rows, observations, action_masks, self.workspace())
+        return self._fill(rule_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> RuleWorkspace:
         """A new workspace, so that whoever shares an agent shares no decision."""

@@ -24,7 +24,7 @@ ROWS, MANY_ROWS = 4_096, 16_384
 UNIT = "decisions/s"
 
 _DESCRIPTION = """\
-Plays the game in every way it can be played, and prints decisions a second: medians and
+Plays the game in every way it can be played, and prints decisions per second: medians and
 quartiles of five rounds in which all ways take turns. What is not compiled yet is compiled
 first, which takes up to a minute, once."""
 

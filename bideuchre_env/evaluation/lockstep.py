@@ -47,7 +47,7 @@ class LockstepRunner:
 
     A pair of slots whose tables are both over takes the next board. `totals` (of `boards.TOTALS`)
     holds the sums of the finished boards; `decisions` and `think_seconds` are each agent's
-    decisions and its seconds within `act_rows`. `seconds` and `rate` (decisions a second) are
+    decisions and its seconds within `act_rows`. `seconds` and `rate` (decisions per second) are
     measured from the second step on, as the first one compiles.
     """
 

@@ -32,7 +32,9 @@ class Recorder:
         self._writing = transcript.of(rules)
         self._hands: list[list[bytes]] = [[] for _ in range(n_slots)]
         self._lines = [
-            GameLines(GameRecord.from_rows(new_states(0), rules, variant, agents=[*order, *order]))
+            GameLines(
+                GameRecord.from_sound_rows(new_states(0), rules, variant, agents=[*order, *order])
+            )
             for order in (names, names[::-1])
         ]
         self._waiting: dict[int, tuple[bytes, bytes]] = {}

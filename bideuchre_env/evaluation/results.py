@@ -132,7 +132,7 @@ def selfplay_report(result: Result) -> str:
         lines += _games_won(result, width)
     lines += ["", contract_table(result.keys, scores.contracts, width), ""]
     rate = result.decisions_per_second
-    lines += [row("speed", f"{rate:,.0f} decisions a second" if rate else "too short", width)]
+    lines += [row("speed", f"{rate:,.0f} decisions per second" if rate else "too short", width)]
     return "\n".join([*lines, row("records", result.records or "not written", width)])
 
 

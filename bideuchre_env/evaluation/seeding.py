@@ -46,4 +46,4 @@ def seat_agent(agent: str | Agent, rules: Rules, seed: int, place: int) -> Agent
 
 def options_of(game: Variant) -> dict[str, Any]:
     """The rules of a game that are not its variant's own, as a record states them."""
-    return GameRecord.from_rows(new_states(0), game.rules, game.name).options
+    return GameRecord.from_sound_rows(new_states(0), game.rules, game.name).options

@@ -20,6 +20,7 @@ from bideuchre_env.core.one_row import deal_given_row, replay_row
 from bideuchre_env.core.rows import start_rows
 from bideuchre_env.core.state import Outcome, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, RecordError
 from bideuchre_env.records import transcript
 from bideuchre_env.records.transcript import HAND_FIELDS
@@ -69,16 +70,26 @@ class GameRecord:
         agents: list[str] | None = None,
         start: tuple[int, int] = (0, 0),
     ) -> GameRecord:
-        """The record of one game from a state row for each hand, as it stood when it ended."""
+        """The record of one game from a state row for each hand, as it stood when it ended.
+
+        Raises `OptionError` for a row that legal play does not come to.
+        """
+        rows = checked_states(rows, len(rows), compile_tables(rules))
+        return cls.from_sound_rows(rows, rules, variant, seed=seed, agents=agents, start=start)
+
+    @classmethod
+    def from_sound_rows(
+        cls, rows: Array, rules: Rules, variant: str, start: tuple[int, int] = (0, 0), **words: Any
+    ) -> GameRecord:
+        """`from_rows` of rows that come from legal play, as an environment's own."""
         name = variant if variant in RULES else CUSTOM
         base = RULES.get(name)
         return cls(
             variant=name,
             options=rules.to_dict() if base is None else rules.options_from(base),
             hands=hands_of(rows, rules),
-            seed=seed,
-            agents=agents,
             start=start,
+            **words,
             **_result(*_ending(rows[-1:])),
         )
 

@@ -96,7 +96,8 @@ def test_the_file_is_small_and_tells_how_it_was_made():
 
 
 def forget():
-    for cached in (data.read_file, sampled_deals.deck_odds, hand_table.hand_table):
+    kept = sampled_deals.deck_odds, hand_table.hand_table, rule_weights.load_weights
+    for cached in (data.read_file, *kept):
         cached.cache_clear()
 
 

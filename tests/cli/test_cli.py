@@ -50,7 +50,7 @@ def test_selfplay_prints_the_result_and_where_the_records_are(capsys):
     path = "runs/selfplay-cincinnati_v0-rule-random-seed0.jsonl"
     for words in ("rule against random", "20 games", "points per hand", "95 % interval", path):
         assert words in out
-    for words in ("games won", "made", "set", "alone", "decisions a second"):
+    for words in ("games won", "made", "set", "alone", "decisions per second"):
         assert words in out
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out + err

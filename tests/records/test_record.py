@@ -4,6 +4,7 @@ import copy
 import json
 import random
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 from support.playthroughs import (
@@ -21,7 +22,7 @@ from support.strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
 from bideuchre_env import GameRecord, Rules, errors, make
-from bideuchre_env.core.state import Phase
+from bideuchre_env.core.state import Phase, new_states
 
 
 def finished(name="club_v0", seed=3, **options):
@@ -319,3 +320,15 @@ def test_rules_of_ones_own_need_all_they_need():
     assert data["variant"] == "custom_v0"
     del data["options"]["target"]
     refused(data, "options: win_rule='made_or_set' needs a target")
+
+
+def test_rows_of_no_game_are_refused():
+    """The kernel that writes them checks no bounds."""
+    rng = np.random.default_rng(3)
+    for name in VARIANTS:
+        rules = make(name).rules
+        states = new_states(20)
+        states.view(np.uint8)[:] = rng.integers(0, 256, states.nbytes, np.uint8)
+        for row in range(20):
+            with pytest.raises(errors.OptionError, match="states"):
+                GameRecord.from_rows(states[row : row + 1], rules, name)

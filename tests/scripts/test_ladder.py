@@ -85,7 +85,9 @@ def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
     rungs.mkdir()
     name = "six_card_v0-cautious-random-60-seed3.json"
     (rungs / name).write_text(json.dumps({"agents": ["expert", "random"]}))
-    with pytest.raises(OptionError, match=f"{name} is of expert and random: another --out"):
+    with pytest.raises(
+        OptionError, match=f"{name} is no result of cautious and random: another --out"
+    ):
         ladder.main(ladder.Args.parse([*arguments, "--variants", "six_card_v0"]))
 
 

@@ -239,7 +239,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         rows = list(self._finished)
         if self._states[0]["phase"] < DEAL and hasattr(self, "agents"):
             rows.append(self._states.tobytes())
-        return GameRecord.from_rows(
+        return GameRecord.from_sound_rows(
             rows_of(rows),
             self.rules,
             str(self.metadata["name"]),

@@ -10,6 +10,7 @@ import numpy as np
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.rule.agent import rule_workspace
+from bideuchre_env.agents.rule.weights import WEIGHTS
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -102,6 +103,7 @@ class SoloBatch:
         )
         self._scratch: dict[int, SoloScratch] = {}
         rule = any(player.kind == RULE for player in self.players)
+        self._weights = None if rule else new_rows(WEIGHTS, 1)  # nobody reads these
         self._take_rows = direct(take_rows, rows, self.every, self.every, 0, 0)
         play: Any = play_rows_by_rule if rule else play_rows
         self._play_rows = direct(play, rows, 0, 0, self._scratch_of(0))
@@ -116,7 +118,7 @@ class SoloBatch:
                 np.zeros((1, self.actions.n), np.int8),
                 np.zeros((1, 2)),
                 np.zeros(1, np.int64),
-                rule_workspace(self.rules),
+                rule_workspace(self.rules, self._weights),
             )
         return scratch
 

@@ -235,7 +235,7 @@ class BidEuchreVec(Face):
         """Put states, as `get_state` gives them, into `rows` (every row by default).
 
         Their episodes' tallies begin anew. Raises `OptionError`, and nothing changes, unless each
-        is a position of this game with a seat to act.
+        is a position of this game with a seat to act, one that legal play comes to.
         """
         places = parse_rows(rows, self.num_envs)
         fresh = checked_states(states, len(places), self._rows.tables)
