@@ -167,7 +167,7 @@ def present_row(rows: Rows, i: int) -> None:
     rows.keys[i] = present(s, t, rows.offsets[0], seen, mask)
 
 
-@entry_kernel
+@kernel
 def step_rows(rows: Rows, start: int, stop: int) -> None:
     """Carry out the actions, legal, in rows `start` to `stop` - 1, and present what comes next.
 

@@ -1,6 +1,7 @@
 """Single machine instructions for kernels, each with a plain Python twin.
 
-Bits counted and found; rows of bytes as bare pointers, eight bytes at a time.
+Bits of a number; rows of bytes as bare pointers, eight bytes at a time; numbers that threads
+share.
 """
 
 from __future__ import annotations
@@ -171,3 +172,57 @@ row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
 line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
 load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
 store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)
+
+
+def _plain_read(cells: Array, i: int) -> int:
+    """The number in `cells[i]`, int64, which another thread may have just written."""
+    return int(cells[i])
+
+
+def _plain_write(cells: Array, i: int, value: int) -> None:
+    """Write `cells[i]`, int64, for other threads to see after all that was written before."""
+    cells[i] = value
+
+
+def _plain_add(cells: Array, i: int, value: int) -> int:
+    """Add to `cells[i]`, int64, in one step that no thread can come between; what it was before."""
+    before = int(cells[i])
+    cells[i] = before + value
+    return before
+
+
+_CELLS = types.Array(types.int64, 1, "C")
+
+
+def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+def _shared_read(typing_context: Any, cells: Any, i: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_cell(context, builder, signature, args), "seq_cst", 8)
+
+    return (types.int64(_CELLS, types.int64), build) if cells == _CELLS else None
+
+
+def _shared_write(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[2], _cell(context, builder, signature, args), "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return (types.void(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
+
+
+def _shared_add(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = _cell(context, builder, signature, args)
+        return builder.atomic_rmw("add", cell, args[2], "seq_cst")
+
+    return (types.int64(_CELLS, types.int64, types.int64), build) if cells == _CELLS else None
+
+
+# What threads tell each other inside kernels, each access in the order it is written in.
+read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
+write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
+add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add

@@ -26,7 +26,6 @@ def guarded(vec):
         if isinstance(array, np.ndarray) and name not in ("tables", "offsets")
     }
     vec._rows = vec._rows._replace(**own)
-    vec._derive()  # the kernels take these
     return walls
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bideuchre_env
+from bideuchre_env.envs.vector import threads
 from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.threads import ThreadPool
 
@@ -102,54 +103,56 @@ def test_no_thread_is_at_work_when_a_signal_is_raised(python_hears_ctrl_c, handl
     pool.close()
 
 
-def two_vecs(threads):
-    """Two environments alike, but for the threads of the first."""
-    vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (threads, 1))
+def test_an_interrupted_step_is_done_first(monkeypatch):
+    """Ctrl-C in the middle of a step: every row has moved, once, before it is raised."""
+    vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (2, 1))
     vec.reset(seed=5)
     twin.reset(seed=5)
-    return vec, twin
+    for _ in range(4):
+        vec.step(vec.sample())
+        twin.step(twin.sample())
+    shared, left = vec._pool._share, [3]
 
+    def interrupted(cells, leads, *rest):
+        if leads and left[0]:
+            left[0] -= 1
+            raise KeyboardInterrupt
+        return shared(cells, leads, *rest)
 
-def test_an_interrupted_step_is_done_first(monkeypatch, python_hears_ctrl_c):
-    """Ctrl-C in the middle of a step: every row has moved, once, before it is raised."""
-    vec, twin = two_vecs(2)
-    step_rows, pressed = vec._step_rows, threading.Event()
-
-    def interrupted(start, stop):
-        if threading.current_thread() is not threading.main_thread():
-            pressed.wait()
-        elif not pressed.is_set():
-            signal.raise_signal(signal.SIGINT)
-            pressed.set()
-        step_rows(start, stop)
-
-    monkeypatch.setattr(vec, "_step_rows", interrupted)
-    actions = twin.sample()
+    monkeypatch.setattr(vec._pool, "_share", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        vec.step(actions)
-    twin.step(actions)
+        vec.step(vec.sample())
+    twin.step(twin.sample())
     for _ in range(30):
         np.testing.assert_array_equal(vec.get_state(), twin.get_state())
-        actions = twin.sample()
-        vec.step(actions)
-        twin.step(actions)
+        vec.step(vec.sample())
+        twin.step(twin.sample())
 
 
-def test_threads_that_cannot_be_started_are_done_without(monkeypatch):
-    """No thread to be had: the caller's own does the step, and the next one tries again."""
-    vec, twin = two_vecs(3)
+def test_threads_that_cannot_be_started_are_tried_again(monkeypatch):
+    """No thread to be had: no row has moved, those begun are let go, the next step has them all."""
+    vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (3, 1))
+    vec.reset(seed=5)
+    twin.reset(seed=5)
+    begun, actions = [], twin.sample()
 
-    def refused(thread):
-        raise RuntimeError("can't start new thread")
+    class Refused(threads._Helper):
+        def __init__(self, *given):
+            if begun:
+                raise RuntimeError("can't start new thread")
+            begun.append(self)
+            super().__init__(*given)
 
-    for start in (refused, threading.Thread.start):
-        with monkeypatch.context() as patched:
-            patched.setattr(threading.Thread, "start", start)
-            actions = twin.sample()
+    with monkeypatch.context() as patched:
+        patched.setattr(threads, "_Helper", Refused)
+        with pytest.raises(RuntimeError, match="can't start"):
             vec.step(actions)
-        twin.step(actions)
-        np.testing.assert_array_equal(vec.get_state(), twin.get_state())
-    assert any(thread.is_alive() for thread in vec._pool._executor._threads)
+    np.testing.assert_array_equal(vec.get_state(), twin.get_state())
+    assert begun[0].ended
+    vec.step(actions)
+    twin.step(actions)
+    assert len(vec._pool._helpers) == 2
+    np.testing.assert_array_equal(vec.get_state(), twin.get_state())
 
 
 def test_threads_at_rest_keep_no_environment_alive():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from bideuchre_env.core.rows import (
     restart_rows,
     sample_rows,
     seed_rows,
-    step_rows,
 )
 from bideuchre_env.core.state import DEAL, Outcome, new_states
 from bideuchre_env.core.tables import compile_tables
@@ -38,16 +37,16 @@ from bideuchre_env.envs.checks import (
 )
 from bideuchre_env.envs.face import Face, row_space
 from bideuchre_env.envs.options import VecOptions
+from bideuchre_env.envs.vector.threads import StepPool
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, direct, new_rows
-from bideuchre_env.runtime.threads import OneAtATime, ThreadPool
+from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.threads import OneAtATime
 
 Observation = dict[str, Array]
-LEAST_PART = 1024  # rows that take longer to step than a thread to wake
 
 
 class BidEuchreVec(Face):
@@ -75,7 +74,7 @@ class BidEuchreVec(Face):
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
-        self.copy, self._pool = chosen.copy, ThreadPool(chosen.threads)
+        self.copy, self._pool = chosen.copy, StepPool(chosen.threads)
         self._alone = OneAtATime()
         layout = layout_of(rules)
         self._rows = Rows(
@@ -95,7 +94,6 @@ class BidEuchreVec(Face):
             tallies=new_rows(TALLY, n),
             ended=new_rows(TALLY, n),
         )
-        self._derive()
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
 
@@ -192,7 +190,7 @@ class BidEuchreVec(Face):
         """
         with self._alone:
             self._rows.actions[:] = self._checked(actions)
-            self._pool.share(self.num_envs, self._step_rows, whole=True)
+            self._pool.step(self.num_envs, self._rows)
         observations, info = self._shown()
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)
@@ -318,18 +316,10 @@ class BidEuchreVec(Face):
         choice = names[action] if 0 <= action < len(names) else action
         return illegal(self._rows.states[row], self.rules, choice, f"row {row}: ")
 
-    def _derive(self) -> None:
-        """Compute from the rules whatever is no part of the games' state."""
-        tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
-        self._rows = self._rows._replace(tables=tables, offsets=offsets)
-        self._step_rows = partial(direct(step_rows, self._rows, 0, 0), self._rows)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_step_rows"}
-
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        self._derive()
+        tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
+        self._rows = self._rows._replace(tables=tables, offsets=offsets)  # read-only ones
 
     def __repr__(self) -> str:
         return f"<{self.name} x {self.num_envs}, {self._pool.threads} threads>"

@@ -1,0 +1,169 @@
+"""Threads that step the rows of a vector environment together, with next to no delay.
+
+A step of some thousand rows takes a fraction of a millisecond, less than it takes to wake a
+thread and to hand it the interpreter's lock. So helpers wait for the next step inside a kernel
+for a short while, and sleep only when none comes. A step is cut in parts; whoever is free takes
+the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.core.rows import Rows, step_rows
+from bideuchre_env.runtime.intrinsics import add_to_cell, read_cell, write_cell
+from bideuchre_env.runtime.jit import Array, direct, entry_kernel
+from bideuchre_env.runtime.threads import check_threads
+
+LEAST_PART = 128  # rows that are worth a part of their own
+PARTS_EACH = 4
+SPINS = 200_000  # looks for work before a thread gives up: some 0.2 ms
+NEXT, FINISHED = 0, 8  # cells of the parts begun and done, each in a cache line of its own
+N_CELLS = 16
+
+
+@entry_kernel
+def open_parts(cells: Array) -> None:
+    """Offer the parts of a step, whose actions stand ready, to every thread."""
+    write_cell(cells, FINISHED, 0)
+    write_cell(cells, NEXT, 0)
+
+
+@entry_kernel
+def share_steps(
+    cells: Array,
+    leads: bool,
+    spins: int,
+    parts: int,
+    job: Rows,
+) -> bool:
+    """Step parts of the rows, `step_rows`, as long as there are any.
+
+    True, for the thread that `leads`, when all of them are done by everybody; False after `spins`
+    looks without finding one.
+    """
+    n, idle = len(job.states), 0
+    while idle < spins:
+        if read_cell(cells, NEXT) < parts:
+            part = add_to_cell(cells, NEXT, 1)
+            if part < parts:
+                step_rows(job, n * part // parts, n * (part + 1) // parts)
+                add_to_cell(cells, FINISHED, 1)
+                idle = 0
+                continue
+        if leads and read_cell(cells, FINISHED) == parts:
+            return True
+        idle += 1
+    return False
+
+
+class _Helper:
+    """A thread that takes parts of steps, and sleeps when no step has come for a while."""
+
+    def __init__(self, cells: Array, parts: int, job: Rows) -> None:
+        self.cells, self.parts, self.job = cells, parts, job
+        self.asleep, self.ended = False, False
+        self.bell: SimpleQueue[None] = SimpleQueue()
+        threading.Thread(target=self._run, name="bideuchre", daemon=True).start()
+
+    def _run(self) -> None:
+        while not self.ended:
+            share_steps(self.cells, False, SPINS, self.parts, self.job)
+            self.asleep = True
+            # a step that was offered in between may have found this thread awake still
+            if self.cells[NEXT] >= self.parts and not self.ended:
+                self.bell.get()
+            self.asleep = False
+
+    def wake(self) -> None:
+        """See to it that the thread looks for work; once too often does no harm."""
+        if self.asleep:
+            self.asleep = False  # one ring is enough, however long it takes to wake
+            self.bell.put(None)
+
+
+def _let_go(helpers: list[_Helper], owner: int) -> None:
+    """End the threads, in the process that started them."""
+    for helper in helpers if os.getpid() == owner else ():
+        helper.ended = True
+        helper.bell.put(None)
+    helpers.clear()
+
+
+class StepPool:
+    """Up to `threads` threads, the caller's own included, that step the same rows.
+
+    The others are started by the first step that is worth it, and end when `close` says so, or with
+    the pool. A copy, pickled or forked, starts its own.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = check_threads(threads)
+        self._owner = 0  # the process that the threads are in
+        self._end: Callable[[], Any] | None = None
+        self._helpers: list[_Helper] = []
+        self._cells = np.zeros(N_CELLS, np.int64)
+        self._share = share_steps
+
+    def step(self, n: int, job: Rows) -> None:
+        """Step `n` rows, those of `job`, which is alike every time.
+
+        An interrupt, Ctrl-C say, is raised when the step is done: no thread is left at the rows.
+        """
+        parts = min(self.threads * PARTS_EACH, n // LEAST_PART)
+        if self.threads == 1 or parts < 2:
+            parts = 1
+        if self._owner != os.getpid():  # a fork has none of its parent's threads
+            self._begin(parts, job)
+        opened, done = False, False
+        interrupt: BaseException | None = None
+        while not done:
+            try:
+                if not opened:
+                    opened = True
+                    open_parts(self._cells)
+                for helper in self._helpers:
+                    helper.wake()
+                done = self._share(self._cells, True, SPINS, parts, job)
+                if not done:
+                    time.sleep(0)  # a helper's core is busy with something else
+            except BaseException as error:
+                if interrupt is not None and not isinstance(error, KeyboardInterrupt):
+                    raise  # no interrupt, for it comes again
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+    def _begin(self, parts: int, job: Rows) -> None:
+        """Start the threads: all of them, or none, so that the next step tries again."""
+        owner, cells = os.getpid(), np.full(N_CELLS, parts, np.int64)
+        helpers: list[_Helper] = []
+        end = weakref.finalize(self, _let_go, helpers, owner)
+        try:
+            for _ in range(min(self.threads, parts) - 1):
+                helpers.append(_Helper(cells, parts, job))
+        except BaseException:
+            end()
+            raise
+        self._share = direct(share_steps, cells, True, SPINS, parts, job)
+        self._cells, self._helpers, self._end, self._owner = cells, helpers, end, owner
+
+    def close(self) -> None:
+        """Let the threads go; they are started again when needed."""
+        if self._end is not None:
+            self._end()
+            self._end, self._owner = None, 0
+
+    def __getstate__(self) -> dict[str, int]:
+        return {"threads": self.threads}
+
+    def __setstate__(self, kept: dict[str, int]) -> None:
+        self.__init__(kept["threads"])  # type: ignore[misc]
