@@ -52,6 +52,7 @@ def test_the_core_is_the_same_for_long_under(setting):
     assert told.strip() == exercise(15)
 
 
+@pytest.mark.slow
 def test_the_solver_and_the_agents_are_the_same_bounds_checked():
     """Some endings and hands; the players that search, and all the tests, are the slow run's."""
     told = python("-m", "support.exercise", "players", **SETTINGS["bounds checked"])
