@@ -94,13 +94,13 @@ from bideuchre_env import agents, selfplay
 selfplay.play("barrie_v0", "expert", "expert", games=2)
 agents.make("expert", bideuchre_env.simplified_v0.rules)  # a game by rounds
 """
-SEARCHERS = """
+SEARCHER = """
 import bideuchre_env
 from bideuchre_env import agents, selfplay
 rules = bideuchre_env.barrie_v0.rules
-for name in ("pimc", "inference"):
-    selfplay.play("barrie_v0", agents.make(name, rules, seed=0, worlds=8), "rule", hands=2)
+selfplay.play("barrie_v0", agents.make("NAME:worlds=8", rules, seed=0), "rule", hands=2)
 """
+PIMC, INFERENCE = SEARCHER.replace("NAME", "pimc"), SEARCHER.replace("NAME", "inference")
 SOLVER = """
 import bideuchre_env
 from bideuchre_env import solver
@@ -123,9 +123,10 @@ solver.par(deal, 0, game.rules)
 solver.best_exchange(deal, game.rules, declarer=0, strain="H", cards=1)
 solver.solve_batch([deal], game.rules, strain="H", declarer=0)
 """
-EVERYTHING, SEARCH = GAMES + EXPERT, SEARCHERS + SOLVER
-HALVES = (GAMES + SOLVER, EXPERT + SEARCHERS)
-"""Two programs that compile everything between them, in about the same time."""
+EVERYTHING, SEARCH = GAMES + EXPERT, PIMC + INFERENCE + SOLVER
+HALVES = (GAMES + SOLVER + INFERENCE, EXPERT + PIMC)
+"""Two programs that compile everything between them, in about the same time, the last of one with
+what the other has compiled by then."""
 FOOTER = """
 import json, os, sys, time
 def peak():
