@@ -6,6 +6,7 @@ What is compiled is kept between runs (`cache.py`). Other targets would be added
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
@@ -64,6 +65,9 @@ def entry_kernel(function: F) -> F:
 
 
 def _compile(function: F, **options: Any) -> F:
+    # numba keeps code by the path of its source: one name for it, whichever link it is read by
+    path = os.path.realpath(function.__code__.co_filename)
+    function.__code__ = function.__code__.replace(co_filename=path)
     before = config.CACHE_DIR
     config.CACHE_DIR = CACHE_FOLDER or before
     try:
