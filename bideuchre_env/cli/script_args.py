@@ -13,7 +13,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.cli.program import exit_code
+from bideuchre_env.runtime.interrupts import raising
 
 Args = TypeVar("Args", bound="ScriptArgs")
 
@@ -50,15 +51,9 @@ class ScriptArgs:
 
 
 def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
-    """The exit code of a script: that of `main`, or 2 with a line that says what was wrong.
+    """The exit code of a script: that of `main`, or of `exit_code` with a line on what was wrong.
 
-    130 after Ctrl-C.
+    The first Ctrl-C raises `KeyboardInterrupt` in `main`.
     """
-    try:
-        return main(kind.parse(arguments))
-    except BidEuchreError as error:
-        print(f"{Path(sys.argv[0]).name}: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    with raising():
+        return exit_code(lambda: main(kind.parse(arguments)), Path(sys.argv[0]).name)
