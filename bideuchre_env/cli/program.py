@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -22,7 +23,7 @@ def exit_code(run: Callable[[], int], name: str) -> int:
     1: something could not be written or read. 2: bad input. 130: Ctrl-C. 141: nobody reads any
     more. `SystemExit` passes.
     """
-    _open_what_is_closed()
+    _prepare_streams()
     try:
         try:
             return run()
@@ -65,11 +66,17 @@ def _say(line: str) -> None:
         _silence(sys.stderr)
 
 
-def _open_what_is_closed() -> None:
-    """Streams that the shell has closed (`>&-`) are None: nothing is read or written there."""
+def _prepare_streams() -> None:
+    """Nothing is read or written where the shell has closed a stream (`>&-`).
+
+    What a terminal's encoding lacks is escaped.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _silence(stream: TextIO) -> bool:
