@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Integral
 
 MAX_NAME = 80  # an agent's name with its options still fits a screen's line
@@ -34,3 +36,9 @@ def shown(value: object) -> str:
 def printable(text: str) -> str:
     """A text in which control characters and halves of characters are escaped, line ends too."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def did_you_mean(given: str, words: Iterable[str]) -> str:
+    """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
+    close = get_close_matches(given, words, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -24,7 +24,8 @@ _DESCRIPTION = """\
 Partnerships of agent A against partnerships of agent B. Boards say how much better A is: each is
 one deal played twice with the sides swapped, and points per hand, A's minus B's, come with a 95 %
 confidence interval over boards. Games say how often A wins: whole games in pairs dealt alike.
-Options of an agent may stand behind its name, as pimc:worlds=20,solved=4.
+An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may
+stand behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH
 points per hand (errors of 5 % either way); the interval printed is not corrected for stopping.
 Ctrl-C prints, and writes, what is finished."""
@@ -38,7 +39,9 @@ def add(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("a", metavar="A", help="an agent, by name or as NAME:OPTION=VALUE,...")
+    parser.add_argument(
+        "a", metavar="A", help="an agent, by name or as ./file.py:AGENT, with options behind"
+    )
     parser.add_argument("b", metavar="B", help="the agent it is held against")
     add_game(parser)
     parser.add_argument(
@@ -49,7 +52,11 @@ def add(commands: Any) -> None:
         "none if only --games is given)",
     )
     parser.add_argument(
-        "--games", type=int, default=0, metavar="N", help="play N whole games too, in pairs"
+        "--games",
+        type=int,
+        default=0,
+        metavar="N",
+        help="play N whole games too, in pairs: an odd N is rounded up",
     )
     parser.add_argument(
         "--sprt",
