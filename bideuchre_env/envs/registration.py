@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import unknown_options
+from bideuchre_env._checks import MAX_NAME, is_plain_name, shown, unknown_options
 from bideuchre_env.envs.options import (
     SoloOptions,
     SoloVecOptions,
@@ -124,6 +124,8 @@ def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Varia
 
     `options` change its rules; `name` is what a custom game is called (`custom_v0`).
     """
+    if name is not None and not is_plain_name(name):
+        raise OptionError(f"name={shown(name)}: {MAX_NAME} printable characters at most")
     if isinstance(game, Rules):
         variant = Variant(name or CUSTOM, game)
     elif isinstance(game, str) and game in variants:

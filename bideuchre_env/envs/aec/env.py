@@ -264,7 +264,9 @@ class BidEuchreEnv(Bookkeeping, Face):
 
         The other hands, the hidden half of an exchange and the deals to come are drawn from `rng`
         uniformly among those that the seat's information allows: its cards, the cards played, the
-        suits others have failed to follow, its part of an exchange. What the seat sees and may do
+        suits others have failed to follow, its part of an exchange. It is uniform over physical
+        cards: the two copies in a double deck count as different cards, as when cards are dealt.
+        What others would rather have bid or played is not weighed. What the seat sees and may do
         is unchanged, and the clone's record replays. Hands that are over stay as they were played.
         """
         self._require_game()
