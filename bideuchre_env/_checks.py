@@ -47,3 +47,8 @@ def unknown_options(given: Iterable[str], known: Sequence[str], whose: str = "")
     names = ", ".join(map(shown, unknown))
     close = "".join(did_you_mean(name, known) for name in unknown)
     return f"unknown option {names}{whose}{close}; the options are: {', '.join(known)}"
+
+
+def printable(text: str) -> str:
+    """A text in which control characters and halves of characters are escaped, line ends too."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -16,10 +16,10 @@ from bideuchre_env.rules.rules import OPTIONS, Rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
 
 if TYPE_CHECKING:
-    from pettingzoo import AECEnv
     from pettingzoo.utils.env import ParallelEnv
 
     from bideuchre_env.envs.aec.env import BidEuchreEnv
+    from bideuchre_env.envs.aec.wrapped import WrappedEnv
     from bideuchre_env.envs.solo.env import SoloEnv
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
     from bideuchre_env.envs.vector.env import BidEuchreVec
@@ -39,7 +39,7 @@ class Variant:
         self.name = name
         self.rules = rules
 
-    def env(self, **options: Any) -> AECEnv[str, dict[str, Array], Any]:
+    def env(self, **options: Any) -> WrappedEnv:
         """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
         from bideuchre_env.envs.aec.wrapped import WrappedEnv
 
