@@ -52,9 +52,3 @@ def unknown_options(given: Iterable[str], known: Sequence[str], whose: str = "")
 def printable(text: str) -> str:
     """A text in which control characters and halves of characters are escaped, line ends too."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-
-
-def did_you_mean(given: str, words: Iterable[str]) -> str:
-    """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
-    close = get_close_matches(given, words, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
