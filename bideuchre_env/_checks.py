@@ -29,3 +29,8 @@ def shown(value: object) -> str:
     except Exception:  # a number of more digits than Python writes, or an object's own fault
         return f"<{type(value).__name__} that cannot be printed>"
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def printable(text: str) -> str:
+    """A text in which control characters and halves of characters are escaped, line ends too."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import INTERRUPTED, add_game, check_agents, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, ending, variant_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.errors import OptionError
 
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
     print(json.dumps(result.to_dict()) if arguments.json else result)
-    return INTERRUPTED if result.interrupted else 0
+    return ending([result.unwritten] if result.unwritten else [], result.interrupted)
 
 
 def _out(arguments: argparse.Namespace) -> str:

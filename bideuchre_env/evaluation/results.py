@@ -32,7 +32,8 @@ class Result:
     none. `test` is a match's sequential test, if there was one: the boards end with the one that
     brought its verdict. `decisions` and `think_seconds` are each agent's decisions and the seconds
     it took over them. `seconds` and `decisions_per_second` are of a whole match, and of self-play
-    from its second step on, as the first one compiles. `interrupted` results have only the boards
+    from its second step on, as the first one compiles. `unwritten` says why records that were asked
+    for could not be written, or not all. `interrupted` results have only the boards
     finished at both tables.
     """
 
@@ -51,6 +52,7 @@ class Result:
     interrupted: bool
     workers: int = 1
     records: str | None = None
+    unwritten: str | None = None
     test: SequentialTest | None = None
     board_rows: Array | None = None
     game_rows: Array | None = None

@@ -64,7 +64,8 @@ class Rules:
     win_rule: str = "made_or_set"
     """"any", "made_bid", "made_or_set" (who can win at the target) or "rounds"."""
     both_over: str = "declarer"
-    """Under "any", when both sides are at the target after the same hand."""
+    """Under "any", both sides at the target after a hand: the "declarer"'s side wins, or the
+    "highest" total (equal: a draw), or the higher total, equal totals playing on ("continue")."""
     target: int | None = None
     """Points that end the game; None under "rounds"."""
     rounds: int | None = None
@@ -233,7 +234,7 @@ _OPENING_LEAD = {
 _BOTH_OVER = {
     "declarer": "if both sides are there, the declarer's side wins.",
     "highest": "if both sides are there, the higher total wins and equal totals are a draw.",
-    "continue": "if both sides are there, play goes on.",
+    "continue": "if both sides are there, the higher total wins and equal totals play on.",
 }
 
 
