@@ -47,7 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**head, "rests_on": deals, "leads_not_played": absent}))
         return 0
     print(f"{' '.join(worth.cards)} as declarer in {arguments.variant}")
-    print(folded("By strain, the best first: the tricks to expect, and the chance to make each bid"))
+    print(
+        folded("By strain, the best first: the tricks to expect, and the chance to make each bid")
+    )
     for leader, rows in worth.by_leader.items():
         print(f"\n{leader}:\n{table(rows)}")
     print("\n" + "\n".join(remarks(deals, absent)))

@@ -1,7 +1,0 @@
-"""`python -m bideuchre_env.cli`: the `bideuchre` command."""
-
-import sys
-
-from bideuchre_env.cli.main import main
-
-sys.exit(main())
