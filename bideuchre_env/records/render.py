@@ -231,7 +231,8 @@ class _Look:
         passed = [CARD_NAMES[kind] for kind in row["passed"] if kind >= 0]
         taken = row["phase"] >= Phase.PLAY
         knows_passed = self.viewer in (None, partner) or (self.viewer == declarer and taken)
-        parts = [f"Seat {declarer} gives up ", self.pile(given, self.viewer in (None, declarer))]
+        known = self.viewer in (None, declarer)
+        parts: list[str | Text] = [f"Seat {declarer} gives up ", self.pile(given, known)]
         if passed:
             parts += [f", seat {partner} passes ", self.pile(passed, knows_passed)]
         return Text.assemble(*parts)

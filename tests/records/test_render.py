@@ -39,7 +39,7 @@ def test_trumps_are_marked_with_the_left_bower_among_them():
     table = in_hearts("JD", "TH").render()
     assert "AH^" in table
     assert "JH^ AH^ TS 9S 9C" in table
-    assert "QH^ 9H^ JS AS QC KC" in table
+    assert "QH^ 9H^ AS JS KC QC" in table
     assert ">JD^" in table
     assert LEGEND in table
     assert "JC^" not in table
