@@ -143,7 +143,7 @@ print(json.dumps({"cpu": time.process_time(), "peak": peak(), "numba": "numba" i
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    return reporting.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
+    return reporting.options(__doc__, None).parse_args(arguments)
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:

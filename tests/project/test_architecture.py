@@ -30,6 +30,7 @@ __init__
 evaluation
 bench
 cli
+__main__
 """
 FLOOR = {
     room: floor for floor, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()
