@@ -41,8 +41,8 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         self._folder = config.CACHE_DIR
         files: Any = _CheckedFiles(self._cache_path, self._impl.filename_base, None)
-        files.__dict__.update(self._cache_file.__dict__)
-        self._cache_file = files
+        files.__dict__.update(vars(self)["_cache_file"].__dict__)
+        self._cache_file: Any = files
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """What is kept for these types, or None."""
