@@ -8,7 +8,7 @@ options or from `Rules` of your own. The heavy parts are imported when first use
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.interrupts  # noqa: F401  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
 
 # isort: split
 import os

@@ -1,8 +1,8 @@
 """The ladder: each agent against the next weaker one, on duplicate boards.
 
     python experiments/ladder.py
-    python experiments/ladder.py --variants barrie_v0 --boards 2000 --search-boards 100
-    python experiments/ladder.py --agents expert pimc:worlds=20 pimc --search-boards 400
+    python experiments/ladder.py --variants barrie_v0 --search-boards 100
+    python experiments/ladder.py --agents expert pimc:worlds=20
 
 A rung is a match: points per hand with a 95 % interval over boards. Rungs of fast agents get
 `--boards` boards, those of agents that search `--search-boards`. Each finished rung is kept in the

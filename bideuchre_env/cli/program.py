@@ -12,7 +12,7 @@ from typing import TextIO
 from bideuchre_env._checks import printable
 from bideuchre_env._files import reason
 from bideuchre_env.errors import BidEuchreError, OutputError
-from bideuchre_env.runtime.interrupts import INTERRUPTED
+from bideuchre_env.runtime.quitting import INTERRUPTED
 
 FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
 

@@ -1,68 +1,16 @@
-"""Ctrl-C: where it is not to break into work, and how it ends a program of this repository.
-
-Imported first of all by the package: in the command and the scripts, and nowhere else, Ctrl-C is
-one line on stderr from then on, while the heavy imports run and while kernels are compiled, too.
-"""
+"""Ctrl-C where it is not to break into work, and where a program of ours deals with it itself."""
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager, suppress
-from itertools import pairwise
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
 
-TYPE_CHECKING = False  # `typing` itself takes longer than all the rest
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-    from typing import Any, NoReturn
-
-INTERRUPTED = 130  # the exit code of what Ctrl-C has ended
-_COMMAND = "bideuchre"
-_CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
-
-
-def program() -> str:
-    """The name of what is running if it is the command or a script of this repository, else ""."""
-    argv = getattr(sys, "argv", None) or [""]
-    if argv[0] == "-m":  # a package is imported before its `__main__`
-        named = [after for word, after in pairwise(sys.orig_argv) if word == "-m"]
-        return _COMMAND if named and named[0].split(".")[0] == "bideuchre_env" else ""
-    path = os.path.realpath(argv[0])
-    if os.path.basename(argv[0]) in (_COMMAND, f"{_COMMAND}.exe", f"{_COMMAND}-script.py"):
-        return _COMMAND
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    if path == os.path.join(package, "cli", "__main__.py"):
-        return _COMMAND
-    folders = (os.path.join(package, os.pardir, name, "") for name in ("experiments", "benchmarks"))
-    ours = path.endswith(".py") and path.startswith(tuple(map(os.path.realpath, folders)))
-    return os.path.basename(path) if ours else ""
-
-
-def quit_at_once(number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
-    """End the program with one line: files that are not complete are removed, processes ended.
-
-    Nothing is raised, so nothing can swallow it: an import, a compiler, a finalizer.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(Exception):
-        if "bideuchre_env._files" in sys.modules:
-            from bideuchre_env import _files
-
-            _files.discard_all()
-    with suppress(Exception):
-        if "multiprocessing" in sys.modules:
-            import multiprocessing
-
-            for process in multiprocessing.active_children():
-                process.terminate()
-    bar = "rich" in sys.modules and os.isatty(2)  # which hides the cursor
-    line = f"{_CLEAR_LINE + _SHOW_CURSOR if bar else ''}{program() or _COMMAND}: interrupted\n"
-    with suppress(OSError):
-        os.write(2, line.encode())
-    os._exit(INTERRUPTED)
+from bideuchre_env.runtime.quitting import quit_at_once
 
 
 def raise_once(number: int, frame: FrameType | None) -> NoReturn:
@@ -122,11 +70,3 @@ def ctrl_c() -> Iterator[threading.Event]:
         yield event
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-if (
-    threading.current_thread() is threading.main_thread()
-    and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    and program()
-):
-    signal.signal(signal.SIGINT, quit_at_once)
