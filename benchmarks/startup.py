@@ -8,6 +8,9 @@ one where it says cold, one that an earlier process has filled where it says war
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import os
@@ -25,7 +28,7 @@ import reporting
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.cli.program import script
 
 IMPORT, STEP, MEMORY = "Import", "First step", "Memory"
 MB = 1e6
@@ -305,7 +308,4 @@ def main(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"startup.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

@@ -13,6 +13,9 @@ have changed. `--write FILE` puts the table into a file, between the lines `<!--
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import json
 import sys
 from dataclasses import dataclass, field

@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import TextIO
 
 from bideuchre_env._checks import printable
-from bideuchre_env._files import reason
+from bideuchre_env._files import discard_all, reason
 from bideuchre_env.errors import BidEuchreError, OutputError
+from bideuchre_env.runtime.interrupts import raising
 from bideuchre_env.runtime.quitting import INTERRUPTED
 
 FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
@@ -43,6 +44,15 @@ def exit_code(run: Callable[[], int], name: str) -> int:
         where = "standard output" if _silence(sys.stdout) else error.filename
         complain(f"{where}: {reason(error)}" if where else reason(error), name)
         return FAILED
+
+
+def script(run: Callable[[], int]) -> int:
+    """`exit_code` of a script of this repository; the first Ctrl-C raises `KeyboardInterrupt`."""
+    try:
+        with raising():
+            return exit_code(run, os.path.basename(sys.argv[0]))
+    finally:
+        discard_all()
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:

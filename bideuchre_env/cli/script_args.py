@@ -13,10 +13,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from bideuchre_env.cli.program import exit_code
+from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.interrupts import raising
 
 Args = TypeVar("Args", bound="ScriptArgs")
 
@@ -67,9 +66,5 @@ class ScriptArgs:
 
 
 def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
-    """The exit code of a script: that of `main`, or of `exit_code` with a line on what was wrong.
-
-    The first Ctrl-C raises `KeyboardInterrupt` in `main`.
-    """
-    with raising():
-        return exit_code(lambda: main(kind.parse(arguments)), Path(sys.argv[0]).name)
+    """The exit code of a script: that of `main`, or of `script` with a line on what was wrong."""
+    return script(lambda: main(kind.parse(arguments)))
