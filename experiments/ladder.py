@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
     )
     if result.interrupted:
         raise KeyboardInterrupt
+    result = replace(result, agents=(stronger, weaker))  # called as they were asked for
     path.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
     return result.to_dict()
 

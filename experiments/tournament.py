@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -106,8 +106,8 @@ def main(args: Args) -> int:
 
 
 def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
-    """One pair on one variant."""
-    return match.play(
+    """One pair on one variant; the agents are called as they were asked for."""
+    result = match.play(
         variant,
         stronger,
         weaker,
@@ -117,6 +117,7 @@ def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
         seed=args.seed,
         workers=args.workers,
     )
+    return replace(result, agents=(stronger, weaker))
 
 
 def check(args: Args) -> None:
@@ -207,15 +208,15 @@ def write(args: Args, results: list[Result], rated: Ratings) -> None:
     """The tables of what is finished; the old ones stay until the new ones are whole."""
     if not results:
         return
-    replace(args.out / "results.md", markdown(results, rated, args))
-    replace(args.out / "results.json", as_json(results, rated, args))
+    rewrite(args.out / "results.md", markdown(results, rated, args))
+    rewrite(args.out / "results.json", as_json(results, rated, args))
     partial = args.out / "results.csv.partial"
     with partial.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([COLUMNS, *map(csv_row, results)])
     partial.replace(args.out / "results.csv")
 
 
-def replace(path: Path, text: str) -> None:
+def rewrite(path: Path, text: str) -> None:
     """Write a file in one go."""
     partial = path.with_name(f"{path.name}.partial")
     partial.write_text(text, encoding="utf-8")
