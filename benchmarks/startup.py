@@ -71,7 +71,7 @@ with contextlib.suppress(ValueError):
     env.step(int(env.last()[0]["action_mask"].argmin()))  # the refusal names what is legal
 for a, b in itertools.combinations_with_replacement(("random", "cautious", "rule"), 2):
     selfplay.play(game, a, b, games=2)
-    selfplay.play(game, a, b, hands=2)
+    selfplay.play(game, a, b, boards=2)
 for threads in (1, 2):
     vec = game.vec(64, threads=threads)
     vec.reset(seed=1)
@@ -101,7 +101,7 @@ SEARCHER = """
 import bideuchre_env
 from bideuchre_env import agents, selfplay
 rules = bideuchre_env.barrie_v0.rules
-selfplay.play("barrie_v0", agents.make("NAME:worlds=8", rules, seed=0), "rule", hands=2)
+selfplay.play("barrie_v0", agents.make("NAME:worlds=8", rules, seed=0), "rule", boards=2)
 """
 PIMC, INFERENCE = SEARCHER.replace("NAME", "pimc"), SEARCHER.replace("NAME", "inference")
 SOLVER = """

@@ -18,7 +18,7 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 # isort: split
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,7 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
     )
     if result.interrupted:
         raise KeyboardInterrupt
+    result = replace(result, agents=(stronger, weaker))  # called as they were asked for
     path.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
     return result.to_dict()
 

@@ -22,7 +22,7 @@ import io
 import json
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -116,8 +116,8 @@ def play_all(args: Args) -> int:
 
 
 def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
-    """One pair on one variant."""
-    return match.play(
+    """One pair on one variant; the agents are called as they were asked for."""
+    result = match.play(
         variant,
         stronger,
         weaker,
@@ -127,6 +127,7 @@ def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
         seed=args.seed,
         workers=args.workers,
     )
+    return replace(result, agents=(stronger, weaker))
 
 
 def check(args: Args) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from bideuchre_env import __version__
-from bideuchre_env.cli import bench, hand, match, records, selfplay, variants
+from bideuchre_env.cli import agents, bench, hand, match, records, selfplay, variants
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (selfplay, match, variants, records, hand, bench)
+COMMANDS = (selfplay, match, agents, variants, records, hand, bench)
 
 
 _WELCOME = """\

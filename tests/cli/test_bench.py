@@ -135,7 +135,7 @@ def test_self_play_counts_what_its_result_counts():
     from bideuchre_env.bench import tasks
 
     done, spent = tasks.self_play(bideuchre_env.six_card_v0, "rule", "random", boards=16)()
-    result = selfplay.play("six_card_v0", "rule", "random", hands=16, seed=1)
+    result = selfplay.play("six_card_v0", "rule", "random", boards=16, seed=1)
     assert done == sum(result.decisions) - 32
     assert spent > 0
 

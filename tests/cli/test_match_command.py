@@ -74,7 +74,7 @@ def test_the_same_result_as_json_csv_and_picture(capsys):
     assert set(KEYS) <= set(data)
     assert (data["variant"], data["options"]) == ("club_v0", {"target": 30})
     assert (data["agents"], data["seed"]) == (["rule", "random"], 3)
-    assert (data["mode"], data["boards"], data["hands"]) == ("hands", 40, 80)
+    assert (data["mode"], data["boards"], data["hands"]) == ("boards", 40, 80)
     assert (data["pairs"]["boards"], data["records"]) == (2, None)
     mean = data["points_per_hand"]["mean"]
     assert f"rule {mean:+.2f}" in printed
