@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,7 @@ def part(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, s
         if kept.get("agents") != list(agents) or "totals" not in kept:
             raise OptionError(f"{path} is no result of {' and '.join(agents)}: another --out")
         return kept
+    prepare(variant, agents)
     result = match.play(variant, *agents, seed=seed, workers=args.workers, **{kind: n})
     if result.interrupted:
         raise KeyboardInterrupt
@@ -109,6 +111,12 @@ def part(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, s
     unfinished.write_text(json.dumps(played, indent=1) + "\n", encoding="utf-8")
     unfinished.replace(path)
     return played
+
+
+@lru_cache
+def prepare(variant: str, agents: tuple[str, str]) -> None:
+    """Play a few boards that do not count: what is compiled or loaded is no time of a decision."""
+    match.play(variant, *agents, boards=4)
 
 
 def scores_of(parts: list[Part], tricks: float) -> Scores:

@@ -64,7 +64,7 @@ def test_each_rung_is_a_match_and_is_kept(ladder, arguments, tmp_path, capsys, m
 
 
 def test_a_rung_is_played_in_parts(ladder, arguments, tmp_path, monkeypatch, capsys):
-    """Each part has the next seed; Ctrl-C loses only the one being played; more boards add parts."""
+    """Each part has the next seed; Ctrl-C loses only the one that is being played."""
     played = []
 
     def play(*words, **options):
@@ -74,6 +74,7 @@ def test_a_rung_is_played_in_parts(ladder, arguments, tmp_path, monkeypatch, cap
         return match.play(*words, **options)
 
     monkeypatch.setattr(ladder, "match", SimpleNamespace(play=play))
+    monkeypatch.setattr(ladder, "prepare", lambda *pair: None)
     monkeypatch.setattr(ladder, "PART", {"boards": (25, 0), "games": (10, 0)})
     asked = ladder.Args.parse(
         [*arguments, "--variants", "six_card_v0", "--agents", "cautious", "rule"]
