@@ -1,4 +1,4 @@
-"""Peers on the same core in the same minutes: OpenSpiel, RLCard, PettingZoo, pgx, PufferLib.
+"""Speed beside other packages, on one core: OpenSpiel, RLCard, PettingZoo, pgx.
 
     python benchmarks/peers.py
     python benchmarks/peers.py --peers openspiel pgx --no-install
@@ -119,9 +119,14 @@ class Program:
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = reporting.options(str(__doc__).partition("\n")[0])
+    parser = reporting.options(__doc__)
     parser.add_argument(
-        "--peers", nargs="+", default=list(PEERS), choices=list(PEERS), help="(default: all)"
+        "--peers",
+        nargs="+",
+        default=list(PEERS),
+        choices=list(PEERS),
+        metavar="NAME",
+        help=f"which to measure: {', '.join(PEERS)} (default: all)",
     )
     parser.add_argument(
         "--venvs",

@@ -18,6 +18,7 @@ from typing import Any
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
+from bideuchre_env.cli.screen import script_help
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
@@ -47,9 +48,12 @@ class Report:
         return cls(**{**data, "figures": [Figure(**row) for row in data["figures"]]})
 
 
-def options(description: str, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
-    """A parser with the options every script has; no `--seconds` where `seconds` is None."""
-    parser = argparse.ArgumentParser(description=description)
+def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
+    """A parser with the options every script has; no `--seconds` where `seconds` is None.
+
+    `doc` is the script's docstring, which has its examples.
+    """
+    parser = argparse.ArgumentParser(**script_help(doc))
     parser.add_argument(
         "--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)"
     )
@@ -59,10 +63,10 @@ def options(description: str, seconds: float | None = SECONDS) -> argparse.Argum
             type=float,
             default=seconds,
             metavar="S",
-            help="what each figure gets in a round (default: %(default)s)",
+            help="time for each figure in a round (default: %(default)s)",
         )
     parser.add_argument(
-        "--core", type=int, metavar="C", help="the core to stay on (default: the last one)"
+        "--core", type=int, metavar="C", help="the core to run on (default: the last one)"
     )
     parser.add_argument(
         "--out",

@@ -119,7 +119,7 @@ solver.solve_moves(env.record, **middle)
 for tricks in range(game.rules.tricks):
     solver.can_make(env.record, tricks, **middle)
 solver.analyse(env.record)
-solver.par(deal, 0, game.rules)
+solver.par(deal, game.rules, dealer=0)
 solver.best_exchange(deal, game.rules, declarer=0, strain="H", cards=1)
 solver.solve_batch([deal], game.rules, strain="H", declarer=0)
 """
@@ -143,7 +143,7 @@ print(json.dumps({"cpu": time.process_time(), "peak": peak(), "numba": "numba" i
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    return reporting.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
+    return reporting.options(__doc__, None).parse_args(arguments)
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Decisions a second of every way to play: AEC, vector env, rollouts in a kernel, agents.
+"""Decisions per second of every way to play: AEC, vector env, rollouts in a kernel, agents.
 
     python benchmarks/throughput.py
     python benchmarks/throughput.py --groups vec threads --seconds 1
@@ -138,9 +138,14 @@ GROUPS: dict[str, tuple[str, Callable[[argparse.Namespace], Tasks]]] = {
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = reporting.options(str(__doc__).partition("\n")[0])
+    parser = reporting.options(__doc__)
     parser.add_argument(
-        "--groups", nargs="+", default=list(GROUPS), choices=list(GROUPS), help="(default: all)"
+        "--groups",
+        nargs="+",
+        default=list(GROUPS),
+        choices=list(GROUPS),
+        metavar="NAME",
+        help=f"what to measure: {', '.join(GROUPS)} (default: all)",
     )
     parser.add_argument(
         "--rows", nargs="+", type=int, default=list(ROWS), metavar="N", help="rows of the vec env"
@@ -150,7 +155,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
         type=int,
         default=measure.core_count(),
         metavar="N",
-        help="where several are used (default: the cores there are)",
+        help="threads where several are used (default: one a core)",
     )
     return parser.parse_args(arguments)
 

@@ -1,8 +1,8 @@
 """The ladder: each agent against the next weaker one, on duplicate boards and in whole games.
 
     python experiments/ladder.py
-    python experiments/ladder.py --variants barrie_v0 --boards 2000 --search-boards 100
-    python experiments/ladder.py --agents expert pimc:worlds=20 pimc --search-boards 400
+    python experiments/ladder.py --variants barrie_v0 --search-boards 100
+    python experiments/ladder.py --agents expert pimc:worlds=20
 
 A rung is a match: points per hand over boards of one hand, where agents that can play for points
 do so, and the share of whole games that the stronger agent wins. Rungs of fast agents get

@@ -1,8 +1,8 @@
-"""A tournament: every agent against every agent on every variant, on duplicate deals.
+"""A tournament: every agent plays every other on every variant, on duplicate boards.
 
     python experiments/tournament.py
-    python experiments/tournament.py --variants barrie_v0 club_v0 --agents random rule --boards 500
-    python experiments/tournament.py --agents expert pimc:worlds=20 pimc:worlds=80 --boards 400
+    python experiments/tournament.py --variants barrie_v0 --agents random rule
+    python experiments/tournament.py --agents expert pimc:worlds=20 --boards 400
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
@@ -45,10 +45,10 @@ class Args(ScriptArgs):
     )
     agents: tuple[str, ...] = field(
         default=("random", "cautious", "rule", "expert"),
-        metadata={"help": "who plays, weakest first"},
+        metadata={"help": "the agents, weakest first"},
     )
     boards: int = field(default=20_000, metadata={"help": "boards a pair plays on each variant"})
-    games: int = field(default=0, metadata={"help": "whole games a pair plays besides, in pairs"})
+    games: int = field(default=0, metadata={"help": "whole games a pair plays too"})
     sprt: tuple[float, float] | None = field(
         default=None,
         metadata={
@@ -56,12 +56,12 @@ class Args(ScriptArgs):
             "at most LOW or at least HIGH points per hand, as 0 0.1; --boards is then the most"
         },
     )
-    workers: int = field(default=1, metadata={"help": "processes that play; same results"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    out: Path = field(
-        default=Path("runs/tournament"), metadata={"help": "the folder to write, made if need be"}
+    workers: int = field(
+        default=1, metadata={"help": "processes that play; the results stay the same"}
     )
-    force: bool = field(default=False, metadata={"help": "replace results that are there already"})
+    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
+    out: Path = field(default=Path("runs/tournament"), metadata={"help": "the folder to write to"})
+    force: bool = field(default=False, metadata={"help": "replace the results in that folder"})
 
 
 COLUMNS = (

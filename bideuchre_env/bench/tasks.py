@@ -199,7 +199,7 @@ def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
         nonlocal seed
         seed += 1
         started = thread_time()
-        result = selfplay.play(variant, a, b, hands=boards, seed=seed)
+        result = selfplay.play(variant, a, b, boards=boards, seed=seed)
         return sum(result.decisions), thread_time() - started
 
     return run

@@ -1,4 +1,4 @@
-"""Make the table of what every hand is worth: the whole of `agents/data/hand_tables.npz`.
+"""Make `agents/data/hand_tables.npz`: the worth of every hand to a declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1
 
@@ -62,12 +62,16 @@ class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     first: int = field(default=40, metadata={"help": "deals of every strain with partner"})
-    more: int = field(default=120, metadata={"help": "further deals of the best strains"})
+    more: int = field(default=120, metadata={"help": "more deals of the strains near the best"})
     first_alone: int = field(default=16, metadata={"help": "deals of every lone bid"})
-    more_alone: int = field(default=100, metadata={"help": "further deals where one was won"})
+    more_alone: int = field(
+        default=100, metadata={"help": "more deals of a lone bid that was made once"}
+    )
     hands: int = field(default=0, metadata={"help": "only so many hands of a deck; 0 for all"})
     seed: int = field(default=1, metadata={"help": "same seed, same table"})
-    out: Path = field(default=Path("runs/hand_tables.npz"), metadata={"help": "written at the end"})
+    out: Path = field(
+        default=Path("runs/hand_tables.npz"), metadata={"help": "the file to write, at the end"}
+    )
 
 
 def main(args: Args) -> int:

@@ -1,4 +1,4 @@
-"""Count who is likely to hold an unseen card: the whole of `agents/data/holder_odds.npz`.
+"""Make `agents/data/holder_odds.npz`: the likely holder of each unseen card.
 
     python experiments/fitting/build_holder_odds.py --seed 1
 
@@ -68,9 +68,13 @@ class Args(ScriptArgs):
     """What to count; every field is an option of the command line."""
 
     hands: int = field(default=5000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(default=4, metadata={"help": "times all is counted, each upon the last"})
+    rounds: int = field(
+        default=4, metadata={"help": "rounds of counting; each begins from the odds of the last"}
+    )
     seed: int = field(default=1, metadata={"help": "same seed, same numbers"})
-    out: Path = field(default=Path("runs/holder_odds.npz"), metadata={"help": "written at the end"})
+    out: Path = field(
+        default=Path("runs/holder_odds.npz"), metadata={"help": "the file to write, at the end"}
+    )
 
 
 def main(args: Args) -> int:

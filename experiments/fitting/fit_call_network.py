@@ -1,9 +1,10 @@
-"""Train the network of the expert's auction: the whole of `agents/data/call_network.npz`.
+"""Make `agents/data/call_network.npz`: train the networks of the expert's auction.
 
     script=experiments/fitting/fit_call_network.py
     python $script --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
     python $script --seed 1 --games barrie_v0 --hands 400000 --rounds 7
-    python $script --seed 1 --games six_card_v0 simplified_v0 club_v0 --hands 200000 --rounds 6
+    games="six_card_v0 simplified_v0 club_v0"
+    python $script --seed 1 --games $games --hands 200000 --rounds 6
 
 made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1,
 two cores; since then the worth of the last speaker's bid and of a won game have been given bounds,
@@ -110,13 +111,15 @@ class Args(ScriptArgs):
 
     games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
     hands: int = field(default=500_000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(default=8, metadata={"help": "times all is fitted, each upon the last"})
+    rounds: int = field(
+        default=8, metadata={"help": "rounds of training; each begins from the weights of the last"}
+    )
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
     seed: int = field(
         default=0, metadata={"help": "same seed, same hands; same weights on one machine"}
     )
     out: Path = field(
-        default=Path("runs/call_network.npz"), metadata={"help": "written at the end"}
+        default=Path("runs/call_network.npz"), metadata={"help": "the file to write, at the end"}
     )
 
 

@@ -82,8 +82,8 @@ class Args(ScriptArgs):
     hands: int = field(
         default=400, metadata={"help": "hands of each game to fit to, and as many held out"}
     )
-    worlds: int = field(default=100, metadata={"help": "worlds beside the true one"})
-    rounds: int = field(default=3, metadata={"help": "times every number is tried"})
+    worlds: int = field(default=100, metadata={"help": "deals drawn beside the true one"})
+    rounds: int = field(default=3, metadata={"help": "rounds in which every number is tried once"})
     search: int = field(
         default=WORLDS,
         metadata={"help": "worlds the players try a card in, and as many for a call"},

@@ -1,4 +1,4 @@
-"""Fit the weights of the rule player's bidding: the whole of `agents/data/rule_weights.npz`.
+"""Make `agents/data/rule_weights.npz`: fit the weights of the rule player's bidding.
 
     python experiments/fitting/fit_rule_weights.py --decks 24x1 24x2
 
@@ -74,10 +74,12 @@ class Args(ScriptArgs):
 
     decks: tuple[str, ...] = field(default=NAMES, metadata={"help": "the decks to fit"})
     deals: int = field(default=60_000, metadata={"help": "deals of each game in each fit"})
-    rounds: int = field(default=2, metadata={"help": "times all is fitted, each upon the last"})
+    rounds: int = field(
+        default=2, metadata={"help": "rounds of fitting; each begins from the weights of the last"}
+    )
     seed: int = field(default=0, metadata={"help": "same seed, same deals and weights"})
     out: Path = field(
-        default=Path("runs/rule_weights.npz"), metadata={"help": "written at the end"}
+        default=Path("runs/rule_weights.npz"), metadata={"help": "the file to write, at the end"}
     )
 
 
