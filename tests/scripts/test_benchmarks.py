@@ -54,7 +54,9 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
     report = some_report(reporting)
     reporting.publish(report, reporting.options("d").parse_args(["--out", str(tmp_path)]))
     assert reporting.read_reports(tmp_path) == [report]
-    assert (tmp_path / "results" / "peers.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("peers.svg", "peers-dark.svg"):
+        drawn = (tmp_path / "results" / name).read_text(encoding="utf-8")
+        assert all(words in drawn for words in ("Beside One", "slow", "40.0\N{MULTIPLICATION SIGN}"))
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert (FOLDER / "notes.md").read_text(encoding="utf-8").strip() in readme
     assert "| slow | 2.00 k | 1.50 k to 2.50 k | decisions/s |  | 40.0 (ours) |" in readme
@@ -64,7 +66,7 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
     )
     assert "| short | 0.375 | 0.312 to 0.438 | s | at most 1.00: met |" in readme
     assert "- skipped: x: no wheel" in readme
-    assert "![Peers](results/peers.png)" in readme
+    assert '<img alt="Peers, drawn" src="results/peers.svg">' in readme
     for name, version in measure.machine()["packages"].items():
         assert f"{name} {version}" in readme
     out = capsys.readouterr().out
@@ -83,7 +85,7 @@ def test_without_matplotlib_it_says_so_and_writes_the_rest(
     assert "no picture" in err
     assert json.loads(out) == some_report(reporting).to_dict()
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["peers.json"]
-    assert "![" not in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "<img" not in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_what_the_scripts_wrote(reporting, tmp_path):
