@@ -119,7 +119,7 @@ solver.solve_moves(env.record, **middle)
 for tricks in range(game.rules.tricks):
     solver.can_make(env.record, tricks, **middle)
 solver.analyse(env.record)
-solver.par(deal, 0, game.rules)
+solver.par(deal, game.rules, dealer=0)
 solver.best_exchange(deal, game.rules, declarer=0, strain="H", cards=1)
 solver.solve_batch([deal], game.rules, strain="H", declarer=0)
 """

@@ -1,24 +1,33 @@
 """What a player works out from one observation row: cards as bit masks, the table as numbers.
 
-Everything the rule player and the expert decide from is here, and nothing but the row (and the
-game's tables) fills it. Seats are relative: 0 self, 1 left, 2 partner, 3 right. -1 stands for
-"none".
+Everything the rule player and the expert decide from is here. What they play for is set once, by
+`new_view`; the rest is filled from the row (and the game's tables) alone. Seats are relative:
+0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from bideuchre_env._checks import shown
 from bideuchre_env.agents.rule.card_order import BEATS, SUIT_OF
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import ROUNDS
+from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
+
+GOALS = ("game", "points")
+"""What is played for: to win the game, by the score; or the points of each hand, at any score."""
+POINTS = GOALS.index("points")
 
 VIEW = np.dtype(
     [
+        ("goal", np.int64),  # an index of `GOALS`
         ("phase", np.int64),
         ("dealer", np.int64),  # seat
         ("calls", np.int64, (4,)),  # by seat: -1 none yet, 0 pass, 1 + level a bid
@@ -55,6 +64,20 @@ VIEW = np.dtype(
 )
 
 
+def check_goal(goal: Any) -> str:
+    """What is played for; `OptionError` unless it is one of `GOALS`."""
+    if not isinstance(goal, str) or goal not in GOALS:
+        raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
+    return goal
+
+
+def new_view(goal: str = "game") -> Array:
+    """Room for a view of a player with this goal, one of `GOALS`: an array of one row."""
+    views = new_rows(VIEW, 1)
+    views["goal"] = GOALS.index(goal)
+    return views
+
+
 @inline_kernel
 def one_hot(observation: Array, at: int, n: int) -> int:
     """Where the 1 is among the n entries from `observation[at]`; -1 if there is none."""
@@ -76,7 +99,7 @@ def count_held(view: Row, kinds: int) -> int:
 
 @kernel
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Fill the whole of `view` from an observation, int8 (D,)."""
+    """Fill the whole of `view` but its goal from an observation, int8 (D,)."""
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
     view.dealer = one_hot(observation, public + o.dealer, 4)

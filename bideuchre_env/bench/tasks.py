@@ -169,7 +169,7 @@ def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
     def run() -> tuple[int, float]:
         nonlocal seed
         seed += 1
-        result = selfplay.play(variant, a, b, hands=boards, seed=seed)
+        result = selfplay.play(variant, a, b, boards=boards, seed=seed)
         return round(result.decisions_per_second * result.seconds), result.seconds
 
     return run

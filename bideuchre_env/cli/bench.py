@@ -8,12 +8,11 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import variant_of
+from bideuchre_env.cli.options import ending, variant_of
 from bideuchre_env.cli.screen import VARIANTS, help_of
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from bideuchre_env.bench.measure import Figure, Task
@@ -58,11 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
     game = variant_of(arguments.variant, [])
     if not 0 < arguments.seconds < math.inf:
         raise OptionError(f"--seconds {arguments.seconds:g}: a number above 0")
-    out = None if arguments.json is None else Path(arguments.json)
-    if out is not None and out.exists() and not arguments.force:
-        raise OptionError(f"{out} exists: another FILE, or --force")
-    if out is not None and not out.parent.is_dir():
-        raise OptionError(f"{out} cannot be written: there is no folder {out.parent}")
+    from bideuchre_env._files import Output, write_file
+
+    if arguments.json is None:
+        _run(arguments, game)
+        return 0
+    with Output(arguments.json, overwrite=arguments.force) as output:
+        report = _run(arguments, game)
+        try:
+            write_file(output, json.dumps(report, indent=1) + "\n")
+        except OutputError as error:
+            return ending([str(error)])
+    return 0
+
+
+def _run(arguments: argparse.Namespace, game: Variant) -> dict[str, Any]:
+    """Measure and print a table; the report."""
     from bideuchre_env.bench import measure
 
     with _status() as announce:
@@ -72,19 +82,13 @@ def run(arguments: argparse.Namespace) -> int:
         f"{game.name}, medians and quartiles of {REPEATS} rounds\n{measure.machine_line(facts)}\n"
     )
     print(measure.table(figures))
-    if out is not None:
-        report = {
-            "variant": game.name,
-            "seconds": arguments.seconds,
-            "core": core,
-            "machine": facts,
-            "figures": [row.to_dict() for row in figures],
-        }
-        try:
-            out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OptionError(f"{out} cannot be written: {error.strerror}") from None
-    return 0
+    return {
+        "variant": game.name,
+        "seconds": arguments.seconds,
+        "core": core,
+        "machine": facts,
+        "figures": [row.to_dict() for row in figures],
+    }
 
 
 def _measure(

@@ -50,7 +50,6 @@ from bideuchre_env.agents.expert.call_network import (
     new_network,
     provenance,
 )
-from bideuchre_env.agents.expert.win_table import no_table
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
@@ -156,7 +155,7 @@ def fit_game(name: str, args: Args) -> Array:
     for turn in range(args.rounds):
         settling = turn < SETTLING
         width = WIDTH[0 if settling else 1]
-        agent = ExpertAgent(rules, network=network, wanted=wanted, wins=no_table())
+        agent = ExpertAgent(rules, network=network, wanted=wanted, goal="points")
         players = (agent, RuleAgent(rules))  # whom it plays against, by turns
         hands = max(100, args.hands // SHARE) if settling else args.hands
         n = min(AT_ONCE, max(1, hands // 8))
