@@ -104,7 +104,7 @@ def publish(report: Report, args: argparse.Namespace) -> None:
     results.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report.to_dict(), indent=1)
     (results / f"{report.script}.json").write_text(text + "\n", encoding="utf-8")
-    picture = results / f"{report.script}.svg"
+    picture = results / report.script
     for file in files(picture):
         file.unlink(missing_ok=True)  # a picture of other figures
     if not args.no_plot:
@@ -128,7 +128,7 @@ def redraw(script: str, folder: Path) -> int:
     report = next((each for each in read_reports(folder) if each.script == script), None)
     if report is None:
         raise OptionError(f"--redraw: there is no {folder / 'results' / script}.json")
-    pictures.draw(report, folder / "results" / f"{script}.svg")
+    pictures.draw(report, folder / "results" / script)
     write_readme(folder)
     return 0
 
@@ -145,7 +145,8 @@ def write_readme(folder: Path) -> None:
     notes = (HERE / "notes.md").read_text(encoding="utf-8").strip()
     parts = [HEAD, notes]
     for report in read_reports(folder):
-        parts.append(section(report, (folder / "results" / f"{report.script}.svg").exists()))
+        drawn = all(file.exists() for file in files(folder / "results" / report.script))
+        parts.append(section(report, drawn))
     (folder / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -160,7 +161,7 @@ def section(report: Report, drawn: bool) -> str:
     if report.skipped:
         lines += ["", *(f"- skipped: {line}" for line in report.skipped)]
     if drawn:
-        lines += ["", shown(f"results/{report.script}.svg", f"{report.title}, drawn")]
+        lines += ["", shown(f"results/{report.script}", f"{report.title}, drawn")]
     return "\n".join(lines)
 
 

@@ -33,7 +33,7 @@ class Look:
 
 
 LIGHT = Look(
-    *("", "#ffffff", "#1f2328", "#59636e", "#d8dee4"),
+    *("-light", "#ffffff", "#1f2328", "#59636e", "#d8dee4"),
     ("#0969da", "#bc4c00", "#1a7f37", "#8250df"),
     "#cf222e",
 )
@@ -45,8 +45,8 @@ DARK = Look(
 
 
 def files(path: Path) -> tuple[Path, Path]:
-    """The two files of a picture: `NAME.svg` and, for dark pages, `NAME-dark.svg`."""
-    light, dark = (path.with_name(f"{path.stem}{look.suffix}.svg") for look in (LIGHT, DARK))
+    """The two files of a picture: `NAME-light.svg` and `NAME-dark.svg`."""
+    light, dark = (path.with_name(f"{path.name}{look.suffix}.svg") for look in (LIGHT, DARK))
     return light, dark
 
 
@@ -57,7 +57,7 @@ def save(path: Path, draw: Callable[[Look], Figure]) -> None:
     for look, file in zip((LIGHT, DARK), files(path), strict=True):
         settings = {
             "svg.fonttype": "none",
-            "svg.hashsalt": path.stem,
+            "svg.hashsalt": path.name,
             "font.family": "sans-serif",
             "font.size": 9,
             "text.color": look.ink,
@@ -86,9 +86,9 @@ def _rounded(text: str) -> str:
 
 
 def markdown(path: str, alt: str) -> str:
-    """The lines that show a picture in a README; `path` is that of its light file."""
-    dark = f"{path.removesuffix('.svg')}{DARK.suffix}.svg"
+    """The lines that show a picture in a README; `path` is that of its files, up to the look."""
+    light, dark = (f"{path}{look.suffix}.svg" for look in (LIGHT, DARK))
     return (
         f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
-        f'<img alt="{alt}" src="{path}">\n</picture>'
+        f'<img alt="{alt}" src="{light}">\n</picture>'
     )
