@@ -147,6 +147,8 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: argparse.Namespace) -> int:
     """Install, start, measure in rounds, publish."""
+    if args.redraw:
+        return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
     skipped: list[str] = []
     ready: dict[str, Path] = {}

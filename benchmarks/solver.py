@@ -81,6 +81,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
         help="where --publish writes them (default: beside this script)",
     )
     parser.add_argument("--no-plot", action="store_true", help="draw no picture")
+    kind.add_argument("--redraw", action="store_true", help="draw the report there is again")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args(arguments)
 
@@ -89,6 +90,10 @@ def main(args: argparse.Namespace) -> int:
     """Measure what the command line asks for and print it."""
     if args.deals is not None and args.deals < 1:
         raise OptionError(f"--deals {args.deals}: 1 or more")
+    if args.redraw:
+        import reporting
+
+        return reporting.redraw("solver", args.out)
     if args.publish:
         publish(args)
         return 0

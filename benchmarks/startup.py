@@ -286,6 +286,8 @@ def kernels() -> set[str]:
 
 def main(args: argparse.Namespace) -> int:
     """Measure everything and publish."""
+    if args.redraw:
+        return reporting.redraw("startup", args.out)
     measure.check(args.repeats, 1.0)
     steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
     with measure.pinned(args.core) as core, new_cache() as cache:

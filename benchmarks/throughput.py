@@ -166,6 +166,8 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: argparse.Namespace) -> int:
     """Measure group after group, and publish."""
+    if args.redraw:
+        return reporting.redraw("throughput", args.out)
     measure.check(args.repeats, args.seconds)
     if min(args.rows) < 1 or args.threads < 1:
         raise OptionError(f"--rows {min(args.rows)} --threads {args.threads}: 1 or more")
