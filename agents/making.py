@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
 from bideuchre_env.agents.loading import loaded
 from bideuchre_env.agents.naming import find, kinds_of, number_or_text, split, value_of
-from bideuchre_env.agents.protocols import GOALS, ActsOnRows, Agent
+from bideuchre_env.agents.protocols import ActsOnRows, Agent, check_goal
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.errors import IllegalActionError, OptionError
 
@@ -170,8 +170,8 @@ def call(
     It asks for the rules by a parameter `rules`, or by a first one without a default that no
     option fills.
     """
-    if goal is not None and goal not in GOALS:
-        raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
+    if goal is not None:
+        check_goal(goal)
     parameters = parameters_of(factory)
     first = rules_parameter(parameters, options)
     given = dict(options)

@@ -8,15 +8,43 @@ options or from `Rules` of your own. The heavy parts are imported when first use
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
+import os
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env import errors
 from bideuchre_env.envs.registration import Variant, make, register, variants
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
 
+if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
+    from bideuchre_env import agents as agents
+    from bideuchre_env import solver as solver
+    from bideuchre_env.core.observation.layout import Layout
+    from bideuchre_env.core.state import Outcome, Phase
+    from bideuchre_env.envs.aec.env import BidEuchreEnv
+    from bideuchre_env.envs.solo.env import SoloEnv
+    from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
+    from bideuchre_env.envs.vector.env import BidEuchreVec
+    from bideuchre_env.evaluation import match as match
+    from bideuchre_env.evaluation import rollout as rollout
+    from bideuchre_env.evaluation import selfplay as selfplay
+    from bideuchre_env.evaluation.statistics import ratings as ratings
+    from bideuchre_env.evaluation.statistics import sequential as sequential
+    from bideuchre_env.records import files
+    from bideuchre_env.records import record as record
+    from bideuchre_env.records.record import GameRecord
+
+    records_io = files
+
 __version__ = "0.1.0"
+
+if not os.path.isdir(os.path.join(__path__[0], "agents")):
+    # an archive of the sources has no link to them: they lie beside the package
+    __path__.append(os.path.dirname(__path__[0]))
 
 cincinnati_v0 = variants["cincinnati_v0"]
 simplified_v0 = variants["simplified_v0"]
@@ -71,12 +99,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    raise AttributeError(f"module 'bideuchre_env' has no attribute {name!r}")
+if not TYPE_CHECKING:  # they would take any name for one
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            return getattr(import_module(_LAZY[name]), name)
+        if name in _MODULES:
+            return import_module(_MODULES[name])
+        raise AttributeError(f"module 'bideuchre_env' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 
@@ -37,3 +37,18 @@ def did_you_mean(given: str, words: Iterable[str]) -> str:
     """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
     close = get_close_matches(given, words, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def unknown_options(given: Iterable[str], known: Sequence[str], whose: str = "") -> str:
+    """What an error says of options that are not known, " of" `whose` they are; "" for none."""
+    unknown = sorted(set(given) - set(known))
+    if not unknown:
+        return ""
+    names = ", ".join(map(shown, unknown))
+    close = "".join(did_you_mean(name, known) for name in unknown)
+    return f"unknown option {names}{whose}{close}; the options are: {', '.join(known)}"
+
+
+def printable(text: str) -> str:
+    """A text in which control characters and halves of characters are escaped, line ends too."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -38,6 +38,10 @@ class RecordError(BidEuchreError):
     """A game record that cannot be read, replayed, or that contradicts its own replay."""
 
 
+class OutputError(BidEuchreError):
+    """A file that could not be written: the disk is full, or its folder has gone."""
+
+
 class AgentError(BidEuchreError):
     """An agent has raised an error of its own while it was deciding."""
 

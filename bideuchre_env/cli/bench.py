@@ -8,11 +8,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.options import variant_of
-from bideuchre_env.errors import OptionError
+from bideuchre_env.cli.program import ending
+from bideuchre_env.cli.screen import VARIANTS, help_of
+from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from bideuchre_env.bench.measure import Figure, Task
@@ -24,9 +25,10 @@ ROWS, MANY_ROWS = 4_096, 16_384
 UNIT = "decisions/s"
 
 _DESCRIPTION = """\
-Plays the game in every way it can be played, and prints decisions per second: medians and
-quartiles of five rounds in which all ways take turns. What is not compiled yet is compiled
-first, which takes up to a minute, once."""
+Play the game in every way it can be played, and print decisions per second: medians and quartiles
+of five rounds in which all ways take turns. What is not compiled yet is compiled first, once, which
+takes up to a minute."""
+_EXAMPLES = ("bideuchre bench", "bideuchre bench --variant barrie_v0 --seconds 10")
 
 
 def add(commands: Any) -> None:
@@ -34,8 +36,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure how fast the game is on this machine",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
     )
     parser.add_argument(
         "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
@@ -57,11 +58,22 @@ def run(arguments: argparse.Namespace) -> int:
     game = variant_of(arguments.variant, [])
     if not 0 < arguments.seconds < math.inf:
         raise OptionError(f"--seconds {arguments.seconds:g}: a number above 0")
-    out = None if arguments.json is None else Path(arguments.json)
-    if out is not None and out.exists() and not arguments.force:
-        raise OptionError(f"{out} exists: another FILE, or --force")
-    if out is not None and not out.parent.is_dir():
-        raise OptionError(f"{out} cannot be written: there is no folder {out.parent}")
+    from bideuchre_env._files import Output, write_file
+
+    if arguments.json is None:
+        _run(arguments, game)
+        return 0
+    with Output(arguments.json, overwrite=arguments.force) as output:
+        report = _run(arguments, game)
+        try:
+            write_file(output, json.dumps(report, indent=1) + "\n")
+        except OutputError as error:
+            return ending([str(error)])
+    return 0
+
+
+def _run(arguments: argparse.Namespace, game: Variant) -> dict[str, Any]:
+    """Measure and print a table; the report."""
     from bideuchre_env.bench import measure
 
     with _status() as announce:
@@ -71,19 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
         f"{game.name}, medians and quartiles of {REPEATS} rounds\n{measure.machine_line(facts)}\n"
     )
     print(measure.table(figures))
-    if out is not None:
-        report = {
-            "variant": game.name,
-            "seconds": arguments.seconds,
-            "core": core,
-            "machine": facts,
-            "figures": [row.to_dict() for row in figures],
-        }
-        try:
-            out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OptionError(f"{out} cannot be written: {error.strerror}") from None
-    return 0
+    return {
+        "variant": game.name,
+        "seconds": arguments.seconds,
+        "core": core,
+        "machine": facts,
+        "figures": [row.to_dict() for row in figures],
+    }
 
 
 def _measure(
@@ -98,9 +104,10 @@ def _measure(
         pass  # which one it is
     each = seconds / REPEATS / (len(several) + len(single))
     title = "One core" if core is None else f"One pinned core ({core})"
+    title += ", processor time"
     figures: list[Figure] = []
     # what a pinned thread starts is pinned too, so the many threads come first
-    for group, tasks in ((f"All {cores} cores", several), (title, single)):
+    for group, tasks in ((f"All {cores} cores, wall time", several), (title, single)):
         with measure.pinned(core) if tasks is single else nullcontext():
             rates = measure.rounds(tasks, REPEATS, each, announce)
         figures += [measure.figure(group, name, UNIT, values) for name, values in rates.items()]

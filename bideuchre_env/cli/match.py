@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import INTERRUPTED, add_game, check_agents, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Progress, progress_bar
-from bideuchre_env.errors import OptionError
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
+from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
+    from bideuchre_env._files import Output
     from bideuchre_env.evaluation.results import Result
 
 DEFAULT_BOARDS = 2000
@@ -19,23 +23,31 @@ MOST_TESTED = 50_000
 STDOUT = "-"
 
 _DESCRIPTION = """\
-Partnerships of agent A against partnerships of agent B. Boards say how much better A is: each is
-one deal played twice with the sides swapped, and points per hand, A's minus B's, come with a 95 %
-confidence interval over boards. Games say how often A wins: whole games in pairs dealt alike.
-An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may
-stand behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
---sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH
-points per hand (errors of 5 % either way); the interval printed is not corrected for stopping.
-Ctrl-C prints, and writes, what is finished."""
+Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
+board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
+per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
+wins: whole games, in pairs that are dealt alike.
+
+An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
+behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
+
+--sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
+per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
+
+Ctrl-C stops early: the finished boards and games are printed and written."""
+_EXAMPLES = (
+    "bideuchre match expert rule --boards 500",
+    "bideuchre match rule cautious --variant barrie_v0 --games 1000",
+    "bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2",
+)
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "match",
-        help="how much better one agent is than another, and how sure that is",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="measure how much better one agent is than another",
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
     )
     parser.add_argument(
         "a", metavar="A", help="an agent, by name or as ./file.py:AGENT, with options behind"
@@ -89,21 +101,23 @@ def run(arguments: argparse.Namespace) -> int:
     from bideuchre_env.evaluation.statistics.sequential import Bounds
 
     bounds = Bounds(*arguments.sprt) if arguments.sprt else None
-    _check_files(arguments)
-    with Bars(" - ".join(agents)) as bars:
-        result = match.play(
-            game,
-            *agents,
-            boards=boards,
-            games=arguments.games,
-            sprt=bounds,
-            seed=arguments.seed,
-            workers=arguments.workers,
-            at_once=arguments.at_once,
-            progress=bars.show,
-        )
-    _write(result, arguments)
-    return INTERRUPTED if result.interrupted else 0
+    with ExitStack() as stack:
+        files = _reserved(arguments, stack)
+        with Bars(" - ".join(agents)) as bars:
+            result = match.play(
+                game,
+                *agents,
+                boards=boards,
+                games=arguments.games,
+                sprt=bounds,
+                seed=arguments.seed,
+                workers=arguments.workers,
+                at_once=arguments.at_once,
+                progress=bars.show,
+            )
+        errors = _written(result, files)
+    print(json.dumps(result.to_dict()) if arguments.json == STDOUT else result)
+    return ending(errors, result.interrupted)
 
 
 class Bars(ExitStack):
@@ -130,31 +144,37 @@ def _boards(arguments: argparse.Namespace) -> int:
     return 0 if arguments.games else DEFAULT_BOARDS
 
 
-def _check_files(arguments: argparse.Namespace) -> None:
-    """Before anything is played: that what is to be written can be."""
-    from bideuchre_env.evaluation.export import check_matplotlib, check_new
+def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:
+    """The files to be written by kind, before anything is played: nobody else writes them now."""
+    from bideuchre_env._files import Output
+    from bideuchre_env.evaluation.export import check_picture
 
     if arguments.picture:
-        check_matplotlib()
-    files = [
-        name
-        for name in (arguments.json, arguments.csv, arguments.picture)
-        if name not in (None, STDOUT)
-    ]
-    if len(set(files)) < len(files):
-        raise OptionError(f"{files[-1]}: --json, --csv and --picture want a file each")
-    for name in files:
-        check_new(name, arguments.force)
+        check_picture(arguments.picture)
+    names = {kind: getattr(arguments, kind) for kind in ("json", "csv", "picture")}
+    files = {kind: name for kind, name in names.items() if name not in (None, STDOUT)}
+    if len({*map(os.path.realpath, files.values())}) < len(files):
+        raise OptionError("--json, --csv and --picture want a file each")
+    return {
+        kind: stack.enter_context(Output(name, overwrite=arguments.force))
+        for kind, name in files.items()
+    }
 
 
-def _write(result: Result, arguments: argparse.Namespace) -> None:
-    """The files, then what is printed: a reader that goes away costs no file."""
+def _written(result: Result, files: dict[str, Output]) -> list[str]:
+    """Write the files, before anything is printed: a reader that goes away costs no file.
+
+    What could not be written is told.
+    """
     from bideuchre_env.evaluation.export import draw, write_csv, write_json
 
-    if result.boards.boards or result.games.boards:
-        for name, write in ((arguments.json, write_json), (arguments.csv, write_csv)):
-            if name not in (None, STDOUT):
-                write(name, result)
-        if arguments.picture:
-            draw(arguments.picture, result)
-    print(json.dumps(result.to_dict()) if arguments.json == STDOUT else result)
+    if not (result.boards.boards or result.games.boards):
+        return []
+    errors = []
+    for kind, write in (("json", write_json), ("csv", write_csv), ("picture", draw)):
+        try:
+            if kind in files:
+                write(files[kind], result)
+        except OutputError as error:
+            errors.append(str(error))
+    return errors

@@ -9,8 +9,6 @@ from typing import Any
 from bideuchre_env.envs.registration import Variant, make, variants
 from bideuchre_env.errors import OptionError
 
-INTERRUPTED = 130  # the exit code of a command that Ctrl-C has ended
-
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which game is played."""

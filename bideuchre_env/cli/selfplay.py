@@ -6,19 +6,29 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import INTERRUPTED, add_game, check_agents, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
 from bideuchre_env.errors import OptionError
 
 DEFAULT_GAMES = 2000
 
 _DESCRIPTION = """\
-Partnerships of agent A against partnerships of agent B on duplicate deals: every deal is
-played twice with the sides swapped, so the luck of the deal cancels. Points are A's minus B's,
-with a 95 % confidence interval over the pairs. Where A and B have one name, B is shown as
-NAME#2. An agent is a NAME of `bideuchre agents`, package.module:AGENT or
-./file.py:AGENT; options may stand behind it, as pimc:worlds=20,solved=4. Ctrl-C prints what is
-finished."""
+Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
+deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
+are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
+shown as NAME#2.
+
+An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
+behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
+
+Ctrl-C stops early: the finished games are printed and written."""
+_EXAMPLES = (
+    "bideuchre selfplay",
+    "bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200",
+    "bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl",
+)
 
 
 def add(commands: Any) -> None:
@@ -26,8 +36,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "selfplay",
         help="play two agents against each other on duplicate deals",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
     )
     add_game(parser)
     parser.add_argument(
@@ -97,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
     print(json.dumps(result.to_dict()) if arguments.json else result)
-    return INTERRUPTED if result.interrupted else 0
+    return ending([result.unwritten] if result.unwritten else [], result.interrupted)
 
 
 def _out(arguments: argparse.Namespace) -> str:

@@ -15,13 +15,13 @@ from bideuchre_env._checks import shown
 from bideuchre_env.core.hands import held, put
 from bideuchre_env.core.replay import deal_replay, play_again, wind_back
 from bideuchre_env.core.state import DEAL, PLAY, STATE, new_states
+from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 MOST_POINTS = 10**16
-MOST_HANDS = 2**31
 
 # What is wrong with a row that cannot be played again at all.
 _FAULTS = (
@@ -40,9 +40,10 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
     It is one if legal play comes to it, from the deal on; how the game came to the score it has is
     not asked. The error names the first row and the field that is wrong.
     """
-    if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (n,):
+    whole = isinstance(states, np.ndarray) and not isinstance(states, np.ma.MaskedArray)
+    if not whole or states.dtype != STATE or states.shape != (n,):
         given = shown(states)
-        if isinstance(states, np.ndarray):
+        if whole:
             given = f"{states.dtype if states.dtype != STATE else 'STATE'} of shape {states.shape}"
         raise OptionError(f"states: rows of STATE of shape ({n},) are expected, not {given}")
     fresh, again, faults = new_states(n), new_states(n), np.zeros(n, np.int64)
@@ -77,7 +78,7 @@ def play_rows_again(
             faults[i] = _RNG
         elif outside(s.dealer, 0, 3) or outside(s.declarer, -1, 3):
             faults[i] = _SEATS
-        elif not plausible_numbers(s):
+        elif not plausible_numbers(t, s):
             faults[i] = _NUMBERS
         else:
             replays[0] = states[i]
@@ -103,12 +104,18 @@ def outside(value: int, low: int, high: int) -> bool:
 
 
 @kernel
-def plausible_numbers(s: Row) -> bool:
-    """Whether the numbers of the game, which its hand does not tell, are within bounds."""
+def plausible_numbers(t: Row, s: Row) -> bool:
+    """Whether the numbers of the game, which its hand does not tell, are within bounds.
+
+    The game was not over before this hand: by its deals, or by its hands where it has so many.
+    """
     for side in range(2):
         if outside(s.score[side], -MOST_POINTS, MOST_POINTS):
             return False
-    return not (outside(s.hands_dealt, 1, MOST_HANDS) or outside(s.hands_played, 0, MOST_HANDS))
+    before = s.hands_played - (1 if s.phase >= DEAL and s.declarer >= 0 else 0)
+    if outside(s.hands_dealt, 1, t.max_hands) or outside(before, 0, s.hands_dealt - 1):
+        return False
+    return t.win_rule != ROUNDS or before < t.hands_to_play
 
 
 @kernel

@@ -1,22 +1,26 @@
-"""A match on disk: the result as JSON, every board as CSV, and a picture."""
+"""A match on disk: the result as JSON, every board as CSV, and a picture.
+
+Each is written to a path or an `Output` reserved for it, whole or not at all (`OutputError`).
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
-from pathlib import Path
+import os
 from typing import Any
 
 import numpy as np
 
+from bideuchre_env._files import Output, PathLike, write_file
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import TOTALS, add_boards
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import first_seed
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.scores import Scores
-from bideuchre_env.records.files import PathLike
 from bideuchre_env.runtime.jit import Array, new_rows
 
 COLUMNS = (
@@ -28,27 +32,16 @@ GAME_ENDS = ("", "a won", "b won", "drawn", "truncated")
 NEEDS_MATPLOTLIB = 'a picture needs matplotlib: pip install "bideuchre_env[plot]"'
 
 
-def check_new(path: PathLike, overwrite: bool = False) -> None:
-    """Raise `OptionError` unless a file can be made here, and none is lost by it."""
-    path = Path(path)
-    if path.exists() and not overwrite:
-        raise OptionError(f"{path} exists: choose another file, or replace it (--force)")
+def check_picture(path: PathLike) -> str:
+    """The format of a picture by its name; `OptionError` where it cannot be drawn."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        there = path.exists()
-        path.open("ab").close()
-        if not there:
-            path.unlink()
-    except OSError as error:
-        raise OptionError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def check_matplotlib() -> None:
-    """Raise `OptionError` where there is no matplotlib to draw with."""
-    try:
-        import matplotlib.figure  # noqa: F401
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
         raise OptionError(NEEDS_MATPLOTLIB) from None
+    form = os.path.splitext(path)[1][1:].lower() or "png"
+    if form not in (known := FigureCanvasAgg.get_supported_filetypes()):
+        raise OptionError(f"{path}: a picture is one of {', '.join(sorted(known))}")
+    return form
 
 
 def rows_of(result: Result) -> tuple[Array, Array]:
@@ -58,30 +51,31 @@ def rows_of(result: Result) -> tuple[Array, Array]:
     return result.board_rows, result.game_rows
 
 
-def write_json(path: PathLike, result: Result) -> None:
+def write_json(place: PathLike | Output, result: Result) -> None:
     """The result as one JSON object."""
-    Path(path).write_text(json.dumps(result.to_dict(), indent=2) + "\n", encoding="utf-8")
+    write_file(place, json.dumps(result.to_dict(), indent=2) + "\n")
 
 
-def write_csv(path: PathLike, result: Result) -> None:
+def write_csv(place: PathLike | Output, result: Result) -> None:
     """A line per board or pair of games: its stream, A's points minus B's at both tables, ends."""
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for kind, rows in zip(("hand", "game"), rows_of(result), strict=True):
-            for row in rows:
-                board, points, hands = int(row["board"]), row["points"], row["hands"]
-                ends = [GAME_ENDS[int(end)] for end in row["game_ends"]]
-                stream, mean = first_seed(result.seed) + board, int(points.sum()) / int(hands.sum())
-                writer.writerow((kind, board, stream, *result.keys, *points, *hands, *ends, mean))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for kind, rows in zip(("hand", "game"), rows_of(result), strict=True):
+        for row in rows:
+            board, points, hands = int(row["board"]), row["points"], row["hands"]
+            ends = [GAME_ENDS[int(end)] for end in row["game_ends"]]
+            stream, mean = first_seed(result.seed) + board, int(points.sum()) / int(hands.sum())
+            writer.writerow((kind, board, stream, *result.keys, *points, *hands, *ends, mean))
+    write_file(place, text.getvalue())
 
 
-def draw(path: PathLike, result: Result) -> None:
+def draw(place: PathLike | Output, result: Result) -> None:
     """Points per hand after each board, with the 95 % interval, and how boards scored.
 
-    Raises `OptionError` without matplotlib.
+    Raises `OptionError` without matplotlib, or for a kind of picture that it does not draw.
     """
-    check_matplotlib()
+    form = check_picture(place.path if isinstance(place, Output) else place)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -100,7 +94,9 @@ def draw(path: PathLike, result: Result) -> None:
     for axis in (left, right):
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(f"{a} against {b}, {result.variant}, seed {result.seed}")
-    figure.savefig(Path(path), dpi=150)
+    image = io.BytesIO()
+    figure.savefig(image, format=form, dpi=150)
+    write_file(place, image.getvalue())
 
 
 def course(rows: Array, tie_margin: float) -> list[tuple[int, Interval]]:

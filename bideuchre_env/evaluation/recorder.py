@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bideuchre_env.core.phases.deal import SEED_LIMIT
 from bideuchre_env.core.state import new_states
+from bideuchre_env.errors import OutputError
 from bideuchre_env.records import transcript
 from bideuchre_env.records.files import RecordWriter
 from bideuchre_env.records.record import GameLines, GameRecord
@@ -16,7 +17,8 @@ class Recorder:
 
     Boards are written in order, the first table (agent A in seats 0 and 2) before the second, so
     a file does not depend on how many boards are played at a time; `close` writes those that
-    finished ahead of a slower one.
+    finished ahead of a slower one. `error` says why not everything could be written, if so: the
+    game goes on without its records.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class Recorder:
         n_slots: int,
     ) -> None:
         self._writer, self._seed = writer, seed
+        self.error: str | None = None
         self._writing = transcript.of(rules)
         self._hands: list[list[bytes]] = [[] for _ in range(n_slots)]
         self._lines = [
@@ -58,13 +61,28 @@ class Recorder:
             self._next += 1
 
     def close(self) -> None:
-        """Write the finished boards that still wait for an earlier one."""
+        """Write the finished boards that still wait for an earlier one, and close the file.
+
+        A file without a board is discarded.
+        """
         for board in sorted(self._waiting):
             self._write(board)
+        if not self._writer.lines:
+            self._writer.discard()
+        try:
+            self._writer.close()
+        except OutputError as error:
+            self.error = self.error or str(error)
 
     def _write(self, board: int) -> None:
-        for line in self._waiting.pop(board):
-            self._writer.write_line(line)
+        lines = self._waiting.pop(board)
+        if self.error is not None:
+            return
+        try:
+            for line in lines:
+                self._writer.write_line(line)
+        except OutputError as error:
+            self.error = str(error)
 
     def _line(self, states: Array, slot: int, board: int) -> bytes:
         hands, self._hands[slot] = self._hands[slot], []

@@ -32,9 +32,10 @@ class Result:
     board and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`; self-play keeps
     none. `test` is a match's sequential test, if there was one: the boards end with the one that
     brought its verdict. `decisions` and `think_seconds` are each agent's decisions and the seconds
-    it took over them. `seconds` and `decisions_per_second` are of a whole match, and of self-play
-    from its second step on, as the first one compiles. `interrupted` results have only the boards
-    finished at both tables.
+    of processor time it took over them. `seconds` and `decisions_per_second` are of a whole match,
+    and of self-play from its second step on, as the first one compiles. `unwritten` says why
+    records that were asked for could not be written, or not all. `interrupted` results have only
+    the boards finished at both tables.
     """
 
     variant: str
@@ -52,6 +53,7 @@ class Result:
     interrupted: bool
     workers: int = 1
     records: str | None = None
+    unwritten: str | None = None
     test: SequentialTest | None = None
     board_rows: Array | None = None
     game_rows: Array | None = None
@@ -80,7 +82,7 @@ class Result:
 
     @property
     def ms_per_decision(self) -> tuple[float | None, float | None]:
-        """The mean time A and B took over a decision, in milliseconds; None without one."""
+        """The mean processor time of a decision of A and B, in milliseconds; None without one."""
         a, b = (
             1000 * seconds / number if number else None
             for seconds, number in zip(self.think_seconds, self.decisions, strict=True)

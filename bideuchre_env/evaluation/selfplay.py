@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from bideuchre_env._checks import is_whole
+from bideuchre_env._files import PathLike
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -18,7 +19,7 @@ from bideuchre_env.evaluation.recorder import Recorder
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed, first_seed, options_of, seat_agent
 from bideuchre_env.evaluation.statistics.scores import Scores
-from bideuchre_env.records.files import PathLike, RecordWriter
+from bideuchre_env.records.files import RecordWriter
 from bideuchre_env.rules.rules import Rules
 
 MOST_AT_ONCE = 1024
@@ -41,7 +42,8 @@ def play(
 
     Give `boards`, how many boards of one hand each, or `games`, how many whole games; these are
     played in pairs, so an odd number is rounded up. `out` is a new file for the game records
-    (`overwrite` to replace one): the two tables of each board in order, written as boards finish.
+    (`overwrite` to replace one): the two tables of each board in order, written as boards finish. A
+    disk that is full ends the records, and not the games: the result's `unwritten` says so.
     `progress(done, total, decisions)`, in boards or games, is called before the first lock step,
     which compiles, and after each of the others. `at_once` boards are played at a time (an eighth
     of them unless given, from 32 to 1,024).
@@ -73,6 +75,7 @@ def play(
     at_once = min(at_once, total)
     first, names = first_seed(seed), (sides[0].name, sides[1].name)
     runner = LockstepRunner(game.rules, sides, range(total), first, single, at_once)
+    unwritten = None
     if out is None:
         interrupted = runner.run(_per_game(progress, mode))
     else:
@@ -83,9 +86,7 @@ def play(
                 interrupted = runner.run(_per_game(progress, mode), recorder)
             finally:
                 recorder.close()
-                if not writer.lines:
-                    writer.discard()
-                    out = None
+            out, unwritten = out if writer.lines else None, recorder.error
     scores = Scores.of_totals(runner.totals)
     return Result(
         variant=game.name,
@@ -102,6 +103,7 @@ def play(
         at_once=at_once,
         interrupted=interrupted,
         records=None if out is None else str(out),
+        unwritten=unwritten,
         games_asked=games or 0,
     )
 

@@ -6,7 +6,6 @@ Reading goes on after a bad line: each line gives a `GameRecord` that replays, o
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Container, Iterable, Iterator
@@ -14,10 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple
 
+from bideuchre_env._checks import printable
+from bideuchre_env._files import Output, PathLike, beside, reason
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.record import GameRecord
 
-PathLike = str | os.PathLike[str]
 STDIN = "-"
 
 
@@ -32,24 +32,16 @@ class Line(NamedTuple):
 class RecordWriter:
     """Writes game records to a new file, a whole line at a time; a context manager.
 
-    Raises `OptionError` for a file that exists, unless `overwrite`, or that cannot be written.
-    Folders on the way are made. Every line is with the operating system when `write` returns.
+    Raises `OptionError` for a file that exists, unless `overwrite`, that another run is writing, or
+    that cannot be written. Folders on the way are made. The file is reserved at once, and there
+    with its first line: until then an old one stays as it was. Every line is with the operating
+    system when `write` returns; `OutputError` if it cannot be written, the lines before it stay.
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
         self.path = Path(path)
         self.lines = 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if overwrite else os.O_EXCL)
-        flags |= getattr(os, "O_BINARY", 0)
-        if not overwrite and os.path.lexists(self.path):
-            raise OptionError(
-                f"{self.path} exists: choose another file, or replace it (--force, overwrite=True)"
-            )
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(self.path, flags, 0o666)
-        except OSError as error:
-            raise OptionError(f"{self.path} cannot be written: {error.strerror}") from None
+        self._output = Output(path, overwrite=overwrite)
 
     def write(self, record: GameRecord) -> None:
         """Write one record."""
@@ -57,22 +49,18 @@ class RecordWriter:
 
     def write_line(self, line: bytes) -> None:
         """Write one line given without its end. The caller vouches for what it says."""
-        data = line + b"\n"
-        written = os.write(self._descriptor, data)
-        while written < len(data):  # a full disk or a pipe took a part of it
-            written += os.write(self._descriptor, data[written:])
+        self._output.write(line + b"\n")
+        if not self.lines:
+            self._output.publish()
         self.lines += 1
 
     def discard(self) -> None:
-        """Close the file and remove it."""
-        self.close()
-        self.path.unlink(missing_ok=True)
+        """Close the file; without a line in it there is none, and an old one stays."""
+        self._output.discard()
 
     def close(self) -> None:
-        """Close the file; closing twice is fine."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        """Close the file, empty if nothing was written; closing twice is fine."""
+        self._output.close()
 
     def __enter__(self) -> RecordWriter:
         return self
@@ -83,7 +71,10 @@ class RecordWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            self.discard()
 
 
 def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
@@ -101,7 +92,7 @@ def read(path: PathLike) -> Iterator[GameRecord]:
     """
     for line in scan(path):
         if line.record is None:
-            raise RecordError(f"{path}, line {line.number}: {line.error}")
+            raise RecordError(f"{printable(str(path))}, line {line.number}: {line.error}")
         yield line.record
 
 
@@ -118,7 +109,7 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
             with open(path, "rb") as file:
                 yield from _scan(file, numbers)
     except OSError as error:
-        raise OptionError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise OptionError(f"{printable(str(path))} cannot be read: {reason(error)}") from None
 
 
 def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
@@ -143,7 +134,7 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:
     """A path in a folder that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on."""
     path = Path(folder) / f"{stem}{suffix}"
     number = 2
-    while path.exists():
+    while path.exists() or beside(path).exists():  # or another run is about to write it
         path = Path(folder) / f"{stem}-{number}{suffix}"
         number += 1
     return path

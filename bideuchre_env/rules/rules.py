@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
@@ -64,7 +64,8 @@ class Rules:
     win_rule: str = "made_or_set"
     """"any", "made_bid", "made_or_set" (who can win at the target) or "rounds"."""
     both_over: str = "declarer"
-    """Under "any", when both sides are at the target after the same hand."""
+    """Under "any", both sides at the target after a hand: the "declarer"'s side wins, or the
+    "highest" total (equal: a draw), or the higher total, equal totals playing on ("continue")."""
     target: int | None = None
     """Points that end the game; None under "rounds"."""
     rounds: int | None = None
@@ -179,12 +180,8 @@ class Rules:
         Changing `win_rule` between a target and rounds drops the one that no longer applies
         (and a `both_over` that only "any" has), and sets `rounds` to 1 where none is given.
         """
-        unknown = sorted(set(options) - set(OPTIONS))
-        if unknown:
-            raise RulesError(
-                f"unknown option {', '.join(map(repr, unknown))}; the options are: "
-                + ", ".join(OPTIONS)
-            )
+        if unknown := unknown_options(options, OPTIONS):
+            raise RulesError(unknown)
         changed = dict(options)
         if changed.get("win_rule", self.win_rule) == "rounds":
             changed.setdefault("target", None)
@@ -233,7 +230,7 @@ _OPENING_LEAD = {
 _BOTH_OVER = {
     "declarer": "if both sides are there, the declarer's side wins.",
     "highest": "if both sides are there, the higher total wins and equal totals are a draw.",
-    "continue": "if both sides are there, play goes on.",
+    "continue": "if both sides are there, the higher total wins and equal totals play on.",
 }
 
 

@@ -6,6 +6,7 @@ What is compiled is kept between runs (`cache.py`). Other targets would be added
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
@@ -18,6 +19,7 @@ from numba.core import event as _numba_event
 from numba.core import types as _types
 
 from bideuchre_env.runtime.cache import cache_folder
+from bideuchre_env.runtime.kernel_files import kernel_cache
 from bideuchre_env.runtime.plain import PlainRow, plain_kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,14 +66,14 @@ def entry_kernel(function: F) -> F:
 
 
 def _compile(function: F, **options: Any) -> F:
-    before = config.CACHE_DIR
-    config.CACHE_DIR = CACHE_FOLDER or before
-    try:
-        compiled: F = numba.njit(**_OPTIONS, **options, cache=bool(CACHE_FOLDER))(function)
-    finally:
-        config.CACHE_DIR = before
+    # numba keeps code by the path of its source: one name for it, whichever link it is read by
+    path = os.path.realpath(function.__code__.co_filename)
+    function.__code__ = function.__code__.replace(co_filename=path)
+    compiled: Any = numba.njit(**_OPTIONS, **options)(function)
+    if CACHE_FOLDER:
+        compiled._cache = kernel_cache(function, CACHE_FOLDER)
     _widen_arguments(compiled)
-    return compiled
+    return cast(F, compiled)
 
 
 def _widen_arguments(compiled: Any) -> None:

@@ -115,7 +115,6 @@ def test_no_records_writes_none(capsys, tmp_path):
         ("show taken.jsonl --first 0", "1 or more"),
         ("show taken.jsonl --game 5", "no readable game 5"),
         ("dance", "invalid choice"),
-        ("", "required"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_code_2(arguments, message, capsys, tmp_path):

@@ -167,7 +167,7 @@ def test_force_replaces_files(capsys, tmp_path):
 
 
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monkeypatch, capsys):
-    for name in ("matplotlib", "matplotlib.figure"):
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(match, "play", None)
     assert run("match", "rule", "rule", "--picture", "a.png") == 2

@@ -6,7 +6,10 @@ from support.playthroughs import VARIANTS
 from support.vector_actions import choose
 
 import bideuchre_env
-from bideuchre_env.core.state import PASSING, PLAY
+from bideuchre_env import GameRecord
+from bideuchre_env.core.state import PASSING, PLAY, STATE
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import OptionError
 
 
@@ -50,6 +53,14 @@ FORGERIES = {  # the change, and what the error names
     "a power with nothing led": (lambda row: row.__setitem__("winning_power", 9), "winning_power"),
     "a declarer out of range": (lambda row: row.__setitem__("declarer", 100), "declarer"),
     "a score out of range": (lambda row: row["score"].fill(2**60), "score"),
+    "more deals than a game has": (
+        lambda row: row.__setitem__("hands_dealt", 101),
+        "hands_dealt",
+    ),
+    "more hands played than dealt": (
+        lambda row: row.__setitem__("hands_played", 1),
+        "hands_played",
+    ),
 }
 
 
@@ -82,3 +93,71 @@ def test_positions_are_taken(variant):
         obs, *_ = vec.step(choose(obs["action_mask"], step))
     assert PLAY in seen
     assert (PASSING in seen) == (vec.rules.exchange > 0)
+
+
+def positions(variant, n=8):
+    """Rows of all parts of a hand: row i after 5 i steps."""
+    vec = bideuchre_env.variants[variant].vec(n)
+    obs, _ = vec.reset(seed=11)
+    rows = vec.get_state()
+    for step in range(5 * n):
+        rows[step // 5] = vec.get_state()[step // 5]
+        obs, *_ = vec.step(choose(obs["action_mask"], step))
+    return rows
+
+
+def forgeries(row, rng):
+    """(field, row with one number of that field changed), for every field, values near and far."""
+    for field in STATE.names:
+        for at in range(np.size(row[field])):
+            number = np.atleast_1d(row[field])[at]
+            info = np.iinfo(number.dtype)
+            drawn = int(rng.integers(info.min, info.max, dtype=number.dtype, endpoint=True))
+            near = {int(number) - 1, int(number) + 1, -1, 0, int(rng.integers(24))}
+            for value in sorted(near | {info.min, info.max, drawn}):
+                if info.min <= value <= info.max and value != number:
+                    forged = row.copy()
+                    if forged[field].ndim:
+                        forged[field][at] = value
+                    else:
+                        forged[field] = value
+                    yield field, forged
+
+
+def played_again(row, game):
+    """The row that an environment comes to by this row's own deal and actions."""
+    record = GameRecord.from_rows(np.array([row]), game.rules, game.name)
+    [hand] = record.to_dict()["hands"]
+    env = game.raw_env()
+    env.reset(seed=0, options={"deal": hand["deal"], "dealer": hand["dealer"]})
+    for name in hand["actions"]:
+        env.step(env.action_names.index(name))
+    return env.get_state()[0]
+
+
+FREE = {"rng", "score", "hands_dealt", "hands_played", "padding"}
+"""What the hand of a row does not tell."""
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_number_of_a_row_forged(variant):
+    """A changed row is refused, or it is another position: its own actions come to it."""
+    game, rng, taken = bideuchre_env.variants[variant], np.random.default_rng(7), []
+    tables = compile_tables(game.rules)
+    for row in positions(variant):
+        for field, forged in forgeries(row, rng):
+            try:
+                checked_states(np.array([forged]), 1, tables)
+            except OptionError:
+                continue
+            taken.append(forged)
+            if field not in FREE:
+                again = played_again(forged, game)
+                for name in set(STATE.names) - FREE:
+                    np.testing.assert_array_equal(again[name], forged[name], f"{field}: {name}")
+    assert taken
+    vec = game.vec(len(taken))
+    obs, _ = vec.set_state(np.array(taken))
+    for step in range(60):
+        assert obs["action_mask"].any(axis=1).all()
+        obs, *_ = vec.step(choose(obs["action_mask"], step))

@@ -97,7 +97,8 @@ def test_cincinnati_defenders_may_win():
 
 
 def test_both_at_the_target():
-    """R.41: "both sides at the target under `any`; the declarer's side counts first."
+    """R.40: "both sides at the target after the same hand under `any`. `declarer`: the
+    declaring side counts first and wins."
 
     R.12: "game ends | a side at 32 or more | `rounds` x 4 played hands (default 1); most
     points wins, equal = draw | target 52, `made_or_set` | target 52, `made_bid`;
@@ -112,7 +113,7 @@ def test_both_at_the_target():
 
 
 def test_both_at_the_target_by_the_highest():
-    """R.42: "`highest` with equal totals is a draw." """
+    """R.41: "`highest`: the higher total wins, equal totals are a draw." """
     assert result(after(BARRIE, 3, 5, (49, 47), win_rule="any", both_over="highest")) == (
         None,
         "drawn",
@@ -122,11 +123,28 @@ def test_both_at_the_target_by_the_highest():
 
 
 def test_both_at_the_target_and_on():
-    """R.40: "`continue`" """
-    assert result(after(CINCINNATI, 3, 4, (30, 28), both_over="continue")) == GOES_ON
-    assert result(after(CINCINNATI, 3, 4, (40, 28), both_over="continue")) == GOES_ON
-    assert result(after(CINCINNATI, 3, 4, (29, 28), both_over="continue")) == (1, "won")
-    assert result(after(CINCINNATI, 5, 4, (30, 34), both_over="continue")) == (0, "won")
+    """R.42: "`continue`: the higher total wins, equal totals play on, hand by hand, until one
+    side is at the target and ahead (so 8 to 10 at target 8 ends the game; 10 to 10 does not)."
+    """
+    on = {"both_over": "continue"}
+    assert result(after(CINCINNATI, 3, 4, (6, 6), target=8, **on)) == (1, "won"), "8 to 10"
+    assert result(after(CINCINNATI, 3, 4, (8, 6), target=8, **on)) == GOES_ON, "10 to 10"
+    assert result(after(CINCINNATI, 3, 4, (31, 28), **on)) == (0, "won"), "not the declarer's side"
+    assert result(after(CINCINNATI, 3, 4, (29, 28), **on)) == (1, "won"), "one side is there"
+    assert result(after(CINCINNATI, 5, 4, (30, 34), **on)) == (0, "won"), "the other fell back"
+
+
+def test_equal_totals_play_on_hand_by_hand():
+    """R.42: "`continue`: the higher total wins, equal totals play on, hand by hand, until one
+    side is at the target and ahead (so 8 to 10 at target 8 ends the game; 10 to 10 does not)."
+    """
+    table = after(CINCINNATI, 3, 3, (40, 40), declarer=1, both_over="continue")
+    assert table.hands[0]["score"] == [43, 43]
+    assert result(table) == GOES_ON
+    table.do("bid 4", "pass", "pass", "pass").settle()
+    (a, b), end = table.hands[1]["score"], result(table)
+    assert a != b
+    assert end == (int(b > a), "won")
 
 
 def test_barrie_winning_a_bid():

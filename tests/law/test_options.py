@@ -116,9 +116,8 @@ def test_equal_needs_a_lone_bid():
 
 
 def test_both_over_needs_any():
-    """R.40: "`continue`"
-
-    R.42: "`highest` with equal totals is a draw."
+    """R.40: "both sides at the target after the same hand under `any`. `declarer`: the
+    declaring side counts first and wins."
     """
     for word in ("highest", "continue"):
         assert refuses("win_rule='any'", CLUB, both_over=word)

@@ -350,7 +350,9 @@ class ReferenceGame:
             self.winner, self.outcome = ours, "won"  # R: "the declarer's side counts first"
         elif len(there) == 2 and self.rules["both_over"] == "highest":
             self._highest_wins()
-        # both_over "continue": nobody wins on this hand
+        elif len(there) == 2 and self.score[0] != self.score[1]:
+            # R: "`continue`: the higher total wins, equal totals play on, hand by hand"
+            self._highest_wins()
 
     def _highest_wins(self):
         self.outcome = "drawn" if self.score[0] == self.score[1] else "won"

@@ -5,59 +5,53 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import bideuchre_env
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+ENVS = ROOT / "bideuchre_env" / "envs" / "README.md"
+MOST_LINES = 160
 MAIN_JOB = "pip install -e . && bideuchre selfplay"
 TESTS = 'pip install -e ".[test]" && python -m pytest -n 2'
 BIN = Path(sys.executable).parent
 RATE = re.compile(r"[\d,]+ (?=decisions)")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.S)
+def blocks(language: str, page: Path = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
 
 
-def variants_table() -> str:
-    """The README's table of variants, from the rules themselves."""
-    ranks = {"9": "9 to A", "10": "10 to A", "J": "J to A"}
-    rows = [
-        ("deck", lambda r: f"{r.cards}: {ranks[r.ranks]}" + (", twice" if r.copies == 2 else "")),
-        ("tricks", lambda r: str(r.tricks)),
-        ("bids", lambda r: "{} to {}".format(*r.partnered)),
-        (
-            "alone",
-            lambda r: ", ".join(f"{bid.name} {bid.value}" for bid in r.lone) or "none",
-        ),
-        ("strain named", lambda r: r.strain_named.replace("_", " ")),
-        ("all pass", lambda r: r.all_pass.replace("_", " ")),
-        ("leads", lambda r: r.opening_lead),
-        (
-            "wins",
-            lambda r: (
-                f"most points in {r.rounds} round"
-                if r.win_rule == "rounds"
-                else f"{r.target}, {r.win_rule.replace('_', ' ')}"
-            ),
-        ),
-    ]
-    variants = bideuchre_env.variants
-    lines = ["| | " + " | ".join(f"`{name}`" for name in variants) + " |"]
-    lines.append("|---" * (len(variants) + 1) + "|")
-    for heading, cell in rows:
-        lines.append(
-            f"| {heading} | " + " | ".join(cell(v.rules) for v in variants.values()) + " |"
+def figures() -> str:
+    """The README's measured figures, from the results that the scripts have written."""
+    report = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text("utf-8"))
+    rows = {(row["group"], row["name"]): row for row in report["figures"]}
+    env, vec, hands = (
+        rows["bideuchre_env", name]["median"]
+        for name in ("AEC env()", "vec, actions drawn", "rollouts")
+    )
+    times = {
+        name: f"{rows[name]['ratio']:.2g}"
+        for name in (
+            ("PettingZoo classic", "connect_four env()"),
+            ("pgx on JAX, CPU", "bridge_bidding, 4,096 rows"),
+            ("OpenSpiel", "euchre, C++ rollouts after the deal"),
         )
-    return "\n".join(lines)
+    }
+    connect_four, bridge, euchre = times.values()
+    return (
+        f"- **Fast**: on one core, decisions a second: `env()` {env / 1e3:.0f} thousand,\n"
+        f"  {connect_four} times PettingZoo's connect four; `vec(4096)` {vec / 1e6:.0f} million,\n"
+        f"  {bridge} times pgx's bridge bidding; whole hands in a kernel\n"
+        f"  {hands / 1e6:.0f} million, {euchre} times OpenSpiel's euchre in C++\n"
+        "  ([benchmarks](benchmarks/README.md#peers)).\n"
+    )
 
 
 def layout_block() -> str:
@@ -95,23 +89,39 @@ def test_the_main_job_prints_what_the_readme_shows(tmp_path: Path) -> None:
     assert records.stat().st_size > 0
 
 
-def test_the_variants_table_is_true() -> None:
-    """Every cell follows from the rules."""
-    assert variants_table() in README.read_text(encoding="utf-8")
+def test_it_is_short() -> None:
+    """What takes longer stands in the rooms' pages."""
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_the_figures_are_those_the_scripts_wrote() -> None:
+    """Between their marks stands what the committed results say."""
+    assert f"<!-- figures -->\n{figures()}<!-- end -->" in README.read_text(encoding="utf-8")
+
+
+def test_every_picture_is_there_and_has_words() -> None:
+    """Each is a file of the tree, and has a text for those who cannot see it."""
+    text = README.read_text(encoding="utf-8")
+    named = re.findall(r'(?:src|srcset)="([^"]+)"', text) + re.findall(
+        r"!\[[^\]]+\]\(([^)]+)\)", text
+    )
+    assert len(named) >= 2
+    for name in named:
+        assert (ROOT / name).is_file(), name
+    assert len(re.findall(r"<img ", text)) == len(re.findall(r'<img [^>]*alt="[^"]{20,}"', text))
 
 
 def test_the_layout_is_the_one_printed() -> None:
     """The observation table is what `print(env.observation_layout)` says."""
-    assert layout_block() == blocks("text")[1]
+    assert layout_block() == blocks("text", ENVS)[0]
 
 
-def test_the_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_blocks_run() -> None:
     """In order, in one namespace, as a reader would paste them."""
     namespace: dict[str, object] = {}
-    assert len(blocks("python")) >= 5
+    assert len(blocks("python")) >= 3
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), namespace)
-    assert "hand" in capsys.readouterr().out
 
 
 def test_the_five_line_loop_plays_a_game_to_its_end() -> None:
@@ -124,19 +134,20 @@ def test_the_five_line_loop_plays_a_game_to_its_end() -> None:
 
 
 def write() -> None:
-    """Put the tables and outputs of this machine into the README."""
+    """Put figures and outputs of this machine into the pages."""
     import tempfile
 
-    text = README.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
-        main_job = run_main_job(Path(folder))
-    outputs = iter((main_job, layout_block()))
-    text = re.sub(r"(```text\n).*?(```)", lambda m: m[1] + next(outputs) + m[2], text, flags=re.S)
-    table = r"VARIANTS|\| \| `cincinnati_v0`.*?\n(?=\n)"
-    text = re.sub(
-        table, lambda m: variants_table() + ("" if m[0] == "VARIANTS" else "\n"), text, flags=re.S
-    )
-    README.write_text(text, encoding="utf-8")
+        outputs = {README: run_main_job(Path(folder)), ENVS: layout_block()}
+    for page, output in outputs.items():
+        text = page.read_text(encoding="utf-8")
+        text = re.sub(
+            r"(```text\n).*?(```)", lambda m, o=output: m[1] + o + m[2], text, count=1, flags=re.S
+        )
+        if page is README:
+            marks = r"(<!-- figures -->\n).*?(<!-- end -->)"
+            text = re.sub(marks, lambda m: m[1] + figures() + m[2], text, flags=re.S)
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

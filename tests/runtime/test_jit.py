@@ -224,11 +224,18 @@ def test_an_install_that_cannot_be_written_caches_elsewhere(installed):
 
 
 def test_a_chosen_cache_folder_is_used(installed):
-    """numba's own setting comes first; the folder inside still carries the hash."""
+    """numba's own setting comes first; the folder inside still carries the hash.
+
+    Files in it that are damaged are compiled anew.
+    """
     chosen = installed / "chosen"
     strains, _, cache = ask(installed, NUMBA_CACHE_DIR=str(chosen))
     assert (strains, cache.parent) == (5, chosen)
     assert any(cache.rglob("*.nbc"))
+    for file in cache.rglob("*.nb?"):
+        file.write_bytes(b"")  # as a machine leaves it that goes off
+    assert ask(installed, NUMBA_CACHE_DIR=str(chosen)) == (5, 0, cache)
+    assert ask(installed, NUMBA_CACHE_DIR=str(chosen)) == (5, 1, cache)
 
 
 def test_a_user_without_a_home_can_import(installed):

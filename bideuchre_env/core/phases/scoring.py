@@ -90,10 +90,8 @@ def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
     if rule == MADE_OR_SET:
         return DEFENDERS_WIN if theirs >= 0 else NOBODY
     if ours >= 0 and theirs >= 0 and t.both_over != BOTH_DECLARER:
-        if t.both_over == BOTH_CONTINUE:
-            return NOBODY
         if ours == theirs:
-            return DRAW
+            return NOBODY if t.both_over == BOTH_CONTINUE else DRAW
         return DECLARER_WINS if ours > theirs else DEFENDERS_WIN
     if ours >= 0:
         return DECLARER_WINS

@@ -1,0 +1,278 @@
+"""Files that are written: reserved before the work, beside their place, and whole or not there.
+
+Nothing that was there is lost: a new file takes the place of an old one in one step, once there is
+something in it. What is no regular file (a device, a pipe) is written straight to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+
+from bideuchre_env._checks import printable
+from bideuchre_env.errors import OptionError, OutputError
+
+PathLike = str | os.PathLike[str]
+_LOCKS = find_spec("fcntl") is not None  # not on Windows
+_BINARY = getattr(os, "O_BINARY", 0)
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+_waiting: set[Output] = set()  # reserved, with nothing in their place yet
+
+
+class Output:
+    """A file to write: reserved now, written beside its place, which it takes with `publish`.
+
+    A link is followed, a device or a pipe written straight to. Folders on the way are made. Raises
+    `OptionError` for a file that exists, unless `overwrite`, that another run is writing, or that
+    cannot be written. As a context manager it discards what is not closed by the end.
+    """
+
+    def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
+        self.path = path
+        self._overwrite, self._size, self._descriptor = overwrite, 0, -1
+        self._straight = False
+        self._made: list[Path] = []
+        self._target = Path(os.path.realpath(path))
+        self._beside: Path | None = beside(path)
+        try:
+            if not self._opened_straight():
+                self._check_place()
+                self._make_folders()
+                self._reserve()
+        except OSError as error:
+            self.discard()
+            raise OptionError(f"{_shown(path)} cannot be written: {reason(error)}") from None
+        except BaseException:
+            self.discard()
+            raise
+
+    def write(self, data: bytes) -> None:
+        """Write all of this, or nothing: a torn end is cut off. `OutputError` says why."""
+        left = memoryview(data)
+        try:
+            while left:  # a full disk or a pipe may take a part of it
+                left = left[os.write(self._descriptor, left) :]
+        except BaseException as error:
+            if not self._straight:
+                with suppress(OSError):
+                    os.ftruncate(self._descriptor, self._size)
+            if isinstance(error, OSError):
+                raise self._failed(error) from None
+            raise
+        self._size += len(data)
+
+    def publish(self) -> None:
+        """Take the place; what is written from now on is seen there. `OutputError` says why not."""
+        if self._beside is None:
+            return
+        try:
+            if os.name == "nt":  # where an open file cannot be moved
+                os.close(self._descriptor)
+                self._descriptor = -1
+            self._take_place(self._beside)
+            if os.name == "nt":
+                self._descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
+        except OSError as error:
+            raise self._failed(error) from None
+        self._beside = None
+        _waiting.discard(self)
+
+    def close(self) -> None:
+        """Publish and close; closing twice is fine. After an `OutputError` nothing is left open."""
+        if self._descriptor < 0:
+            return
+        try:
+            self.publish()
+            descriptor, self._descriptor = self._descriptor, -1
+            try:
+                os.close(descriptor)
+            except OSError as error:
+                raise self._failed(error) from None
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Close; what is not in its place is removed, with the folders that were made for it."""
+        if self._beside is not None:
+            if self in _waiting:
+                with suppress(OSError):
+                    self._beside.unlink()
+            for folder in reversed(self._made):
+                with suppress(OSError):  # somebody else has put something there
+                    folder.rmdir()
+            _waiting.discard(self)
+        if self._descriptor >= 0:
+            with suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+
+    def _opened_straight(self) -> bool:
+        """Whether this is no regular file, and is open."""
+        name = os.path.abspath(self.path)
+        number = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
+        if number or name in _STREAMS:
+            self._descriptor = os.dup(int(number[1]) if number else _STREAMS[name])
+        elif self._target.exists() and not stat.S_ISREG(self._target.stat().st_mode):
+            self._descriptor = os.open(self._target, os.O_WRONLY | _BINARY)
+        else:
+            return False
+        self._straight, self._beside = True, None
+        return True
+
+    def _check_place(self) -> None:
+        if os.path.lexists(self.path) and not self._overwrite:
+            raise OptionError(
+                f"{_shown(self.path)} exists: "
+                "choose another file, or replace it (--force, overwrite=True)"
+            )
+        if self._target.exists():
+            if not os.access(self._target, os.W_OK):
+                raise PermissionError(None, "it is write-protected")
+            with suppress(PermissionError):  # not to be read, so nobody to be asked
+                descriptor = os.open(self._target, os.O_RDONLY)
+                try:
+                    self._lock(descriptor)
+                finally:
+                    os.close(descriptor)
+
+    def _make_folders(self) -> None:
+        folder = self._target.parent
+        missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+        for each in reversed(missing):
+            each.mkdir(exist_ok=True)
+            self._made.append(each)
+
+    def _reserve(self) -> None:
+        """Open the file beside; nobody else has it open, or is about to move it away."""
+        assert self._beside is not None
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY | getattr(os, "O_NOFOLLOW", 0)
+        if not _LOCKS:
+            flags |= os.O_EXCL
+        while True:
+            descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
+            self._lock(descriptor)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), self._beside.stat()):
+                    break
+            os.close(descriptor)
+        _waiting.add(self)
+        os.ftruncate(descriptor, 0)  # of a run that was killed
+        self._check_place()  # it may have been taken meanwhile
+
+    def _lock(self, descriptor: int) -> None:
+        if not _locked(descriptor):
+            raise OptionError(f"{_shown(self.path)} is being written by another run")
+
+    def _take_place(self, there: Path) -> None:
+        if not self._overwrite:
+            try:
+                os.link(there, self._target)  # which replaces nothing
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without links
+                if os.path.lexists(self._target):
+                    raise FileExistsError(None, "another program has made it meanwhile") from None
+            else:
+                there.unlink()
+                return
+        elif self._target.exists():
+            old = self._target.stat()
+            with suppress(OSError, AttributeError):
+                os.chown(there, old.st_uid, old.st_gid)
+            with suppress(OSError):
+                os.chmod(there, stat.S_IMODE(old.st_mode))
+        there.replace(self._target)
+
+    def _failed(self, error: OSError) -> OutputError:
+        part = " to its end" if self._size else ""
+        return OutputError(f"{_shown(self.path)} could not be written{part}: {reason(error)}")
+
+
+def write_file(place: PathLike | Output, data: bytes | str) -> None:
+    """Write a whole file, reserved or in place of one that may be there.
+
+    `OutputError` says why not: then all is as it was.
+    """
+    try:
+        with place if isinstance(place, Output) else Output(place, overwrite=True) as output:
+            output.write(data.encode() if isinstance(data, str) else data)
+            output.close()
+    except OptionError as error:
+        raise OutputError(str(error)) from None
+
+
+@contextmanager
+def only_run_in(folder: PathLike) -> Iterator[None]:
+    """Make a folder of results and keep other runs out of it; `OptionError` if one is at it.
+
+    A folder that was made, and is empty in the end, is removed.
+    """
+    made = not os.path.lexists(folder)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
+    except OSError as error:
+        raise OptionError(f"{_shown(folder)} cannot be written: {reason(error)}") from None
+    try:
+        if not _locked(descriptor):
+            raise OptionError(f"another run is writing to {_shown(folder)}: take another folder")
+        yield
+    finally:
+        if made:
+            with suppress(OSError):  # there is something in it
+                os.rmdir(folder)
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def beside(path: PathLike) -> Path:
+    """Where a file is written until it is complete: it is there as long as the run has it."""
+    target = Path(os.path.realpath(path))
+    return target.with_name(f".{target.name}.bideuchre") if target.name else target
+
+
+def discard_all() -> None:
+    """Remove every file that has not taken its place, before the program ends at once."""
+    for output in list(_waiting):
+        output.discard()
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its words."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _locked(descriptor: int) -> bool:
+    """Whether the file is now this run's alone, until it is closed; True where none are locked."""
+    if not _LOCKS:
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
+
+
+def _shown(path: PathLike) -> str:
+    return printable(os.fspath(path))
