@@ -9,6 +9,9 @@ on one pinned core, in processor time, but what is said to use several threads, 
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import sys
 from collections.abc import Callable
@@ -19,7 +22,8 @@ import reporting
 import bideuchre_env
 from bideuchre_env.bench import measure, tasks
 from bideuchre_env.bench.measure import Figure, Task
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.cli.program import script
+from bideuchre_env.errors import OptionError
 
 UNIT = "decisions/s"
 ROWS = (256, 1_024, 4_096, 16_384, 65_536)
@@ -162,6 +166,8 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: argparse.Namespace) -> int:
     """Measure group after group, and publish."""
+    if args.redraw:
+        return reporting.redraw("throughput", args.out)
     measure.check(args.repeats, args.seconds)
     if min(args.rows) < 1 or args.threads < 1:
         raise OptionError(f"--rows {min(args.rows)} --threads {args.threads}: 1 or more")
@@ -190,7 +196,4 @@ def main(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"throughput.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

@@ -18,6 +18,9 @@ file, between the lines `<!-- ladder -->` and `<!-- end -->`; `--json FILE` writ
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import json
 import sys
 from dataclasses import dataclass, field
@@ -30,6 +33,7 @@ import numpy as np
 
 import bideuchre_env
 from bideuchre_env import match, records_io
+from bideuchre_env._files import write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
@@ -107,9 +111,7 @@ def part(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, s
         "think_seconds": result.think_seconds,
         "machine": measure.machine_line(measure.machine()),
     }
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(played, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_file(path, json.dumps(played, indent=1) + "\n")
     return played
 
 

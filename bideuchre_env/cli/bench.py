@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import ending, variant_of
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.screen import VARIANTS, help_of
 from bideuchre_env.errors import OptionError, OutputError
 

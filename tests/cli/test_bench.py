@@ -134,7 +134,7 @@ def test_self_play_counts_what_its_result_counts():
     from bideuchre_env.bench import tasks
 
     done, spent = tasks.self_play(bideuchre_env.six_card_v0, "rule", "random", boards=16)()
-    result = selfplay.play("six_card_v0", "rule", "random", hands=16, seed=1)
+    result = selfplay.play("six_card_v0", "rule", "random", boards=16, seed=1)
     assert done == sum(result.decisions)
     assert spent > 0
 
@@ -186,13 +186,14 @@ def test_bench_prints_a_table_and_writes_the_figures(tmp_path, capsys):
         ("--variant poker", "the variants are"),
         ("--seconds 0", "--seconds 0"),
         ("--seconds nan", "--seconds nan"),
-        ("--json none/at/all.json", "cannot be written"),
+        ("--json taken/at/all.json", "cannot be written"),
     ],
 )
 def test_bench_refuses_bad_input_before_it_measures(
     arguments, message, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("a file where the folder would be")
     monkeypatch.setattr("bideuchre_env.cli.bench._measure", None)
     assert cli.main(["bench", *arguments.split()]) == 2
     out, err = capsys.readouterr()
