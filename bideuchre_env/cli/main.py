@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from bideuchre_env import __version__
-from bideuchre_env.cli import bench, hand, match, records, selfplay, variants
+from bideuchre_env.cli import bench, compile, hand, match, records, selfplay, variants
 from bideuchre_env.cli.options import INTERRUPTED
 from bideuchre_env.errors import BidEuchreError
 
 USAGE, BROKEN_PIPE = 2, 141
-COMMANDS = (selfplay, match, variants, records, hand, bench)
+COMMANDS = (selfplay, match, variants, records, hand, bench, compile)
 
 
 class Parser(argparse.ArgumentParser):

@@ -5,7 +5,6 @@ What is compiled is kept between runs (`cache.py`). Other targets would be added
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from numba.core import event as _numba_event
 from numba.core import types as _types
 
 from bideuchre_env.runtime.cache import cache_folder
+from bideuchre_env.runtime.compiling import Compiling
 from bideuchre_env.runtime.kernel_files import kernel_cache
 from bideuchre_env.runtime.plain import PlainRow, plain_kernel
 
@@ -39,7 +39,9 @@ _OPTIONS: dict[str, Any] = {
     "_nrt": bool(config.BOUNDSCHECK),  # no reference counts; views of rows need them, see `row_of`
     "no_cfunc_wrapper": True,
 }
-_log = logging.getLogger("bideuchre_env")
+KERNELS: list[Any] = []
+"""All kernels, as far as they are imported, and `ENTRIES` those that Python calls."""
+ENTRIES: list[Any] = []
 
 
 def kernel(function: F) -> F:
@@ -62,7 +64,11 @@ def inline_kernel(function: F) -> F:
 
 def entry_kernel(function: F) -> F:
     """A kernel that Python calls; kernels may, too."""
-    return _compile(function) if JIT else kernel(function)
+    if not JIT:
+        return kernel(function)
+    compiled = _compile(function)
+    ENTRIES.append(compiled)
+    return compiled
 
 
 def _compile(function: F, **options: Any) -> F:
@@ -73,6 +79,7 @@ def _compile(function: F, **options: Any) -> F:
     if CACHE_FOLDER:
         compiled._cache = kernel_cache(function, CACHE_FOLDER)
     _widen_arguments(compiled)
+    KERNELS.append(compiled)
     return cast(F, compiled)
 
 
@@ -108,24 +115,9 @@ def _for_kernels_alone(function: F) -> F:
     return function
 
 
-class _Announcer(_event.Listener):  # type: ignore[misc]
-    """Says, once in a process, that kernels are being compiled, so that nobody thinks it hangs."""
-
-    def on_start(self, event: Any) -> None:
-        """A function is about to be compiled; it may be somebody else's."""
-        if str(event.data["dispatcher"].py_func.__module__).startswith("bideuchre_env."):
-            _event.unregister("numba:compile", self)
-            _log.warning(
-                "bideuchre_env: compiling its kernels, a few seconds to a minute; they are %s",
-                "kept for next time" if CACHE_FOLDER else "not kept: no folder can be written",
-            )
-
-    def on_end(self, event: Any) -> None:
-        """Nothing is said."""
-
-
+compiling = Compiling(KERNELS, bool(CACHE_FOLDER))
 if JIT:
-    _event.register("numba:compile", _Announcer())
+    _event.register("numba:compile", compiling)
 
 
 def direct(function: F, *like: Any) -> F:
