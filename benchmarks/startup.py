@@ -8,6 +8,9 @@ one where it says cold, one that an earlier process has filled where it says war
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import os
@@ -25,7 +28,7 @@ import reporting
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.cli.program import script
 
 IMPORT, STEP, MEMORY = "Import", "First step", "Memory"
 MB = 1e6
@@ -71,7 +74,7 @@ print(json.dumps({"cpu": time.process_time(), "peak": peak(), "numba": "numba" i
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    return reporting.options(str(__doc__).partition("\n")[0], None).parse_args(arguments)
+    return reporting.options(__doc__, None).parse_args(arguments)
 
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
@@ -211,6 +214,8 @@ def kernels() -> set[str]:
 
 def main(args: argparse.Namespace) -> int:
     """Measure everything and publish."""
+    if args.redraw:
+        return reporting.redraw("startup", args.out)
     measure.check(args.repeats, 1.0)
     steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
     with measure.pinned(args.core) as core, new_cache() as cache:
@@ -233,7 +238,4 @@ def main(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"startup.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

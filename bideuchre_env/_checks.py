@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral
 
 MAX_NAME = 80  # an agent's name with its options still fits a screen's line
@@ -29,6 +31,22 @@ def shown(value: object) -> str:
     except Exception:  # a number of more digits than Python writes, or an object's own fault
         return f"<{type(value).__name__} that cannot be printed>"
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def did_you_mean(given: str, words: Iterable[str]) -> str:
+    """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
+    close = get_close_matches(given, words, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def unknown_options(given: Iterable[str], known: Sequence[str], whose: str = "") -> str:
+    """What an error says of options that are not known, " of" `whose` they are; "" for none."""
+    unknown = sorted(set(given) - set(known))
+    if not unknown:
+        return ""
+    names = ", ".join(map(shown, unknown))
+    close = "".join(did_you_mean(name, known) for name in unknown)
+    return f"unknown option {names}{whose}{close}; the options are: {', '.join(known)}"
 
 
 def printable(text: str) -> str:

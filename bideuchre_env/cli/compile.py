@@ -6,13 +6,13 @@ import argparse
 from typing import Any
 
 from bideuchre_env.cli.options import check_agents
+from bideuchre_env.cli.screen import AGENTS, help_of
 from bideuchre_env.errors import OptionError
 
 _DESCRIPTION = """\
-Compiles the kernels beforehand, which the first use would do, and keeps them. They serve every
-variant. Ctrl-C ends it; what is compiled by then is kept.
-
-example: bideuchre compile --agents rule expert"""
+Compile the kernels beforehand, which the first use would do, and keep them. They serve every
+variant. Ctrl-C ends it; what is compiled by then is kept."""
+_EXAMPLES = ("bideuchre compile", "bideuchre compile --agents rule expert")
 
 
 def add(commands: Any) -> None:
@@ -20,8 +20,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "compile",
         help="compile everything beforehand, which the first use would do",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **help_of(_DESCRIPTION, _EXAMPLES, AGENTS),
     )
     parser.add_argument(
         "--agents",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,21 +22,37 @@ def parse_count(value: Any) -> int:
     return int(value)
 
 
+def reset_options(options: Any) -> dict[str, Any]:
+    """The options of a reset as a dict, empty for None; `OptionError` unless it is a mapping."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
+    return dict(options)
+
+
+def is_masked(value: Any) -> bool:
+    """Whether this is numpy's masked array, whose masked entries are no numbers."""
+    return isinstance(value, np.ma.MaskedArray)
+
+
 def whole_numbers(name: str, value: Any, n: int, limit: int) -> Array:
     """A copy as int64 (n,) of whole numbers of any integer dtype; `IllegalActionError` otherwise.
 
     Numbers of 2**63 and more, which no int64 holds, come out as `limit`.
     """
     try:
-        numbers = np.asarray(value)
-    except Exception as error:  # whatever an object's own conversion raises
-        raise IllegalActionError(f"{name} {shown(value)}: no array ({error})") from None
+        numbers = _array(name, value)
+    except OptionError as error:
+        raise IllegalActionError(str(error)) from None
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
         raise IllegalActionError(
             f"{name}: whole numbers of shape ({n},) are expected, not {numbers.dtype} of shape "
             f"{numbers.shape}"
         )
-    if numbers.dtype == np.uint64:
+    if isinstance(value, (list, tuple)) and any(isinstance(one, (bool, np.bool_)) for one in value):
+        raise IllegalActionError(f"{name}: whole numbers are expected, not True or False")
+    if numbers.dtype.kind == "u" and numbers.dtype.itemsize == 8:
         numbers = np.where(numbers < 2**63, numbers, np.uint64(limit))
     return numbers.astype(np.int64)
 
@@ -88,6 +105,9 @@ def by_row(name: str, values: Any, m: int, default: Any) -> list[Any]:
 
 
 def _array(name: str, value: Any) -> Array:
+    """Any array-like as an array; `OptionError` for what numpy cannot take whole."""
+    if is_masked(value):
+        raise OptionError(f"{name}: a masked array, whose masked entries are no numbers")
     try:
         return np.asarray(value)
     except Exception as error:  # whatever an object's own conversion raises

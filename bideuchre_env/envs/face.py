@@ -43,7 +43,7 @@ def whole_action(action: Any, rules: Rules, who: str = "") -> int:
     """An action as a number in range; `OutOfBoundsError`, beginning with `who`, otherwise."""
     n = actions.of(rules).n
     try:
-        if isinstance(action, (bool, np.bool_)):
+        if isinstance(action, (bool, np.bool_, np.ma.MaskedArray)):
             raise TypeError
         choice = operator.index(action)
     except TypeError:

@@ -5,12 +5,13 @@ Rules are options of the game, see `Rules`; these say how a game is presented to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.errors import DealError, OptionError
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.runtime.threads import check_threads
@@ -18,6 +19,8 @@ from bideuchre_env.runtime.threads import check_threads
 EPISODES = ("game", "hand")
 REWARDS = ("win", "points")
 VIEWS = ("all", "actor", 0, 1, 2, 3)
+
+Options = TypeVar("Options", bound="EpisodeOptions")
 
 
 def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
@@ -41,6 +44,13 @@ class EpisodeOptions:
         if self.reward is None:
             object.__setattr__(self, "reward", "win" if self.episode == "game" else "points")
         check_choice("reward", self.reward, REWARDS)
+
+    @classmethod
+    def chosen(cls: type[Options], options: Mapping[str, Any], whose: str) -> Options:
+        """From the keywords of an environment; `OptionError` for one that there is not."""
+        if unknown := unknown_options(options, cls.names(), f" of {whose}"):
+            raise OptionError(unknown)
+        return cls(**options)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -91,7 +101,8 @@ class SoloOptions(ViewOptions):
     """The options of `SoloEnv`."""
 
     opponents: Any = "random"
-    """The name of an agent, an agent, or something to call as `f(rules, seed=None)` for one."""
+    """The name of an agent as `agents.make` takes it, an agent, or a class or function that makes
+    one. One that is made here plays for points where the `episode` is a hand, else for the game."""
     partner: Any = None
     """The same; None is whatever the opponents are."""
     seat: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._checks import MAX_NAME, is_plain_name, shown, unknown_options
 from bideuchre_env.envs.options import (
     SoloOptions,
     SoloVecOptions,
@@ -104,12 +105,8 @@ class Variant:
         self, options: dict[str, Any], face: tuple[str, ...]
     ) -> tuple[Rules, dict[str, Any]]:
         """The rules with what `options` change, and the options of a face among them."""
-        unknown = sorted(set(options) - set(OPTIONS) - set(face))
-        if unknown:
-            raise OptionError(
-                f"unknown option {', '.join(map(repr, unknown))} of {self.name}; the options are: "
-                + ", ".join((*face, *OPTIONS))
-            )
+        if unknown := unknown_options(options, (*face, *OPTIONS), f" of {self.name}"):
+            raise OptionError(unknown)
         game = {name: value for name, value in options.items() if name in OPTIONS}
         rest = {name: value for name, value in options.items() if name not in OPTIONS}
         return (self.rules.replace(**game) if game else self.rules), rest
@@ -127,6 +124,8 @@ def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Varia
 
     `options` change its rules; `name` is what a custom game is called (`custom_v0`).
     """
+    if name is not None and not is_plain_name(name):
+        raise OptionError(f"name={shown(name)}: {MAX_NAME} printable characters at most")
     if isinstance(game, Rules):
         variant = Variant(name or CUSTOM, game)
     elif isinstance(game, str) and game in variants:

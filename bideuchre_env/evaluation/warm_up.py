@@ -66,7 +66,7 @@ def played(env: BidEuchreEnv) -> GameRecord:
 def play_boards(a: str, b: str) -> None:
     """Boards and whole games between two agents."""
     selfplay.play(GAME, a, b, games=2)
-    selfplay.play(GAME, a, b, hands=2)
+    selfplay.play(GAME, a, b, boards=2)
 
 
 def play_learner() -> None:
@@ -93,7 +93,7 @@ def play_expert() -> None:
 def play_search() -> None:
     """Both agents that search, with few worlds."""
     for name in ("pimc", "inference"):
-        selfplay.play(GAME, agents.make(f"{name}:worlds=8", GAME.rules, seed=0), "random", hands=2)
+        selfplay.play(GAME, agents.make(f"{name}:worlds=8", GAME.rules, seed=0), "random", boards=2)
 
 
 def play_solver() -> None:

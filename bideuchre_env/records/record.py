@@ -27,7 +27,7 @@ from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_score
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import OPTIONS, Rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
 from bideuchre_env.runtime.jit import Array
 
@@ -41,8 +41,10 @@ class GameRecord:
     """A game on record: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
 
     `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks,
-    points and score. `start` is the score the game began with. `from_dict` and `loads` replay
-    what they read and raise `RecordError` at the first fault; nothing is mended.
+    points and score. `start` is the score the game began with. `options` are what differs from a
+    declared variant's rules; any other `variant` is the name of a game of one's own, and they are
+    its whole rules. `from_dict` and `loads` replay what they read and raise `RecordError` at the
+    first fault; nothing is mended.
     """
 
     variant: str
@@ -82,10 +84,9 @@ class GameRecord:
         cls, rows: Array, rules: Rules, variant: str, start: tuple[int, int] = (0, 0), **words: Any
     ) -> GameRecord:
         """`from_rows` of rows that come from legal play, as an environment's own."""
-        name = variant if variant in RULES else CUSTOM
-        base = RULES.get(name)
+        base = RULES.get(variant)
         return cls(
-            variant=name,
+            variant=variant,
             options=rules.to_dict() if base is None else rules.options_from(base),
             hands=hands_of(rows, rules),
             start=start,
@@ -178,14 +179,15 @@ def _result_text(winner: int, outcome: int) -> bytes:
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     """The rules a record names; `RecordError` for an unknown variant or option."""
     try:
-        if variant == CUSTOM:
+        whole = variant == CUSTOM or set(options) == set(OPTIONS)
+        if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
         return RULES[variant].replace(**options)
     except (KeyError, TypeError):
-        known = ", ".join((*RULES, CUSTOM))
+        known = ", ".join(RULES)
         raise RecordError(
-            f"variant {shown(variant)} with options {shown(options)}: a variant is one of "
-            f"{known}, and options are a mapping of its options"
+            f"variant {shown(variant)} with options {shown(options)}: a variant is one of {known}, "
+            "with the options that differ, or a game of one's own, with all of them"
         ) from None
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None
@@ -281,7 +283,7 @@ def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any
         raise RecordError(
             f"{what}: "
             + "; ".join(
-                f"{word} {', '.join(map(repr, names))}"
+                f"{word} {shown(names)[1:-1]}"
                 for word, names in (("lacks", missing), ("has unknown", extra))
                 if names
             )
@@ -314,5 +316,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object whose names all differ."""
     data = dict(pairs)
     if len(data) < len(pairs):
-        raise ValueError(f"an object with a name twice: {', '.join(name for name, _ in pairs)}")
+        raise ValueError(f"an object with a name twice: {shown([name for name, _ in pairs])[1:-1]}")
     return data

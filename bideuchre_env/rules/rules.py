@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
@@ -180,12 +180,8 @@ class Rules:
         Changing `win_rule` between a target and rounds drops the one that no longer applies
         (and a `both_over` that only "any" has), and sets `rounds` to 1 where none is given.
         """
-        unknown = sorted(set(options) - set(OPTIONS))
-        if unknown:
-            raise RulesError(
-                f"unknown option {', '.join(map(repr, unknown))}; the options are: "
-                + ", ".join(OPTIONS)
-            )
+        if unknown := unknown_options(options, OPTIONS):
+            raise RulesError(unknown)
         changed = dict(options)
         if changed.get("win_rule", self.win_rule) == "rounds":
             changed.setdefault("target", None)

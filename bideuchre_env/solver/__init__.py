@@ -5,7 +5,7 @@ solver.solve_moves(env)                 # the same after each legal card
 solver.can_make(env)                    # will the contract be made?
 solver.table(deal, rules)               # tricks by declarer and strain, with partner and alone
 solver.best_exchange(deal, rules, declarer=0, strain="H", cards=2)
-solver.par(deal, dealer, rules)         # best calls by all
+solver.par(deal, rules, dealer=0)       # best calls by all
 solver.solve_batch(deals, rules, strain="H", declarer=0, threads=2)
 solver.analyse(record)                  # tricks given away by each card played
 

@@ -15,7 +15,7 @@ from bideuchre_env.core.rows import start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
-from bideuchre_env.errors import DealError, PositionError
+from bideuchre_env.errors import DealError, OptionError, PositionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, N_SEATS
@@ -144,7 +144,9 @@ def act(states: Array, rules: Rules, name: str) -> None:
 def hands_of_deals(deals: Any, rules: Rules) -> Array:
     """Deals as hand integers, int64 (n, 4), from such an array or lists of names by seat."""
     if not isinstance(rules, Rules):
-        raise DealError(f"rules={shown(rules)}: a deal needs the Rules of its deck")
+        raise OptionError(
+            f"rules={shown(rules)}: a Rules is expected; the order is (deal, rules, dealer=...)"
+        )
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
             raise DealError(f"deals {shown(deals)}: a list of deals, or int64 (n, 4) hands")

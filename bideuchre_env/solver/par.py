@@ -35,13 +35,13 @@ class Par:
     calls: tuple[str, ...]
 
 
-def par(deal: Any, dealer: int, rules: Rules, *, memory: float | None = None) -> Par:
+def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) -> Par:
     """The worth of a deal by these rules: best calls by all, best cards by all, all hands seen.
 
     Each side wants the most points of this hand over the other's; a passed-out hand is worth 0.
     Every option of the auction holds (who may not pass, who may equal, the ladder's steps), and
     calls for cards are valued by their best exchange. Of calls worth the same a seat makes the
-    first: a pass, then the lowest bid. `deal` as in `table`.
+    first: a pass, then the lowest bid. `deal` as in `table`; `dealer` is a seat.
     """
     hands = hands_of_deal(deal, rules)
     return _Auction(hands, parse_seat("dealer", dealer), rules, memory).best(0, -1, -1)

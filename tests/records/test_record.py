@@ -21,7 +21,8 @@ from support.playthroughs import (
 from support.strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
-from bideuchre_env import GameRecord, Rules, errors, make
+from bideuchre_env import GameRecord, Rules, errors, make, selfplay
+from bideuchre_env.cli.main import main
 from bideuchre_env.core.state import Phase, new_states
 
 
@@ -111,6 +112,42 @@ def test_a_game_of_ones_own_is_recorded_with_its_rules(game, seed, choices):
     assert again.rules == game
     assert make(again.rules).rules == game
     assert again == env.record
+
+
+@pytest.mark.parametrize("name", ["farm_v0", "Grandma's game", "barrie_v0"])
+def test_a_named_game_is_recorded_under_its_name(name, tmp_path, capsys):
+    """Its rules are spelled out, so whoever knows no such name replays it all the same."""
+    game = make(Rules(target=9, max_hands=3, win_rule="any"), name=name)
+    env = finish(start_of(game), Chooser(3))
+    data = env.record.to_dict()
+    assert data["variant"] == env.record.variant == name
+    if name != "barrie_v0":
+        assert Rules(**data["options"]) == game.rules
+        refused(data | {"options": {"target": 9}}, "a game of one's own, with all of them")
+    assert GameRecord.from_dict(data) == env.record
+    assert GameRecord.from_dict(data).rules == game.rules
+    file = tmp_path / "games.jsonl"
+    selfplay.play(game, "random", "random", games=2, out=file)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["variant"] for line in lines] == [name] * 2
+    assert main(["check", str(file)]) == 0
+    assert main(["show", str(file)]) == 0
+    assert f"Game 1: {name}" in capsys.readouterr().out
+
+
+def start_of(game):
+    env = game.raw_env()
+    env.reset(seed=5)
+    return env
+
+
+@pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])
+def test_names_of_games_are_printable(name):
+    """As those of agents: they stand on screens."""
+    with pytest.raises(errors.OptionError, match=r"name=.*: 80 printable characters at most"):
+        make(Rules(target=9), name=name)
+    data = finished() | {"variant": name, "options": Rules(target=52).to_dict()}
+    refused(data, "variant")
 
 
 def test_every_variant_in_every_form_of_options():

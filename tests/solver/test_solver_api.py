@@ -225,8 +225,26 @@ def test_what_is_no_deal_is_refused():
     row = in_play(SINGLE)._states
     with pytest.raises(errors.OptionError, match="state rows have contracts"):
         solver.solve_batch(row, SINGLE, **options)
-    with pytest.raises(errors.DealError, match="rules=None"):
-        solver.table([], None)
+
+
+def test_one_order_of_arguments():
+    """A deal, its rules, the dealer: whoever has them in another order is told."""
+    deal = whole_deal(random.Random(1), SINGLE, "H").hands
+    for call in (
+        lambda: solver.table([], None),
+        lambda: solver.table(deal, 0),
+        lambda: solver.par(deal, 0, SINGLE),
+        lambda: solver.tables_of([deal], 0),
+        lambda: solver.best_exchange(deal, 0, declarer=0, strain="H", cards=1),
+        lambda: solver.solve_batch([deal], 0, strain="H", declarer=0),
+    ):
+        message = r"rules=(0|None): a Rules is expected; the order is \(deal, rules, dealer=...\)"
+        with pytest.raises(errors.OptionError, match=message):
+            call()
+    assert solver.par(deal, SINGLE, 0) == solver.par(deal, SINGLE, dealer=0)
+    for dealer in (None, 4, "0"):
+        with pytest.raises(errors.DealError, match=f"dealer {dealer!r}: a seat from 0 to 3"):
+            solver.par(deal, SINGLE, dealer=dealer)
 
 
 def test_ctrl_c_ends_a_batch_and_the_solver_goes_on():

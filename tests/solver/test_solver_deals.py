@@ -68,7 +68,7 @@ def test_par_is_the_best_of_every_auction(options):
     for seed in range(1 if rules.exchange else 2):
         env = start(rules, seed)
         dealer = int(env._states[0]["dealer"])
-        found = solver.par(deal_of(env), dealer, rules)
+        found = solver.par(deal_of(env), rules, dealer)
         assert found.points == best_line(env, rules)
         for call in found.calls:  # its own calls lead to its contract
             act(env, call)
@@ -178,5 +178,5 @@ def test_every_rule_set_has_its_tables_and_par(rules, seed):
         own = acting if (leader ^ declarer) & 1 == 0 else rules.tricks - acting
         assert found[declarer, strain] == own
     if rules.exchange <= 1:
-        found = solver.par(deal, dealer, rules)
+        found = solver.par(deal, rules, dealer=dealer)
         assert len(found.calls) == 4

@@ -6,7 +6,8 @@ an exchange, and the stream that deals the hands to come.
 
 Suits are dealt one after another to the seats with a known void; `ways` counts, for the suits
 still to come and the room left in those hands, the deals that remain, so that no draw is ever
-rejected and every deal is as likely as any other.
+rejected and every deal is as likely as any other. It is uniform over physical cards: the two
+copies in a double deck count as different cards, as they do when cards are dealt.
 """
 
 from __future__ import annotations

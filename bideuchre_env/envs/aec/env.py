@@ -7,7 +7,6 @@ and may do, so that `last()` only copies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -31,6 +30,7 @@ from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
+from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, row_space, whole_action
 from bideuchre_env.envs.options import ViewOptions
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -54,7 +54,7 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
         super().__init__()
-        chosen = ViewOptions(**options)
+        chosen = ViewOptions.chosen(options, name)
         self.metadata = {
             "name": name,
             "render_modes": list(chosen.render_modes),
@@ -99,9 +99,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         may hold "dealer" (a seat), "deal" (four lists of card names, by seat, for the first hand)
         and "score" (both sides' points to start from); other keys are left alone.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
-        chosen = dict(options or {})
+        chosen = reset_options(options)
         dealer = parse_dealer(chosen.get("dealer"))
         score = parse_score(chosen.get("score"))
         deal = chosen.get("deal")
@@ -266,7 +264,9 @@ class BidEuchreEnv(Bookkeeping, Face):
 
         The other hands, the hidden half of an exchange and the deals to come are drawn from `rng`
         uniformly among those that the seat's information allows: its cards, the cards played, the
-        suits others have failed to follow, its part of an exchange. What the seat sees and may do
+        suits others have failed to follow, its part of an exchange. It is uniform over physical
+        cards: the two copies in a double deck count as different cards, as when cards are dealt.
+        What others would rather have bid or played is not weighed. What the seat sees and may do
         is unchanged, and the clone's record replays. Hands that are over stay as they were played.
         """
         self._require_game()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.agents.rule.weights import WEIGHTS
 from bideuchre_env.core.legality import illegal
@@ -17,6 +17,7 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import encode_rows, restart_rows, seed_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.envs.solo.rows import (
@@ -37,7 +38,7 @@ from bideuchre_env.envs.solo.rows import (
     show_rows,
     take_rows,
 )
-from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
@@ -55,9 +56,10 @@ class SoloBatch:
 
     def __init__(self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1) -> None:
         self.rules, self.n = rules, n
-        self.players = [Player("opponents", options.opponents, rules)]
+        goal: Goal = "points" if options.episode == "hand" else "game"
+        self.players = [Player("opponents", options.opponents, rules, goal)]
         if options.partner is not None:
-            self.players.append(Player("partner", options.partner, rules))
+            self.players.append(Player("partner", options.partner, rules, goal))
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward
@@ -156,8 +158,7 @@ class SoloBatch:
         They may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
         learner's; other keys are left alone.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
+        options = reset_options(options)
         if not options:
             return self._nothing
         n = self.n

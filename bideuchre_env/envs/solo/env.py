@@ -38,7 +38,7 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
     """
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
-        chosen = SoloOptions(**options)
+        chosen = SoloOptions.chosen(options, name)
         self.metadata = {
             "name": name,
             "render_modes": list(chosen.render_modes),

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from bideuchre_env._checks import shown
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Outcome
-from bideuchre_env.envs.checks import parse_count, whole_numbers
+from bideuchre_env.envs.checks import is_masked, parse_count, reset_options, whole_numbers
 from bideuchre_env.envs.face import Face, row_space
 from bideuchre_env.envs.options import SoloVecOptions
 from bideuchre_env.envs.solo.batch import SoloBatch
@@ -39,7 +39,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
-        chosen = SoloVecOptions(**options)
+        chosen = SoloVecOptions.chosen(options, name)
         self.autoreset_mode = _mode(chosen.autoreset_mode)
         self.num_envs = n = parse_count(num_envs)
         self.metadata = {
@@ -224,10 +224,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _reset_mask(self, options: Any) -> Array:
         """The rows to reset, bool (n,)."""
-        mask = (options or {}).get("reset_mask")
+        mask = reset_options(options).get("reset_mask")
         if mask is None:
             return self._all
-        sound = isinstance(mask, np.ndarray) and mask.dtype == bool
+        sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
         if not sound or mask.shape != (self.num_envs,) or not mask.any():
             raise OptionError(
                 f"reset_mask={shown(mask)}: a bool numpy array of shape ({self.num_envs},) with at "

@@ -33,6 +33,7 @@ from bideuchre_env.envs.checks import (
     parse_mask,
     parse_rows,
     parse_seats,
+    reset_options,
     whole_numbers,
 )
 from bideuchre_env.envs.face import Face, row_space
@@ -70,7 +71,7 @@ class BidEuchreVec(Face):
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int, **options: Any) -> None:
-        chosen = VecOptions(**options)
+        chosen = VecOptions.chosen(options, name)
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
@@ -130,7 +131,7 @@ class BidEuchreVec(Face):
         may hold "dealer", "deal" and "score" as the AEC environment's, for every chosen row.
         """
         chosen = parse_mask(mask, self.num_envs)
-        options = dict(options or {})
+        options = reset_options(options)
         dealer, score = parse_dealer(options.get("dealer")), parse_score(options.get("score"))
         deal = options.get("deal")
         hands = [parse_deal(deal, self.rules)] if deal is not None else []
