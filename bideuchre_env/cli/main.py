@@ -30,7 +30,7 @@ _TRY = (
 )
 _MORE = """\
 bideuchre --help lists all commands; bideuchre COMMAND --help explains one. What is used for the
-first time is compiled first, which takes up to a minute, once (bideuchre compile does all of it)."""
+first time is compiled first, which takes up to a minute, once; bideuchre compile does it all."""
 
 
 class Parser(argparse.ArgumentParser):

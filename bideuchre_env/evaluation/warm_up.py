@@ -109,7 +109,7 @@ def play_solver() -> None:
     solver.solve(record, ply=20, hand=0)
     solver.solve_moves(record, ply=20, hand=0)
     solver.analyse(record)
-    solver.par(deal, 0, GAME.rules)
+    solver.par(deal, GAME.rules, dealer=0)
     solver.best_exchange(deal, GAME.rules, declarer=0, strain="H", cards=1)
     solver.solve_batch([deal], GAME.rules, strain="H", declarer=0)
 
