@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
 from bideuchre_env.agents.loading import loaded
 from bideuchre_env.agents.naming import find, kinds_of, number_or_text, split, value_of
-from bideuchre_env.agents.protocols import GOALS, ActsOnRows, Agent
+from bideuchre_env.agents.protocols import ActsOnRows, Agent, check_goal
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.errors import IllegalActionError, OptionError
 
@@ -96,19 +96,20 @@ def completed(
     sound: Any = agent
     if isinstance(agent, type) or not isinstance(agent, Agent):
         raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows or act")
-    own = getattr(agent, "name", None)
-    own = called or (name or type(agent).__name__ if own is None else own)
-    if isinstance(own, str) and (called or own == name) and len(own) > MAX_NAME:
-        own = "..." + own[3 - MAX_NAME :]  # the end tells checkpoints apart
+    own = called or getattr(agent, "name", None)
+    if called or own is None:
+        own = called or name or type(agent).__name__
+        if len(own) > MAX_NAME:
+            own = "..." + own[3 - MAX_NAME :]  # the end tells checkpoints apart
     if not is_plain_name(own):
         raise OptionError(
             f"agent {shown(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
         )
     if getattr(agent, "rules", rules) != rules:
         raise OptionError(f"agent {own!r} was made for other rules than this game's")
-    if not (hasattr(agent, "act") and hasattr(agent, "act_rows")):
+    if not (hasattr(agent, "act") and hasattr(agent, "act_rows") and hasattr(agent, "name")):
         return AdaptedAgent(agent, own)
-    if getattr(agent, "name", None) != own:
+    if sound.name != own:
         try:
             sound.name = own
         except AttributeError:
@@ -169,8 +170,8 @@ def call(
     It asks for the rules by a parameter `rules`, or by a first one without a default that no
     option fills.
     """
-    if goal is not None and goal not in GOALS:
-        raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
+    if goal is not None:
+        check_goal(goal)
     parameters = parameters_of(factory)
     first = rules_parameter(parameters, options)
     given = dict(options)

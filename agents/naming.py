@@ -30,6 +30,7 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _OF_TYPE: dict[type, str] = {int: "number", float: "number", str: "text"}
 _LITERAL = re.compile(r"Literal\[[^\]]*\]")
 _NUMBERS, _TEXTS, _PATHS = {"int", "float"}, {"str", "Literal"}, {"Path", "PathLike"}
+_ANY = {"Any", "object"}
 _BESIDE = {"None", "Optional", "Union", "typing", "os", "pathlib"}  # words that add no kind
 
 
@@ -124,7 +125,7 @@ def kinds_of(option: Parameter) -> set[str]:
     if not isinstance(written, str):
         written = formatannotation(written)
     words = set(re.findall(r"\w+", _LITERAL.sub("Literal", written)))
-    if words & {"Any", "object"}:
+    if words & _ANY and words <= _ANY | _BESIDE:
         return {"number", "text"}
     if not words <= _NUMBERS | _TEXTS | _PATHS | _BESIDE:
         return set()

@@ -18,6 +18,9 @@ from typing import (
     runtime_checkable,
 )
 
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import OptionError
+
 if TYPE_CHECKING:
     from bideuchre_env.runtime.jit import Array
 
@@ -58,6 +61,14 @@ class CompleteAgent(ActsOnce, ActsOnRows, Protocol):
     def act(self, observation: Array, action_mask: Array, /) -> int:
         """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
         ...
+
+
+def check_goal(goal: Any) -> Goal:
+    """The goal as it is; `OptionError` for anything that is none."""
+    if not isinstance(goal, str) or goal not in GOALS:
+        raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
+    checked: Goal = goal  # type: ignore[assignment]
+    return checked
 
 
 Factory: TypeAlias = Callable[..., Any]

@@ -10,6 +10,9 @@ them, so the ratios are of one run. What cannot be installed or run is skipped, 
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import os
@@ -28,6 +31,7 @@ import reporting
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure
+from bideuchre_env.cli.program import script
 from bideuchre_env.errors import BidEuchreError
 
 PROGRAMS = reporting.HERE / "peer_programs"
@@ -36,7 +40,7 @@ OURS = "bideuchre_env"
 UNIT = "decisions/s"
 
 
-class Unavailable(Exception):
+class Unavailable(BidEuchreError):
     """A peer that cannot be measured, and why."""
 
 
@@ -241,7 +245,4 @@ def figures(runs: list[Program]) -> list[Figure]:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except (BidEuchreError, Unavailable) as error:
-        sys.exit(f"peers.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

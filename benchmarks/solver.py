@@ -18,14 +18,18 @@ figures to `results/` and this folder's README.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import sys
 import time
 from pathlib import Path
 
+from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import script_help
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import OptionError
 
 DECKS = {"16": ("J", 1), "20": ("10", 1), "24": ("9", 1), "32": ("J", 2), "40": ("10", 2)}
 DECKS["48"] = ("9", 2)
@@ -309,7 +313,4 @@ def hard(args):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"solver.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

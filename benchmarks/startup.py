@@ -8,6 +8,9 @@ one where it says cold, one that an earlier process has filled where it says war
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import os
@@ -25,7 +28,7 @@ import reporting
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.cli.program import script
 
 IMPORT, STEP, MEMORY = "Import", "First step", "Memory"
 MB = 1e6
@@ -68,7 +71,7 @@ with contextlib.suppress(ValueError):
     env.step(int(env.last()[0]["action_mask"].argmin()))  # the refusal names what is legal
 for a, b in itertools.combinations_with_replacement(("random", "cautious", "rule"), 2):
     selfplay.play(game, a, b, games=2)
-    selfplay.play(game, a, b, hands=2)
+    selfplay.play(game, a, b, boards=2)
 for threads in (1, 2):
     vec = game.vec(64, threads=threads)
     vec.reset(seed=1)
@@ -98,7 +101,7 @@ SEARCHER = """
 import bideuchre_env
 from bideuchre_env import agents, selfplay
 rules = bideuchre_env.barrie_v0.rules
-selfplay.play("barrie_v0", agents.make("NAME:worlds=8", rules, seed=0), "rule", hands=2)
+selfplay.play("barrie_v0", agents.make("NAME:worlds=8", rules, seed=0), "rule", boards=2)
 """
 PIMC, INFERENCE = SEARCHER.replace("NAME", "pimc"), SEARCHER.replace("NAME", "inference")
 SOLVER = """
@@ -307,7 +310,4 @@ def main(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"startup.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

@@ -220,7 +220,11 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 
 @contextmanager
 def only_run_in(folder: PathLike) -> Iterator[None]:
-    """Make a folder of results and keep other runs out of it; `OptionError` if one is at it."""
+    """Make a folder of results and keep other runs out of it; `OptionError` if one is at it.
+
+    A folder that was made, and is empty in the end, is removed.
+    """
+    made = not os.path.lexists(folder)
     try:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
@@ -231,6 +235,9 @@ def only_run_in(folder: PathLike) -> Iterator[None]:
             raise OptionError(f"another run is writing to {_shown(folder)}: take another folder")
         yield
     finally:
+        if made:
+            with suppress(OSError):  # there is something in it
+                os.rmdir(folder)
         if descriptor >= 0:
             os.close(descriptor)
 

@@ -20,9 +20,10 @@ from bideuchre_env.agents.expert.call_network import NETWORK
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
+from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
-from bideuchre_env.agents.rule.view import check_goal, new_view, read_view
+from bideuchre_env.agents.rule.view import new_view, read_view
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.deal import split_seed
@@ -106,7 +107,7 @@ class ExpertAgent(RowAgent):
         *,
         seed: int | None = None,
         network: Array | None = None,
-        goal: str = "game",
+        goal: Goal = "game",
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
         standard_errors: float = STANDARD_ERRORS,

@@ -10,6 +10,7 @@ from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
 from bideuchre_env.agents.expert.win_table import win_table
+from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.weights import load_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -33,7 +34,7 @@ class ExpertTables(NamedTuple):
     call_error: float  # points by which the worth of a call may err; 0.0 where nothing was learned
 
 
-def load_tables(rules: Rules, network: Array | None, goal: str) -> ExpertTables:
+def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
     """The tables for these rules and goal; `network` instead of the package's own if given."""
     hands = hand_table(rules.kinds, rules.copies) or NO_TABLE
     network = load_network(rules) if network is None else network

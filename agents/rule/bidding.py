@@ -15,7 +15,6 @@ from bideuchre_env.agents.rule.hand_features import (
     no_trump,
     weigh,
 )
-from bideuchre_env.agents.rule.view import POINTS
 from bideuchre_env.agents.rule.win_curve import POINT, lead_chance, logistic, read_time, worth
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.phases.scoring import played_points
@@ -226,7 +225,7 @@ def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) 
     points = weights.passing[made, 0] + best_mean * weights.passing[made, 1]
     if made == 3:
         points = 0.0  # passed out
-    if view.rounds == 1 and view.hands_left == 1 and view.goal != POINTS:
+    if view.rounds == 1 and view.hands_left == 1 and not view.for_points:
         # the last hand is still to be played: a few points on average do not settle the game
         lead = float(view.score[0] - view.score[1]) + points
         return lead_chance(lead, float(t.tricks), 1.0) + POINT * points

@@ -7,27 +7,20 @@ Everything the rule player and the expert decide from is here. What they play fo
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.card_order import BEATS, SUIT_OF
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import ROUNDS
-from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
 
-GOALS = ("game", "points")
-"""What is played for: to win the game, by the score; or the points of each hand, at any score."""
-POINTS = GOALS.index("points")
-
 VIEW = np.dtype(
     [
-        ("goal", np.int64),  # an index of `GOALS`
+        ("for_points", np.int64),  # 1: the points of each hand are the goal; 0: the game
         ("phase", np.int64),
         ("dealer", np.int64),  # seat
         ("calls", np.int64, (4,)),  # by seat: -1 none yet, 0 pass, 1 + level a bid
@@ -64,17 +57,13 @@ VIEW = np.dtype(
 )
 
 
-def check_goal(goal: Any) -> str:
-    """What is played for; `OptionError` unless it is one of `GOALS`."""
-    if not isinstance(goal, str) or goal not in GOALS:
-        raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
-    return goal
+def new_view(goal: Goal = "game") -> Array:
+    """Room for the view of a player, an array of one row.
 
-
-def new_view(goal: str = "game") -> Array:
-    """Room for a view of a player with this goal, one of `GOALS`: an array of one row."""
+    It plays to win the game, by the score, or for the points of each hand, at any score.
+    """
     views = new_rows(VIEW, 1)
-    views["goal"] = GOALS.index(goal)
+    views["for_points"] = goal == "points"
     return views
 
 
@@ -99,7 +88,7 @@ def count_held(view: Row, kinds: int) -> int:
 
 @kernel
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Fill the whole of `view` but its goal from an observation, int8 (D,)."""
+    """Fill the whole of `view` but `for_points` from an observation, int8 (D,)."""
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
     view.dealer = one_hot(observation, public + o.dealer, 4)

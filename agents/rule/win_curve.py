@@ -3,14 +3,13 @@
 Bidding for points alone misses what every player knows: near the target a few points are enough,
 and far behind, a safe small contract is no help. The chance is a logistic curve of the lead, as
 wide as the points still to be played for; at the target the rules themselves decide.
-Whoever plays for points (`view.goal`) looks at no score: there a point is always worth the same.
+Whoever plays for points (`view.for_points`) looks at no score: a point is always worth the same.
 """
 
 from __future__ import annotations
 
 from math import exp, sqrt
 
-from bideuchre_env.agents.rule.view import POINTS
 from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NOBODY, result_at_target
 from bideuchre_env.core.tables import MADE_BID
 from bideuchre_env.runtime.jit import Row, kernel
@@ -55,7 +54,7 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
     can see, only to keep the others from making the bid they need. Where points are the goal it is
     the points alone.
     """
-    if view.goal == POINTS:
+    if view.for_points:
         return POINT_ALONE * (ours - theirs)
     return win_chance(view, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.rule.view import check_goal
+from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import new_workspace
@@ -75,7 +75,7 @@ class PimcAgent(RowAgent):
         considered: int | None = None,
         solved: int = SOLVED,
         milliseconds: float | None = None,
-        goal: str = "game",
+        goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__(rules)

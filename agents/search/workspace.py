@@ -8,6 +8,7 @@ import numpy as np
 
 from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
+from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.view import new_view
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal
@@ -95,7 +96,7 @@ class SearchWorkspace(NamedTuple):
     high: Word
 
 
-def new_workspace(rules: Rules, seed: int | None, goal: str) -> SearchWorkspace:
+def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace:
     """Room for one searcher's decisions; plan and choice model are still to be filled in."""
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()

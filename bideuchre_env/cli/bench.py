@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import ending, variant_of
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.screen import VARIANTS, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
@@ -103,9 +104,10 @@ def _measure(
         pass  # which one it is
     each = seconds / REPEATS / (len(several) + len(single))
     title = "One core" if core is None else f"One pinned core ({core})"
+    title += ", processor time"
     figures: list[Figure] = []
     # what a pinned thread starts is pinned too, so the many threads come first
-    for group, tasks in ((f"All {cores} cores", several), (title, single)):
+    for group, tasks in ((f"All {cores} cores, wall time", several), (title, single)):
         with measure.pinned(core) if tasks is single else nullcontext():
             rates = measure.rounds(tasks, REPEATS, each, announce)
         figures += [measure.figure(group, name, UNIT, values) for name, values in rates.items()]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from bideuchre_env import __version__
-from bideuchre_env.cli import bench, hand, match, records, selfplay, variants
-from bideuchre_env.cli.options import INTERRUPTED
+from bideuchre_env.cli import agents, bench, hand, match, records, selfplay, variants
+from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
-from bideuchre_env.errors import BidEuchreError
 
-USAGE, BROKEN_PIPE = 2, 141
-COMMANDS = (selfplay, match, variants, records, hand, bench)
+COMMANDS = (selfplay, match, agents, variants, records, hand, bench)
 
 
 _WELCOME = """\
@@ -73,24 +70,16 @@ def welcome() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code. Bad input is one line on stderr and exit code 2."""
-    parsed = build_parser().parse_args(arguments)
-    try:
+
+    def run() -> int:
+        parsed = build_parser().parse_args(arguments)
         if not hasattr(parsed, "run"):
             print(welcome())
             return 0
         code: int = parsed.run(parsed)
-        sys.stdout.flush()
         return code
-    except BidEuchreError as error:
-        print(f"bideuchre: error: {error}", file=sys.stderr)
-        return USAGE
-    except KeyboardInterrupt:
-        print("bideuchre: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+
+    return exit_code(run, "bideuchre")
 
 
 if __name__ == "__main__":

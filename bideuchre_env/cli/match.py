@@ -8,7 +8,8 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, check_agents, ending, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
 from bideuchre_env.errors import OptionError, OutputError

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._checks import printable
+from bideuchre_env.cli.program import FAILED as BAD
+from bideuchre_env.cli.program import USAGE, complain
 from bideuchre_env.cli.screen import help_of
 from bideuchre_env.errors import OptionError
 
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from bideuchre_env.records.files import Line
 
 PIPE_WIDTH = 100
-BAD = 1
 MOST_BAD_FIRST = 20
 
 
@@ -66,23 +68,30 @@ def add(commands: Any) -> None:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Verify every file; 1 if a line is bad."""
+    """Verify every file; 2 if one cannot be read, else 1 if a line is bad."""
+    return max([_check_file(path) for path in arguments.files])
+
+
+def _check_file(path: str) -> int:
+    """Print a file's faults and what is verified; the exit code for it."""
     from bideuchre_env.records.files import scan
 
-    code = 0
-    for path in arguments.files:
-        games = hands = bad = 0
+    games = hands = bad = 0
+    try:
         for line in scan(path):
             if line.record is None:
                 bad += 1
-                print(f"{_named(path)}:{line.number}: {line.error}")
+                print(_fault(path, line))
             else:
                 games += 1
                 hands += len(line.record.hands)
-        faults = f"{bad:,} bad line{'s' if bad != 1 else ''}" if bad else "no fault"
-        print(f"{_named(path)}: {games:,} games, {hands:,} hands verified, {faults}")
-        code = BAD if bad else code
-    return code
+    except OptionError as error:
+        sys.stdout.flush()
+        complain(str(error))
+        return USAGE
+    faults = f"{bad:,} bad line{'s' if bad != 1 else ''}" if bad else "no fault"
+    print(f"{_named(path)}: {games:,} games, {hands:,} hands verified, {faults}")
+    return BAD if bad else 0
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -101,7 +110,7 @@ def show(arguments: argparse.Namespace) -> int:
         if line.record is None:
             bad += 1
             sys.stdout.flush()
-            print(f"{_named(arguments.file)}:{line.number}: {line.error}", file=sys.stderr)
+            print(_fault(arguments.file, line), file=sys.stderr)
             continue
         games.discard(line.number)
         longest = max(longest, len(line.record.hands))
@@ -176,5 +185,10 @@ def _console() -> console.Console:
     return Console(width=PIPE_WIDTH if piped else None, highlight=False, soft_wrap=piped)
 
 
+def _fault(path: str, line: Line) -> str:
+    """A bad line as one line of text, whatever stands in it."""
+    return printable(f"{_named(path)}:{line.number}: {line.error}")
+
+
 def _named(path: str) -> str:
-    return "<stdin>" if path == "-" else path
+    return "<stdin>" if path == "-" else printable(path)

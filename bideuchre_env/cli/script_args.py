@@ -13,8 +13,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
-from bideuchre_env.errors import BidEuchreError
 from bideuchre_env.rules.variants import RULES
 
 Args = TypeVar("Args", bound="ScriptArgs")
@@ -66,15 +66,5 @@ class ScriptArgs:
 
 
 def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
-    """The exit code of a script: that of `main`, or 2 with a line that says what was wrong.
-
-    130 after Ctrl-C.
-    """
-    try:
-        return main(kind.parse(arguments))
-    except BidEuchreError as error:
-        print(f"{Path(sys.argv[0]).name}: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    """The exit code of a script: that of `main`, or of `script` with a line on what was wrong."""
+    return script(lambda: main(kind.parse(arguments)))

@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import add_game, check_agents, ending, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
 from bideuchre_env.errors import OptionError

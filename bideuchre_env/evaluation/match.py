@@ -63,7 +63,8 @@ def play(
     agent that is made already plays both as it is. In several processes each has agents of its
     own, so a class, a function or an agent has to be one that can be pickled.
 
-    Ctrl-C ends the match with the boards that are finished; a second one raises at once. Raises
+    Ctrl-C ends the match with the boards that are finished, before the first it raises, as a second
+    one does. Raises
     `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice,
     `AgentError` for an error of its own and `WorkerError` for a process that dies.
     """
@@ -77,15 +78,21 @@ def play(
     of_hands = _Collector(boards, "boards", 1, progress, test)
     of_games = _Collector((games + 1) // 2, "games", 2, progress, None)
     began = time.perf_counter()
+    seated = Plan(game.rules, (a, b), seed, boards > 0, 1).seated()
+    if at_once is None:
+        at_once = at_once_for(seated)
+    if not is_whole(at_once) or at_once < 1:
+        raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
+    plans = {
+        collector: Plan(game.rules, (a, b), seed, single, at_once)
+        for collector, single in ((of_hands, True), (of_games, False))
+        if collector.total
+    }
+    first, its_plan = next(iter(plans.items()))
+    first.warm_up(its_plan)  # nothing is lost yet: Ctrl-C raises while this compiles
     with ctrl_c() as pressed:
-        seated = Plan(game.rules, (a, b), seed, boards > 0, 1).seated()
-        if at_once is None:
-            at_once = at_once_for(seated)
-        if not is_whole(at_once) or at_once < 1:
-            raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
-        for collector, single in ((of_hands, True), (of_games, False)):
-            if collector.total and not pressed.is_set():
-                plan = Plan(game.rules, (a, b), seed, single, at_once)
+        for collector, plan in plans.items():
+            if not pressed.is_set():
                 collector.play(plan, workers, pressed.is_set)
     seconds = time.perf_counter() - began
     hand_rows, game_rows = of_hands.rows(), of_games.rows()
@@ -128,16 +135,22 @@ class _Collector:
         self.decisions, self.think_seconds = np.zeros(2, np.int64), np.zeros(2)
         self._table = new_rows(BOARD, total)
         self._done = np.zeros(total, bool)
-        self._count = 0
+        self._count, self._warm = 0, False
         self._test = test
         self._kind, self._per_row, self._progress = kind, per_row, progress
 
     def play(self, plan: Plan, workers: int, stopped: Stopped) -> None:
         """Play until all boards are done, the test has its verdict, or `stopped`."""
-        self._show()
-        warm_up(plan)
+        self.warm_up(plan)
         blocks = plan.blocks(self.total)
         run_blocks(plan, blocks, workers, self.take, lambda: stopped() or self._decided)
+
+    def warm_up(self, plan: Plan) -> None:
+        """Compile what is not compiled yet; the first time."""
+        if not self._warm:
+            self._show()
+            warm_up(plan)
+            self._warm = True
 
     @property
     def _decided(self) -> bool:

@@ -40,9 +40,8 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._folder = config.CACHE_DIR
-        files: Any = _CheckedFiles(self._cache_path, self._impl.filename_base, None)
-        files.__dict__.update(vars(self)["_cache_file"].__dict__)
-        self._cache_file: Any = files
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file: Any = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """What is kept for these types, or None."""

@@ -18,6 +18,9 @@ after Ctrl-C there is none.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env import __version__
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.sampled_deals import (
     DEFENDER,
@@ -82,11 +86,12 @@ def main(args: Args) -> int:
     split_seed(args.seed)
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     arrays: dict[str, Array] = {}
     for deck, names in decks().items():
         arrays[deck] = count_deck(deck, names, args)
         print(f"{deck}: {', '.join(names)}", flush=True)
-    write_file(args.out, arrays, told(args))
+    write_file(out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size:,} bytes")
     return 0
 

@@ -24,6 +24,9 @@ a later round learns from the hands of the last `KEEP`. Games not named keep the
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 import time
 from dataclasses import dataclass, field
@@ -31,6 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import (
@@ -130,6 +134,7 @@ def main(args: Args) -> int:
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     told = {} if set(args.games) == set(GAMES) else provenance()
     networks = {name: fitted_network(name) for name in told if name not in args.games}
     for name in args.games:
@@ -140,7 +145,7 @@ def main(args: Args) -> int:
         print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     parts = NETWORK.names or ()
     arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
-    write_file(args.out, arrays, told)
+    write_file(out, arrays, told)
     print(f"written to {args.out}")
     return 0
 

@@ -25,6 +25,9 @@ for it fits the package's own agent. It writes at the end only: after Ctrl-C the
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 import time
 from collections.abc import Iterator
@@ -34,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.rule.bidding import (
@@ -86,6 +90,7 @@ class Args(ScriptArgs):
 def main(args: Args) -> int:
     """Fit the decks and write the file; no file if interrupted."""
     check(args)
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     arrays: dict[str, Array] = {}
     made = provenance()
     for place, (name, deck) in enumerate(zip(NAMES, DECKS, strict=True)):
@@ -98,7 +103,7 @@ def main(args: Args) -> int:
             print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
         for part, decimals in DECIMALS.items():  # adding 0.0 leaves no -0.0
             arrays[f"{name}_{part}"] = np.round(weights[part], decimals) + 0.0
-    write_file(args.out, arrays, made)
+    write_file(out, arrays, made)
     print(f"written to {args.out}")
     return 0
 

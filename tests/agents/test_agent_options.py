@@ -12,6 +12,7 @@ import pytest
 import bideuchre_env
 from bideuchre_env import agents, match, records_io, selfplay
 from bideuchre_env._checks import MAX_NAME
+from bideuchre_env.agents import registry
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.cli import main as cli
 from bideuchre_env.envs.solo.players import Player
@@ -23,7 +24,7 @@ EVERY_OPTION = "inference:worlds=200,played_out=200,considered=15,solved=3,milli
 
 @pytest.fixture(autouse=True)
 def _no_agents_but_the_packages_own(monkeypatch):
-    monkeypatch.setattr(agents, "_registered", {})
+    monkeypatch.setattr(registry, "registered", {})
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_a_wrong_option_is_one_line_before_anything_is_written(
 def test_self_play_keeps_the_names_in_records_and_out_of_file_names(capsys, tmp_path, monkeypatch):
     """Records say who played in full; the file's name has no character a system refuses."""
     monkeypatch.chdir(tmp_path)
-    given = ["selfplay", "--agents", "expert:lean=0", "rule", "--hands", "4", "--json"]
+    given = ["selfplay", "--agents", "expert:lean=0", "rule", "--boards", "4", "--json"]
     assert cli.main(given) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["agents"] == list(told["contracts"]) == ["expert:lean=0", "rule"]
@@ -232,7 +233,7 @@ def test_a_name_with_every_option_fits_into_records_and_file_names(tmp_path):
     rule.name = agents.make(EVERY_OPTION, RULES).name
     out = tmp_path / f"{records_io.file_stem('selfplay', 'double_deck_v0', *[rule.name] * 2)}.jsonl"
     assert len(out.name) < 200
-    selfplay.play("cincinnati_v0", rule, "random", hands=1, out=out)
+    selfplay.play("cincinnati_v0", rule, "random", boards=1, out=out)
     assert all(EVERY_OPTION in record.agents for record in records_io.read(out))
 
 

@@ -9,6 +9,7 @@ from support.positions import CINCINNATI, Position
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.expert import tables
+from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.tables import compile_tables
@@ -77,7 +78,8 @@ def test_a_searcher_values_the_end_of_a_hand_in_points(name, score):
     points = np.zeros(CINCINNATI.tricks + 1)
     fill_points(compile_tables(CINCINNATI), 2, points)  # a bid of 5
     assert agent.space.plans["by_tricks"][0][: len(points)] == pytest.approx(POINT_ALONE * points)
-    assert agent.space.players.views["goal"] == agent.space.expert.views["goal"] == 1
+    for seat in (agent.space.expert, agent.space.players):
+        assert seat.views["for_points"].tolist() == [1]
 
 
 @pytest.mark.parametrize("name", WITH_GOALS)
@@ -90,7 +92,24 @@ def test_for_points_no_table_of_the_chance_to_win_is_worked_out(name, monkeypatc
 
 @pytest.mark.parametrize("name", WITH_GOALS)
 def test_a_goal_that_there_is_not_is_refused(name):
-    for goal in ("win", "", None, 1, np.zeros(2)):
-        with pytest.raises(OptionError, match=r"goal=.*: one of 'game', 'points'"):
+    for goal in ("win", "", 1, np.zeros(2)):
+        with pytest.raises(OptionError, match=r"goal=.*: one of 'points', 'game'"):
             agents.make(name, CINCINNATI, goal=goal)
     assert agents.make(name, CINCINNATI).goal == "game"
+    assert agents.make(f"{name}:goal=points", CINCINNATI, goal="game").goal == "points"
+
+
+def test_a_match_asks_for_points_on_boards_and_for_the_game_in_games(monkeypatch):
+    """Of whoever can play for either, unless its name says what for."""
+    made, init = [], ExpertAgent.__init__
+
+    def watched(self, rules, **options):
+        made.append(options["goal"])
+        init(self, rules, **options)
+
+    monkeypatch.setattr(ExpertAgent, "__init__", watched)
+    match.play("six_card_v0", "expert", "rule", boards=2)
+    assert set(made) == {"points"}
+    made.clear()
+    match.play("six_card_v0", "expert:goal=points", "expert", games=2)
+    assert set(made) == {"points", "game"}

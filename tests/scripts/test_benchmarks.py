@@ -118,7 +118,7 @@ def test_throughput_measures_every_way_to_play(scripts, tmp_path, capsys):
         names[row["group"]].append(row["name"])
     assert list(names) == [title for title, _ in throughput.GROUPS.values()]
     assert {"8 rows, step alone, 1 thread", "64 rows, step alone, 2 threads"} < set(
-        names["Threads (not pinned)"]
+        names["Threads (not pinned, wall time)"]
     )
     assert {"raw_env(), episodes of a hand", "env(), episodes of a game"} < set(
         names["AEC, one game"]
@@ -127,7 +127,10 @@ def test_throughput_measures_every_way_to_play(scripts, tmp_path, capsys):
         assert f"random, observing, {variant}" in names["Rollouts in a kernel"]
         if variant != "cincinnati_v0":
             assert f"4,096 rows, step alone, {variant}" in names["Vector env"]
-    assert len(names["Agents"]) == len(bideuchre_env.agents.names()) + 2
+    assert len(names["Agents"]) == len(bideuchre_env.agents.names())
+    assert names["Agents that search"] == [
+        f"{agent}, whole hands" for agent in ("expert", "pimc", "inference")
+    ]
 
 
 @pytest.mark.parametrize("wrong", [["--rows", "0"], ["--threads", "0"], ["--repeats", "0"]])
