@@ -181,7 +181,7 @@ def put(path: Path, text: str) -> None:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise OptionError(f"{path}: no lines {BEGIN} and {END} to put the table between")
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+    write_file(path, f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def main(args: Args) -> int:
@@ -206,7 +206,7 @@ def main(args: Args) -> int:
         put(args.write, table(rungs))
     if code == 0 and args.json is not None:
         text = json.dumps({"seed": args.seed, "rungs": rungs}, indent=1)
-        args.json.write_text(text + "\n", encoding="utf-8")
+        write_file(args.json, text + "\n")
     return code
 
 

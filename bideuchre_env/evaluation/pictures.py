@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._files import write_file
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -75,7 +77,7 @@ def save(path: Path, draw: Callable[[Look], Figure]) -> None:
         with matplotlib.rc_context(settings):
             text = io.StringIO()
             draw(look).savefig(text, format="svg", metadata=dict.fromkeys(_NO_FACTS))
-        file.write_text(_rounded(text.getvalue()), encoding="utf-8")
+        write_file(file, _rounded(text.getvalue()))
 
 
 def _rounded(text: str) -> str:
