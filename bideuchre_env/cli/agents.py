@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._columns import GAP, columns
+from bideuchre_env.cli.screen import AGENTS, help_of
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -18,20 +19,18 @@ WIDTH = 80
 _INDENT = "  "
 
 _DESCRIPTION = """\
-Without a name, every agent: the package's own, weakest first, then those of installed packages
-(entry points of the group bideuchre_env.agents). With one, that agent, which may be your own:
-package.module:AGENT or ./file.py:AGENT. Times are of one decision in a match on one core.
-
-example: bideuchre agents pimc"""
+Without a name, print every agent: the package's own, weakest first, then those of installed
+packages (entry points of the group bideuchre_env.agents). With a name, print that agent; it may be
+your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core."""
+_EXAMPLES = ("bideuchre agents", "bideuchre agents pimc")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "agents",
-        help="the agents, their options, and how long they think",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="print the agents, their options, and how long a decision takes",
+        **help_of(_DESCRIPTION, _EXAMPLES, AGENTS),
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="an agent, as pimc or ./mine.py:Me")
     parser.add_argument("--json", action="store_true", help="print one JSON object, by name")

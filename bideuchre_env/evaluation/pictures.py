@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ def save(path: Path, draw: Callable[[Look], Figure]) -> None:
     import matplotlib
 
     for look, file in zip((LIGHT, DARK), files(path), strict=True):
-        settings = {
+        settings: Any = {
             "svg.fonttype": "none",
             "svg.hashsalt": path.name,
             "font.family": "sans-serif",
