@@ -34,7 +34,7 @@ _SEARCHED = {
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
 }
-_GOAL = {"goal": "what it plays for, points or game; told by who plays it"}
+_GOAL = {"goal": "points or game; unless given, what is played"}
 MEANINGS: dict[str, dict[str, str]] = {
     "expert": {
         "margin": "points a card must gain by search over the rule player's",

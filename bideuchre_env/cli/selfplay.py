@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Any
 
+from bideuchre_env._checks import MAX_NAME
 from bideuchre_env.cli.options import add_game, check_agents, variant_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
@@ -114,5 +115,6 @@ def _out(arguments: argparse.Namespace) -> str:
         return str(arguments.out)
     from bideuchre_env.records.files import file_stem, free_path
 
-    words = ("selfplay", arguments.variant, *arguments.agents, f"seed{arguments.seed}")
+    agents = (name[-MAX_NAME:] for name in arguments.agents)  # a path may be of any length
+    words = ("selfplay", arguments.variant, *agents, f"seed{arguments.seed}")
     return str(free_path("runs", file_stem(*words)))
