@@ -15,6 +15,7 @@ only the pair that is being played; the picture is drawn last.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import sys
 from dataclasses import dataclass, field
@@ -41,7 +42,8 @@ class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
-        default=tuple(bideuchre_env.variants), metadata={"help": "the games to play"}
+        default=tuple(bideuchre_env.variants),
+        metadata={"help": "the games to play: variants, or .toml files of rules"},
     )
     agents: tuple[str, ...] = field(
         default=("random", "cautious", "rule", "expert"),
@@ -78,6 +80,8 @@ Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
 def main(args: Args) -> int:
     """Play every pair; 130 if interrupted, 0 otherwise."""
     check(args)
+    games = {game.name: game for game in map(bideuchre_env.make, args.variants)}
+    args = dataclasses.replace(args, variants=tuple(games))
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
     results: list[Result] = []
@@ -86,7 +90,7 @@ def main(args: Args) -> int:
     for variant in args.variants:
         for weaker, stronger in combinations(args.agents, 2):
             try:
-                result = play(args, variant, stronger, weaker)
+                result = play(args, games[variant], stronger, weaker)
             except KeyboardInterrupt:
                 interrupted = True
                 break
@@ -105,10 +109,10 @@ def main(args: Args) -> int:
     return finish(args, results, rated, interrupted)
 
 
-def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
+def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) -> Result:
     """One pair on one variant."""
     return match.play(
-        variant,
+        game,
         stronger,
         weaker,
         boards=args.boards,
@@ -132,9 +136,12 @@ def check(args: Args) -> None:
             raise OptionError(f"--{name} {getattr(args, name)}: {least} or more")
     if args.sprt:
         Bounds(*args.sprt)  # refuses what are none
-    for variant in args.variants:
+    games = [bideuchre_env.make(variant) for variant in args.variants]
+    if len({game.name for game in games}) < len(games):
+        raise OptionError(f"--variants {' '.join(args.variants)}: each needs a name of its own")
+    for game in games:
         for agent in args.agents:
-            bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
+            bideuchre_env.agents.make(agent, game.rules, seed=0)
     for name in ("results.csv", "results.json", "results.md"):
         if (args.out / name).exists() and not args.force:
             raise OptionError(f"{args.out / name} exists: another --out, or --force")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.expert import hand_table
 from bideuchre_env.errors import DealError, OptionError
-from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, spelled_card
 from bideuchre_env.rules.rules import Rules
 
 LEADERS = ("the declarer leads", "another seat leads")
@@ -62,7 +62,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
     """A hand number from names of cards; `DealError` unless it is a hand of this deck."""
     names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
-    kinds = [parse_card(name.upper().replace("10", "T")) for name in names if name]
+    kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
         raise DealError(f"{len(kinds)} cards, and a hand of this deck has {rules.tricks}")
     for kind in kinds:

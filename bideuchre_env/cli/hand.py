@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from bideuchre_env._columns import columns
-from bideuchre_env.cli.options import add_rules, variant_of
+from bideuchre_env.cli.options import add_rules, game_of
 from bideuchre_env.evaluation.statistics.intervals import Interval, wilson
 from bideuchre_env.rules.rules import Rules
 
@@ -30,14 +30,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the tables."""
     from bideuchre_env.agents.expert.hand_worth import hand_worth
 
-    rules = variant_of(arguments.variant, arguments.option).rules
+    game = game_of(arguments)
+    rules = game.rules
     worth = hand_worth(arguments.cards, rules)
     deals, absent = rests_on(worth.deals, rules), worth.leads_not_played
     if arguments.json:
-        head = {"variant": arguments.variant, "hand": worth.cards, **worth.by_leader}
+        head = {"variant": game.name, "hand": worth.cards, **worth.by_leader}
         print(json.dumps({**head, "rests_on": deals, "leads_not_played": absent}))
         return 0
-    print(f"{' '.join(worth.cards)} as declarer in {arguments.variant}")
+    print(f"{' '.join(worth.cards)} as declarer in {game.name}")
     for leader, rows in worth.by_leader.items():
         print(f"\n{leader}:\n{table(rows)}")
     print("\n" + "\n".join(remarks(deals, absent)))

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import add_game, check_agents, ending, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, ending, game_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.errors import OptionError
 
@@ -57,7 +57,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the result; 130 if it was interrupted."""
-    game = variant_of(arguments.variant, arguments.option)
+    game = game_of(arguments)
     hands, games = arguments.hands, arguments.games
     if hands is None and games is None:
         games = DEFAULT_GAMES
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             hands=hands,
             games=games,
             seed=arguments.seed,
-            out=None if arguments.no_records else _out(arguments),
+            out=None if arguments.no_records else _out(arguments, game.name),
             overwrite=arguments.force,
             progress=progress,
         )
@@ -85,10 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
     return ending([result.unwritten] if result.unwritten else [], result.interrupted)
 
 
-def _out(arguments: argparse.Namespace) -> str:
+def _out(arguments: argparse.Namespace, game: str) -> str:
     if arguments.out is not None:
         return str(arguments.out)
     from bideuchre_env.records.files import file_stem, free_path
 
-    words = ("selfplay", arguments.variant, *arguments.agents, f"seed{arguments.seed}")
+    words = ("selfplay", game, *arguments.agents, f"seed{arguments.seed}")
     return str(free_path("runs", file_stem(*words)))

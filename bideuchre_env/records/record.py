@@ -26,8 +26,9 @@ from bideuchre_env.records import transcript
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.options import OPTIONS
 from bideuchre_env.rules.parse import parse_deal, parse_score
-from bideuchre_env.rules.rules import OPTIONS, Rules
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
 from bideuchre_env.runtime.jit import Array
 
@@ -229,7 +230,7 @@ def _replay_hand(
         states["score"] = start
     elif states[0]["phase"] == Phase.OVER:
         raise RecordError("the game was over before it")
-    deal_given_row(states, tables, parse_deal(hand["deal"], rules))
+    deal_given_row(states, tables, parse_deal(hand["deal"], rules, notation=True))
     if states[0]["dealer"] != dealer:
         raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
     acts = actions.of(rules)

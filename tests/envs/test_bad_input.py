@@ -268,7 +268,7 @@ def test_options_of_an_environment(options, match):
 
 def test_make_of_no_game():
     """`make` takes the name of a variant or `Rules`."""
-    for game in ("barrie", "", None, 5, ["barrie_v0"], {"target": 5}):
+    for game in ("bridge", "", None, 5, ["barrie_v0"], {"target": 5}):
         with pytest.raises(errors.OptionError, match="is no variant: one of cincinnati_v0"):
             make(game)
     with pytest.raises(errors.OptionError, match="barrie_v0 has a name"):
