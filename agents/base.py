@@ -1,12 +1,11 @@
-"""Agents choose a legal action from an observation, one at a time or by rows."""
+"""The base of the package's agents, and of others that choose by rows."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
@@ -16,42 +15,19 @@ from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 _machine_code: dict[Any, Any] = {}
 
 
-@runtime_checkable
-class Agent(Protocol):
-    """Chooses actions for one game's `Rules` from observations alone."""
-
-    name: str
-
-    def act(self, observation: Array, action_mask: Array) -> int:
-        """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
-        ...
-
-    def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        ...
-
-
-def checked_agent(agent: Any, rules: Rules) -> Agent:
-    """An agent for these rules as it is; `OptionError` for anything that is none."""
-    if isinstance(agent, type) or not callable(getattr(agent, "act_rows", None)):
-        raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows and a name")
-    if not is_plain_name(getattr(agent, "name", None)):
-        raise OptionError(
-            f"agent {shown(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
-        )
-    if getattr(agent, "rules", rules) != rules:
-        raise OptionError(f"agent {agent.name!r} was made for other rules than this game's")
-    checked: Agent = agent
-    return checked
-
-
 class RowAgent:
     """An agent whose choices are made by rows; `act` is `act_rows` on one row.
 
-    Subclasses implement `choose`, which is only ever given validated arrays.
+    Subclasses implement `choose`, which is only ever given validated arrays. An agent is called
+    by its `name`, the class's own unless it says another.
     """
 
-    name = "row agent"
+    name = "RowAgent"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
 
     def __init__(self, rules: Rules) -> None:
         if not isinstance(rules, Rules):

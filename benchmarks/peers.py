@@ -1,4 +1,4 @@
-"""Peers on the same core in the same minutes: OpenSpiel, RLCard, PettingZoo, pgx, PufferLib.
+"""Speed beside other packages, on one core: OpenSpiel, RLCard, PettingZoo, pgx.
 
     python benchmarks/peers.py
     python benchmarks/peers.py --peers openspiel pgx --no-install
@@ -10,6 +10,9 @@ them, so the ratios are of one run. What cannot be installed or run is skipped, 
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import os
@@ -28,6 +31,7 @@ import reporting
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure
+from bideuchre_env.cli.program import script
 from bideuchre_env.errors import BidEuchreError
 
 PROGRAMS = reporting.HERE / "peer_programs"
@@ -36,7 +40,7 @@ OURS = "bideuchre_env"
 UNIT = "decisions/s"
 
 
-class Unavailable(Exception):
+class Unavailable(BidEuchreError):
     """A peer that cannot be measured, and why."""
 
 
@@ -119,9 +123,14 @@ class Program:
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = reporting.options(str(__doc__).partition("\n")[0])
+    parser = reporting.options(__doc__)
     parser.add_argument(
-        "--peers", nargs="+", default=list(PEERS), choices=list(PEERS), help="(default: all)"
+        "--peers",
+        nargs="+",
+        default=list(PEERS),
+        choices=list(PEERS),
+        metavar="NAME",
+        help=f"which to measure: {', '.join(PEERS)} (default: all)",
     )
     parser.add_argument(
         "--venvs",
@@ -138,6 +147,8 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(args: argparse.Namespace) -> int:
     """Install, start, measure in rounds, publish."""
+    if args.redraw:
+        return reporting.redraw("peers", args.out)
     measure.check(args.repeats, args.seconds)
     skipped: list[str] = []
     ready: dict[str, Path] = {}
@@ -234,7 +245,4 @@ def figures(runs: list[Program]) -> list[Figure]:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except (BidEuchreError, Unavailable) as error:
-        sys.exit(f"peers.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

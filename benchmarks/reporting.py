@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import pictures
+
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
+from bideuchre_env.cli.screen import script_help
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.pictures import files
+from bideuchre_env.evaluation.pictures import markdown as shown
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
@@ -47,9 +51,12 @@ class Report:
         return cls(**{**data, "figures": [Figure(**row) for row in data["figures"]]})
 
 
-def options(description: str, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
-    """A parser with the options every script has; no `--seconds` where `seconds` is None."""
-    parser = argparse.ArgumentParser(description=description)
+def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
+    """A parser with the options every script has; no `--seconds` where `seconds` is None.
+
+    `doc` is the script's docstring, which has its examples.
+    """
+    parser = argparse.ArgumentParser(**script_help(doc))
     parser.add_argument(
         "--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)"
     )
@@ -59,10 +66,10 @@ def options(description: str, seconds: float | None = SECONDS) -> argparse.Argum
             type=float,
             default=seconds,
             metavar="S",
-            help="what each figure gets in a round (default: %(default)s)",
+            help="time for each figure in a round (default: %(default)s)",
         )
     parser.add_argument(
-        "--core", type=int, metavar="C", help="the core to stay on (default: the last one)"
+        "--core", type=int, metavar="C", help="the core to run on (default: the last one)"
     )
     parser.add_argument(
         "--out",
@@ -72,6 +79,9 @@ def options(description: str, seconds: float | None = SECONDS) -> argparse.Argum
         help="where results/ and README.md are written (default: beside this script)",
     )
     parser.add_argument("--no-plot", action="store_true", help="draw no picture")
+    parser.add_argument(
+        "--redraw", action="store_true", help="measure nothing: draw the report there is again"
+    )
     parser.add_argument(
         "--json", action="store_true", help="print the report as one JSON object, not as a table"
     )
@@ -94,11 +104,12 @@ def publish(report: Report, args: argparse.Namespace) -> None:
     results.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report.to_dict(), indent=1)
     (results / f"{report.script}.json").write_text(text + "\n", encoding="utf-8")
-    picture = results / f"{report.script}.png"
-    picture.unlink(missing_ok=True)  # a picture of other figures
+    picture = results / report.script
+    for file in files(picture):
+        file.unlink(missing_ok=True)  # a picture of other figures
     if not args.no_plot:
         try:
-            draw(report, picture)
+            pictures.draw(report, picture)
         except ImportError as error:
             reason = f"no picture: {error} (pip install -e '.[plot]' brings matplotlib)"
             print(reason, file=sys.stderr)
@@ -110,6 +121,16 @@ def publish(report: Report, args: argparse.Namespace) -> None:
     print(measure.table(report.figures))
     for line in report.skipped:
         print(f"skipped: {line}")
+
+
+def redraw(script: str, folder: Path) -> int:
+    """Draw the report that a script wrote before, and write the README anew; the exit code."""
+    report = next((each for each in read_reports(folder) if each.script == script), None)
+    if report is None:
+        raise OptionError(f"--redraw: there is no {folder / 'results' / script}.json")
+    pictures.draw(report, folder / "results" / script)
+    write_readme(folder)
+    return 0
 
 
 def read_reports(folder: Path) -> list[Report]:
@@ -124,7 +145,8 @@ def write_readme(folder: Path) -> None:
     notes = (HERE / "notes.md").read_text(encoding="utf-8").strip()
     parts = [HEAD, notes]
     for report in read_reports(folder):
-        parts.append(section(report, (folder / "results" / f"{report.script}.png").exists()))
+        drawn = all(file.exists() for file in files(folder / "results" / report.script))
+        parts.append(section(report, drawn))
     (folder / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -139,7 +161,7 @@ def section(report: Report, drawn: bool) -> str:
     if report.skipped:
         lines += ["", *(f"- skipped: {line}" for line in report.skipped)]
     if drawn:
-        lines += ["", f"![{report.title}](results/{report.script}.png)"]
+        lines += ["", shown(f"results/{report.script}", f"{report.title}, drawn")]
     return "\n".join(lines)
 
 
@@ -161,43 +183,3 @@ def markdown(group: str, rows: list[Figure]) -> list[str]:
             cells.append("" if row.ratio is None else f"{amount(row.ratio)} ({row.against})")
         lines.append("| " + " | ".join(cells) + " |")
     return lines
-
-
-def draw(report: Report, path: Path) -> None:
-    """A picture of bars with quartiles on a logarithmic axis, a panel for each unit."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Picture
-
-    units = list(dict.fromkeys(row.unit for row in report.figures))
-    panels = [[row for row in report.figures if row.unit == unit] for unit in units]
-    heights = [len(panel) + 2.5 for panel in panels]
-    picture = Picture(figsize=(10, 0.24 * sum(heights) + 0.6), layout="constrained")
-    FigureCanvasAgg(picture)
-    axes = picture.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for axis, panel, unit in zip(axes, panels, units, strict=True):
-        bars(axis, panel, unit)
-    picture.suptitle(f"{report.title} ({report.machine['processor']})", fontsize=11)
-    picture.savefig(path, dpi=110)
-
-
-def bars(axis: Any, rows: Sequence[Figure], unit: str) -> None:
-    """One panel: a bar per figure, coloured by group, its number at its end."""
-    groups = list(dict.fromkeys(row.group for row in rows))
-    for place, row in enumerate(rows):
-        quartiles = [[row.median - row.low], [row.high - row.median]]
-        colour = f"C{groups.index(row.group) % 10}"
-        label = row.group if row in [next(r for r in rows if r.group == row.group)] else None
-        axis.barh(place, row.median, color=colour, label=label, xerr=quartiles, ecolor="0.3")
-        axis.annotate(
-            amount(row.median), (row.high, place), (4, 0), textcoords="offset points", va="center"
-        )
-        if row.target is not None:
-            axis.plot([row.target] * 2, [place - 0.4, place + 0.4], color="k", lw=2)
-    axis.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8)
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set_xscale("log")
-    least, most = min(row.low for row in rows), max(row.high for row in rows)
-    axis.set_xlim(10 ** math.floor(math.log10(least) - 0.1), most * 4)
-    axis.set_xlabel(unit)
-    axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
-    axis.spines[["top", "right"]].set_visible(False)

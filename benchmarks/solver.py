@@ -18,13 +18,18 @@ figures to `results/` and this folder's README.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import json
 import sys
 import time
 from pathlib import Path
 
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.cli.program import script
+from bideuchre_env.cli.screen import script_help
+from bideuchre_env.errors import OptionError
 
 DECKS = {"16": ("J", 1), "20": ("10", 1), "24": ("9", 1), "32": ("J", 2), "40": ("10", 2)}
 DECKS["48"] = ("9", 2)
@@ -46,11 +51,24 @@ TARGETS |= {(deck, "all alone?"): 100_000 for deck in ("24", "32", "48")}
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--decks", nargs="+", choices=sorted(DECKS), default=sorted(DECKS))
-    parser.add_argument("--deals", type=int, help="deals of each kind (fewer of the larger decks)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--memory", type=float, default=64, help="megabytes of table")
+    parser = argparse.ArgumentParser(**script_help(__doc__))
+    parser.add_argument(
+        "--decks",
+        nargs="+",
+        choices=sorted(DECKS),
+        default=sorted(DECKS),
+        metavar="N",
+        help=f"the decks, by cards: {', '.join(sorted(DECKS))} (default: all)",
+    )
+    parser.add_argument(
+        "--deals", type=int, metavar="N", help="deals of each kind (default: fewer of larger decks)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="same seed, same deals (default: 1)"
+    )
+    parser.add_argument(
+        "--memory", type=float, default=64, metavar="MB", help="megabytes of table (default: 64)"
+    )
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--exchange", action="store_true", help="time the best exchange instead")
     kind.add_argument("--hard", action="store_true", help="compare the hard deals with random ones")
@@ -63,7 +81,8 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
         help="where --publish writes them (default: beside this script)",
     )
     parser.add_argument("--no-plot", action="store_true", help="draw no picture")
-    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    kind.add_argument("--redraw", action="store_true", help="draw the report there is again")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args(arguments)
 
 
@@ -71,6 +90,10 @@ def main(args: argparse.Namespace) -> int:
     """Measure what the command line asks for and print it."""
     if args.deals is not None and args.deals < 1:
         raise OptionError(f"--deals {args.deals}: 1 or more")
+    if args.redraw:
+        import reporting
+
+        return reporting.redraw("solver", args.out)
     if args.publish:
         publish(args)
         return 0
@@ -290,7 +313,4 @@ def hard(args):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"solver.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

@@ -1,14 +1,17 @@
-"""Decisions a second of every way to play: AEC, vector env, rollouts in a kernel, agents.
+"""Decisions per second of every way to play: AEC, vector env, rollouts in a kernel, agents.
 
     python benchmarks/throughput.py
     python benchmarks/throughput.py --groups vec threads --seconds 1
 
 Each group is measured in rounds, so that its figures may be divided by each other. Everything runs
-on one pinned core but what is said to use several.
+on one pinned core, in processor time, but what is said to use several threads, in wall time.
 """
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import argparse
 import sys
 from collections.abc import Callable
@@ -19,12 +22,14 @@ import reporting
 import bideuchre_env
 from bideuchre_env.bench import measure, tasks
 from bideuchre_env.bench.measure import Figure, Task
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.cli.program import script
+from bideuchre_env.errors import OptionError
 
 UNIT = "decisions/s"
 ROWS = (256, 1_024, 4_096, 16_384, 65_536)
 USUAL = 4_096
-SEARCH, FEW = ("pimc", "inference"), 8  # agents that take milliseconds a decision get few rows
+SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
+LONGER = {"searchers": 20}  # times as long a round, for a hand takes them long and hands differ
 GAME = bideuchre_env.cincinnati_v0
 TARGETS = {  # decisions per second, on one core
     ("aec", "raw_env(), episodes of a game"): 200e3,
@@ -104,11 +109,18 @@ def agents(args: argparse.Namespace) -> Tasks:
     """The agents alone on rows of observations, and in self-play with everything it does."""
     ways: Tasks = {}
     for agent in bideuchre_env.agents.names():
-        rows = FEW if agent in SEARCH else USUAL
-        ways[f"{agent}, act_rows on {rows:,} rows"] = tasks.agent_rows(GAME, agent, rows)
+        if agent not in SEARCH:
+            ways[f"{agent}, act_rows on {USUAL:,} rows"] = tasks.agent_rows(GAME, agent, USUAL)
     for a, b in (("rule", "random"), ("rule", "rule")):
         ways[f"self-play, {a} and {b}"] = tasks.self_play(GAME, a, b)
     return ways
+
+
+def searchers(args: argparse.Namespace) -> Tasks:
+    """The expert and the agents that search, whole hands in all four seats."""
+    return {
+        f"{agent}, whole hands": tasks.agent_boards(GAME, agent) for agent in ("expert", *SEARCH)
+    }
 
 
 def others() -> dict[str, bideuchre_env.Variant]:
@@ -118,20 +130,26 @@ def others() -> dict[str, bideuchre_env.Variant]:
 
 # Those on several threads first: what a pinned thread starts is pinned too.
 GROUPS: dict[str, tuple[str, Callable[[argparse.Namespace], Tasks]]] = {
-    "threads": ("Threads (not pinned)", threads),
+    "threads": ("Threads (not pinned, wall time)", threads),
     "aec": ("AEC, one game", aec),
     "vec": ("Vector env", vec),
     "solo": ("One learner (Gymnasium)", solo),
     "rollouts": ("Rollouts in a kernel", rollouts),
     "agents": ("Agents", agents),
+    "searchers": ("Agents that search", searchers),
 }
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = reporting.options(str(__doc__).partition("\n")[0])
+    parser = reporting.options(__doc__)
     parser.add_argument(
-        "--groups", nargs="+", default=list(GROUPS), choices=list(GROUPS), help="(default: all)"
+        "--groups",
+        nargs="+",
+        default=list(GROUPS),
+        choices=list(GROUPS),
+        metavar="NAME",
+        help=f"what to measure: {', '.join(GROUPS)} (default: all)",
     )
     parser.add_argument(
         "--rows", nargs="+", type=int, default=list(ROWS), metavar="N", help="rows of the vec env"
@@ -141,13 +159,15 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
         type=int,
         default=measure.core_count(),
         metavar="N",
-        help="where several are used (default: the cores there are)",
+        help="threads where several are used (default: one a core)",
     )
     return parser.parse_args(arguments)
 
 
 def main(args: argparse.Namespace) -> int:
     """Measure group after group, and publish."""
+    if args.redraw:
+        return reporting.redraw("throughput", args.out)
     measure.check(args.repeats, args.seconds)
     if min(args.rows) < 1 or args.threads < 1:
         raise OptionError(f"--rows {min(args.rows)} --threads {args.threads}: 1 or more")
@@ -158,7 +178,7 @@ def main(args: argparse.Namespace) -> int:
         title, make = GROUPS[name]
         reporting.announce(title)
         with nullcontext() if name == "threads" else measure.pinned(core):
-            rates = measure.rounds(make(args), args.repeats, args.seconds)
+            rates = measure.rounds(make(args), args.repeats, args.seconds * LONGER.get(name, 1))
         figures += [
             measure.figure(title, key, UNIT, values, target=TARGETS.get((name, key)))
             for key, values in rates.items()
@@ -167,7 +187,8 @@ def main(args: argparse.Namespace) -> int:
         "throughput",
         "Throughput",
         f"{GAME.name} unless said, uniform legal play unless said, {reporting.pinning(core)} "
-        f"unless said, medians of {args.repeats} rounds of {args.seconds} s each.",
+        f"unless said, processor time unless said, medians of {args.repeats} rounds of "
+        f"{args.seconds} s each, {LONGER['searchers']} times that where an agent searches.",
         figures,
     )
     reporting.publish(report, args)
@@ -175,7 +196,4 @@ def main(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(parse_args()))
-    except BidEuchreError as error:
-        sys.exit(f"throughput.py: error: {error}")
+    sys.exit(script(lambda: main(parse_args())))

@@ -8,6 +8,9 @@ options or from `Rules` of your own. The heavy parts are imported when first use
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

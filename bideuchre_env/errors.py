@@ -42,6 +42,10 @@ class OutputError(BidEuchreError):
     """A file that could not be written: the disk is full, or its folder has gone."""
 
 
+class AgentError(BidEuchreError):
+    """An agent has raised an error of its own while it was deciding."""
+
+
 class WorkerError(BidEuchreError):
     """A process that played boards for a match has ended before its time."""
 

@@ -7,11 +7,15 @@ The bidder must follow diamonds, and holds the jack of hearts: it is the left bo
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import bideuchre_env
+from bideuchre_env._files import write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.records.picture import table_svg
 
@@ -48,9 +52,8 @@ def pictures() -> dict[str, str]:
 
 def main(args: Args) -> int:
     """Draw both."""
-    args.out.mkdir(parents=True, exist_ok=True)
     for name, text in pictures().items():
-        (args.out / name).write_text(text, encoding="utf-8")
+        write_file(args.out / name, text)
         print(args.out / name)
     return 0
 

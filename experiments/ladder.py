@@ -1,32 +1,51 @@
-"""The ladder: each agent against the next weaker one, on duplicate boards.
+"""The ladder: each agent against the next weaker one, on duplicate boards and in whole games.
 
     python experiments/ladder.py
-    python experiments/ladder.py --variants barrie_v0 --boards 2000 --search-boards 100
-    python experiments/ladder.py --agents expert pimc:worlds=20 pimc --search-boards 400
+    python experiments/ladder.py --variants barrie_v0 --search-boards 100
+    python experiments/ladder.py --agents expert pimc:worlds=20
 
-A rung is a match: points per hand with a 95 % interval over boards. Rungs of fast agents get
-`--boards` boards, those of agents that search `--search-boards`. Each finished rung is kept in the
-folder `--out` as JSON and is not played again: take another folder, or empty it, when the agents
-have changed. `--write FILE` puts the table into a file, between the lines `<!-- ladder -->` and
-`<!-- end -->`.
+A rung is a match: points per hand over boards of one hand, where agents that can play for points
+do so, and the share of whole games that the stronger agent wins. Rungs of fast agents get
+`--boards` and `--games`, those of agents that search `--search-boards` and `--search-games`. The
+time of a decision is processor time.
+
+A rung is played in parts: part k has the seed `--seed` + k and 100,000 boards or 2,000 games; 100
+boards or 20 games where an agent searches. Each part is kept in the folder `--out` as JSON and is
+not played again, so Ctrl-C loses only the part being played, and more boards add parts: take
+another folder, or empty it, when the agents have changed. `--write FILE` puts the table into a
+file, between the lines `<!-- ladder -->` and `<!-- end -->`; `--json FILE` writes its rows as JSON.
 """
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import json
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import bideuchre_env
 from bideuchre_env import match, records_io
+from bideuchre_env._files import write_file
+from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.boards import TOTALS, add_boards
+from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
+from bideuchre_env.runtime.jit import new_rows
 
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
+PART = {"boards": (100_000, 100), "games": (2_000, 20)}  # of fast agents, of those that search
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
+
+Part = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,11 +59,14 @@ class Args(ScriptArgs):
         default=bideuchre_env.agents.names(), metadata={"help": "the rungs, weakest first"}
     )
     boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
+    games: int = field(default=10_000, metadata={"help": "whole games of a rung of fast agents"})
     search_boards: int = field(default=3_200, metadata={"help": "boards of a rung that searches"})
+    search_games: int = field(default=400, metadata={"help": "games of a rung that searches"})
     seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
     workers: int = field(default=1, metadata={"help": "processes that play; same results"})
-    out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished rungs are"})
+    out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished parts are"})
     write: Path | None = field(default=None, metadata={"help": "a file to put the table into"})
+    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
 
 
 def searches(agent: str) -> bool:
@@ -53,39 +75,103 @@ def searches(agent: str) -> bool:
 
 
 def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]:
-    """The result of a match of two neighbours: from its file, or played now and kept."""
-    boards = args.search_boards if searches(weaker) or searches(stronger) else args.boards
-    words = (variant, stronger, weaker, str(boards), f"seed{args.seed}")
-    path = args.out / f"{records_io.file_stem(*words)}.json"
+    """The row of two neighbours: its parts taken from their files, or played now and kept."""
+    slow = searches(weaker) or searches(stronger)
+    asked = {"boards": args.boards, "games": args.games}
+    if slow:
+        asked = {"boards": args.search_boards, "games": args.search_games}
+    parts: dict[str, list[Part]] = {"boards": [], "games": []}
+    for kind, number in asked.items():
+        most = PART[kind][slow]
+        for k, first in enumerate(range(0, number, most)):
+            n = min(most, number - first)
+            parts[kind].append(part(args, variant, (stronger, weaker), kind, n, args.seed + k))
+    return row(variant, (stronger, weaker), parts)
+
+
+def part(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int) -> Part:
+    """`n` boards, or games, of this seed: from their file, or played now and kept."""
+    stem = records_io.file_stem(variant, *agents, f"{n}{kind}", f"seed{seed}")
+    path = args.out / f"{stem}.json"
     if path.exists():
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if kept.get("agents") != [stronger, weaker] or "points_per_hand" not in kept:
-            raise OptionError(f"{path} is no result of {stronger} and {weaker}: another --out")
+        kept: Part = json.loads(path.read_text(encoding="utf-8"))
+        if kept.get("agents") != list(agents) or "totals" not in kept:
+            raise OptionError(f"{path} is no result of {' and '.join(agents)}: another --out")
         return kept
-    result = match.play(
-        variant, stronger, weaker, boards=boards, seed=args.seed, workers=args.workers
-    )
+    prepare(variant, agents)
+    result = match.play(variant, *agents, seed=seed, workers=args.workers, **{kind: n})
     if result.interrupted:
         raise KeyboardInterrupt
-    path.write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
-    return result.to_dict()
+    totals = new_rows(TOTALS, 1)
+    add_boards(result.board_rows if kind == "boards" else result.game_rows, totals)
+    played = {
+        "agents": list(agents),
+        "totals": {name: totals[name][0].tolist() for name in TOTALS.names or ()},
+        "decisions": result.decisions,
+        "think_seconds": result.think_seconds,
+        "machine": measure.machine_line(measure.machine()),
+    }
+    write_file(path, json.dumps(played, indent=1) + "\n")
+    return played
+
+
+@lru_cache
+def prepare(variant: str, agents: tuple[str, str]) -> None:
+    """Play a few boards that do not count: what is compiled or loaded is no time of a decision."""
+    match.play(variant, *agents, boards=4)
+
+
+def scores_of(parts: list[Part], tricks: float) -> Scores:
+    """The figures of all these parts together."""
+    totals = new_rows(TOTALS, 1)
+    for each in parts:
+        for name, total in each["totals"].items():
+            totals[name][0] += np.array(total, totals[name].dtype)
+    return Scores.of_totals(totals, tricks)
+
+
+def row(variant: str, agents: tuple[str, str], parts: dict[str, list[Part]]) -> dict[str, Any]:
+    """What the table and the JSON file have of a rung."""
+    tricks = float(bideuchre_env.make(variant).rules.tricks)
+    boards, games = (scores_of(parts[kind], tricks) for kind in ("boards", "games"))
+    every = [*parts["boards"], *parts["games"]]
+    decisions, seconds = (
+        np.sum([each[what] for each in every], axis=0) for what in ("decisions", "think_seconds")
+    )
+    return {
+        "variant": variant,
+        "agents": list(agents),
+        "points_per_hand": interval_dict(boards.points_per_hand),
+        "boards": boards.boards,
+        "tie_boards": boards.ties,
+        "win_rate": interval_dict(games.win_rate),
+        "games": games.games_dict(),
+        "ms_per_decision": dict(zip(agents, (1000 * seconds / decisions).tolist(), strict=True)),
+        "machine": every[0]["machine"],
+    }
 
 
 def table(rungs: list[dict[str, Any]]) -> str:
     """The rungs as Markdown."""
-    lines = [
-        "| variant | rung | points per hand | 95 % interval | boards | ties | ms per decision |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    heads = (
+        "variant", "rung", "points per hand", "95 % interval", "boards", "ties", "games won",
+        "95 % interval", "games", "ms per decision",
+    )  # fmt: skip
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for result in rungs:
         boards, (stronger, weaker) = result["boards"], result["agents"]
-        points = result["points_per_hand"]
-        ms = " and ".join(f"{result['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
-        lines.append(
-            f"| `{result['variant']}` | {stronger} over {weaker} | {points['mean']:+.2f} | "
-            f"{points['low']:+.2f} to {points['high']:+.2f} | {boards:,} | "
-            f"{100 * result['tie_boards'] / boards:.0f} % | {ms} |"
-        )
+        points, won = result["points_per_hand"], result["win_rate"]
+        cells = [f"`{result['variant']}`", f"{stronger} over {weaker}"]
+        cells += [f"{points['mean']:+.2f}", f"{points['low']:+.2f} to {points['high']:+.2f}"]
+        cells += [f"{boards:,}", f"{100 * result['tie_boards'] / boards:.0f} %"]
+        cells += ["", ""]
+        if won["mean"] is not None:
+            low, high = 100 * won["low"], 100 * won["high"]
+            cells[-2:] = [f"{100 * won['mean']:.1f} %", f"{low:.1f} to {high:.1f} %"]
+        cells.append(f"{sum(result['games'].values()):,}")
+        ms = (f"{result['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
+        cells.append(" and ".join(ms))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -99,7 +185,9 @@ def put(path: Path, text: str) -> None:
 
 
 def main(args: Args) -> int:
-    """Play the rungs that are not there yet, and print the ladder; 130 if interrupted."""
+    """Play what is not there yet, and print the ladder; 130 if interrupted."""
+    if min(args.boards, args.search_boards) < 2 or min(args.games, args.search_games) < 0:
+        raise OptionError("--boards and --search-boards: 2 or more; --games, --search-games: 0")
     for variant in args.variants:
         for agent in args.agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
@@ -114,8 +202,11 @@ def main(args: Args) -> int:
     except KeyboardInterrupt:
         code = 130
     print(table(rungs))
-    if args.write is not None and code == 0:
+    if code == 0 and args.write is not None:
         put(args.write, table(rungs))
+    if code == 0 and args.json is not None:
+        text = json.dumps({"seed": args.seed, "rungs": rungs}, indent=1)
+        args.json.write_text(text + "\n", encoding="utf-8")
     return code
 
 

@@ -1,8 +1,8 @@
-"""A tournament: every agent against every agent on every variant, on duplicate deals.
+"""A tournament: every agent plays every other on every variant, on duplicate boards.
 
     python experiments/tournament.py
-    python experiments/tournament.py --variants barrie_v0 club_v0 --agents random rule --boards 500
-    python experiments/tournament.py --agents expert pimc:worlds=20 pimc:worlds=80 --boards 400
+    python experiments/tournament.py --variants barrie_v0 --agents random rule
+    python experiments/tournament.py --agents expert pimc:worlds=20 --boards 400
 
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
@@ -14,11 +14,15 @@ only the pair that is being played; the picture is drawn last.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
 import csv
-import dataclasses
+import io
 import json
 import sys
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -27,8 +31,9 @@ from tournament_picture import Scores, draw
 
 import bideuchre_env
 from bideuchre_env import match
+from bideuchre_env._files import only_run_in, write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation.report import part_of, share_of
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed
@@ -47,10 +52,10 @@ class Args(ScriptArgs):
     )
     agents: tuple[str, ...] = field(
         default=("random", "cautious", "rule", "expert"),
-        metadata={"help": "who plays, weakest first"},
+        metadata={"help": "the agents, weakest first"},
     )
     boards: int = field(default=20_000, metadata={"help": "boards a pair plays on each variant"})
-    games: int = field(default=0, metadata={"help": "whole games a pair plays besides, in pairs"})
+    games: int = field(default=0, metadata={"help": "whole games a pair plays too"})
     sprt: tuple[float, float] | None = field(
         default=None,
         metadata={
@@ -58,12 +63,12 @@ class Args(ScriptArgs):
             "at most LOW or at least HIGH points per hand, as 0 0.1; --boards is then the most"
         },
     )
-    workers: int = field(default=1, metadata={"help": "processes that play; same results"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    out: Path = field(
-        default=Path("runs/tournament"), metadata={"help": "the folder to write, made if need be"}
+    workers: int = field(
+        default=1, metadata={"help": "processes that play; the results stay the same"}
     )
-    force: bool = field(default=False, metadata={"help": "replace results that are there already"})
+    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
+    out: Path = field(default=Path("runs/tournament"), metadata={"help": "the folder to write to"})
+    force: bool = field(default=False, metadata={"help": "replace the results in that folder"})
 
 
 COLUMNS = (
@@ -78,12 +83,16 @@ Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
 
 
 def main(args: Args) -> int:
-    """Play every pair; 130 if interrupted, 0 otherwise."""
+    """Play every pair; 130 if interrupted, 1 if the results cannot be written, else 0."""
     check(args)
+    with only_run_in(args.out):
+        return play_all(args)
+
+
+def play_all(args: Args) -> int:
+    """Play every pair, and write all there is after each."""
     games = {game.name: game for game in map(bideuchre_env.make, args.variants)}
-    args = dataclasses.replace(args, variants=tuple(games))
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
+    args = replace(args, variants=tuple(games))
     results: list[Result] = []
     rated: Ratings = {}
     interrupted = False
@@ -99,19 +108,19 @@ def main(args: Args) -> int:
                 break
             results.append(result)
             print(line(result), flush=True)
-            write(args, results, rated)
+            with suppress(OutputError):  # there may be room again after the next one
+                write(args, results, rated)
         if any(result.variant == variant for result in results):
             rated[variant] = rate(results, variant)
             print(rating_line(variant, rated[variant]), flush=True)
         if interrupted:
             break
-    write(args, results, rated)
     return finish(args, results, rated, interrupted)
 
 
 def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) -> Result:
-    """One pair on one variant."""
-    return match.play(
+    """One pair on one variant; the agents are called as they were asked for."""
+    result = match.play(
         game,
         stronger,
         weaker,
@@ -121,6 +130,7 @@ def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) ->
         seed=args.seed,
         workers=args.workers,
     )
+    return replace(result, agents=(stronger, weaker))
 
 
 def check(args: Args) -> None:
@@ -152,6 +162,7 @@ def finish(args: Args, results: list[Result], rated: Ratings, interrupted: bool)
     if interrupted:
         print(f"interrupted: {len(results)} finished pairs are kept", file=sys.stderr)
     if results:
+        write(args, results, rated)
         written = ["results.md", "results.csv", "results.json"]
         try:
             picture(args, results, rated)
@@ -212,21 +223,13 @@ def rating_of(rating: Interval) -> str:
 
 def write(args: Args, results: list[Result], rated: Ratings) -> None:
     """The tables of what is finished; the old ones stay until the new ones are whole."""
-    if not results:
-        return
-    replace(args.out / "results.md", markdown(results, rated, args))
-    replace(args.out / "results.json", as_json(results, rated, args))
-    partial = args.out / "results.csv.partial"
-    with partial.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([COLUMNS, *map(csv_row, results)])
-    partial.replace(args.out / "results.csv")
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a file in one go."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    write_file(args.out / "results.md", markdown(results, rated, args))
+    write_file(args.out / "results.json", as_json(results, rated, args))
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows([COLUMNS, *map(csv_row, results)])
+    write_file(args.out / "results.csv", table.getvalue())
+    if len(results) == 1:
+        (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
 
 
 def csv_row(result: Result) -> tuple[Any, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from bideuchre_env._files import write_file
 from bideuchre_env.evaluation.statistics.intervals import Interval
 
 Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, half interval
@@ -41,7 +43,9 @@ def draw(
     bar.set_label("points per hand, row minus column")
     bar.outline.set_visible(False)
     figure.suptitle(textwrap.fill(title, int(9 * figure.get_figwidth())))
-    figure.savefig(path, dpi=150)
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=150)
+    write_file(path, image.getvalue())
 
 
 def panel(

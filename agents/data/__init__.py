@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from bideuchre_env import _files
+from bideuchre_env._files import Output, PathLike
 from bideuchre_env.errors import TableError
 from bideuchre_env.runtime.jit import Array, new_rows
 
@@ -75,14 +77,12 @@ def read_provenance(name: str) -> dict[str, Any]:
     return made
 
 
-def write_file(path: Path, arrays: dict[str, Array], made: dict[str, Any]) -> None:
-    """Write such a file, complete or not at all; `made` is its provenance."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
+def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[str, Any]) -> None:
+    """Write such a file, complete or not at all (`OutputError`); `made` is its provenance."""
     whole: dict[str, Any] = {**arrays, PROVENANCE: np.array(json.dumps(made))}
-    with partial.open("wb") as file:
-        np.savez_compressed(file, **whole)
-    partial.replace(path)
+    file = io.BytesIO()
+    np.savez_compressed(file, **whole)
+    _files.write_file(place, file.getvalue())
 
 
 def damaged(name: str, why: str) -> TableError:

@@ -20,9 +20,10 @@ from bideuchre_env.agents.expert.call_network import NETWORK
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
+from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
-from bideuchre_env.agents.rule.view import VIEW, read_view
+from bideuchre_env.agents.rule.view import new_view, read_view
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.deal import split_seed
@@ -55,18 +56,12 @@ class ExpertWorkspace(NamedTuple):
     deals: Array  # `sampled_deals.SAMPLED_DEAL`
 
 
-def check_options(
-    network: Any, wins: Any, wanted: Any, margin: Any, standard_errors: Any, lean: Any
-) -> None:
+def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, lean: Any) -> None:
     """Raise `OptionError` for an option of the expert that makes no sense."""
     if network is not None and not (
         isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)
     ):
         raise OptionError("network: one record of `call_network.NETWORK`, or None")
-    if wins is not None and not (
-        isinstance(wins, np.ndarray) and wins.ndim == 3 and wins.dtype == np.float64
-    ):
-        raise OptionError("wins: a table as `win_table.win_table` makes it, or None")
     whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
     if not whole or len(wanted) != len(WANTED):
         raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
@@ -95,7 +90,14 @@ def new_deals(
 
 
 class ExpertAgent(RowAgent):
-    """Bids by tables and plays by counting; deterministic, so `seed` changes nothing."""
+    """Bids by tables and plays by counting; deterministic, so `seed` changes nothing.
+
+    It bids to win the game, by the score; with `goal="points"`, for the points of each hand.
+    `network` replaces the package's own in the auction. `wanted` says by cards in hand in how many
+    deals the last tricks are searched (0: not at all), `margin` and `standard_errors` by how much a
+    card must then be better than the one the rules would play, and `lean` how much likelier a seat
+    holds a card of the suit it has bid.
+    """
 
     name = "expert"
 
@@ -105,7 +107,7 @@ class ExpertAgent(RowAgent):
         *,
         seed: int | None = None,
         network: Array | None = None,
-        wins: Array | None = None,
+        goal: Goal = "game",
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
         standard_errors: float = STANDARD_ERRORS,
@@ -114,8 +116,9 @@ class ExpertAgent(RowAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        check_options(network, wins, wanted, margin, standard_errors, lean)
-        self.learned = load_tables(rules, network, wins)
+        check_options(network, wanted, margin, standard_errors, lean)
+        self.goal = check_goal(goal)
+        self.learned = load_tables(rules, network, goal)
         self._deals = new_deals(rules, wanted, margin, standard_errors, lean)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
@@ -125,7 +128,7 @@ class ExpertAgent(RowAgent):
     def workspace(self) -> ExpertWorkspace:
         """A new workspace, so that whoever shares an agent shares no decision."""
         return ExpertWorkspace(
-            self.tables, self.layout.offsets, self.learned, new_rows(VIEW, 1),
+            self.tables, self.layout.offsets, self.learned, new_view(self.goal),
             new_rows(SCRATCH, 1), new_rows(CALLS, 1), self._deals.copy(),
         )  # fmt: skip
 

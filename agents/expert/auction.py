@@ -264,9 +264,9 @@ def final_worth(
 ) -> float:
     """What the bid of the last to speak is worth if it brings so many points more than planned.
 
-    It is the contract, so it is worth no more than its best end, and no less than the chance to win
-    the game by it at once: where a low bid surely does, no points make a moon worth more. A lone
-    bid has but two ends, and more points mean that it is likelier to be made, but never certain.
+    It is the contract, so it is worth no more than its best end; and where some end of it wins the
+    game at once, no less than the chance of that: a low bid that surely wins comes before a moon. A
+    lone bid has but two ends, and more points mean that it is likelier to be made, never certain.
     """
     worth, most, tricks = float(calls.win) + float(calls.slope) * more, -1e9, t.tricks
     if t.alone[level]:
@@ -281,7 +281,9 @@ def final_worth(
         most = max(most, end)
         if end >= 1.0:
             at_once += calls.chances[strain, won] * end
-    return min(max(worth, at_once), most)
+    if at_once > 0.0:  # worth may be below 0, of points or in a game as good as lost
+        worth = max(worth, at_once)
+    return min(worth, most)
 
 
 @kernel

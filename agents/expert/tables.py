@@ -10,8 +10,8 @@ from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
 from bideuchre_env.agents.expert.win_table import win_table
+from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.weights import load_weights
-from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -30,26 +30,21 @@ class ExpertTables(NamedTuple):
     tricks: Array
     lone: Array
     network: Array  # one `call_network.NETWORK`
-    wins: Array  # the chance to win from every score: `win_table.win_table`
+    wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
     call_error: float  # points by which the worth of a call may err; 0.0 where nothing was learned
 
 
-def load_tables(
-    rules: Rules, network: Array | None = None, wins: Array | None = None
-) -> ExpertTables:
-    """The tables for these rules; `network` and `wins` instead of the package's own if given."""
+def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
+    """The tables for these rules and goal; `network` instead of the package's own if given."""
     hands = hand_table(rules.kinds, rules.copies) or NO_TABLE
     network = load_network(rules) if network is None else network
-    if wins is None:
-        wins = win_table(rules)
-    elif wins.shape not in ((1, 1, 1), win_table(rules).shape):  # that of `no_table`
-        raise OptionError(f"wins of shape {wins.shape}: {win_table(rules).shape} for these rules")
+    wins = win_table(rules) if goal == "game" else np.zeros((0, 0, 0))
     return ExpertTables(
         load_weights(rules.kinds, rules.copies),
         sealed(hands.keys),
         sealed(hands.tricks),
         sealed(hands.lone),
         sealed(network),
-        sealed(np.ascontiguousarray(wins)),
+        sealed(wins),
         CALL_ERROR if network["last"].any() else 0.0,
     )

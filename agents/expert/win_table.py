@@ -6,7 +6,8 @@ the mean over those hands of the chance after them; repeated until nothing chang
 chance with no limit in sight. Games of a fixed number of hands keep a layer for each hand to come.
 
 Where the table does not reach (a target beyond what an observation tells, a lead beyond the
-table, a game about to be cut off) the curve of `win_curve.py` is used.
+table, a game about to be cut off) the curve of `win_curve.py` is used; so it is where points are
+played for, which need no table.
 """
 
 from __future__ import annotations
@@ -44,11 +45,6 @@ LEAD = 120  # the most points of a lead in those
 SHORT = 25  # deals left under which a game may be cut off: the curve knows more
 ALMOST = 0.9999  # the most that a game is worth that is not won yet
 POINT = 0.002  # what a point is worth in itself: keeps a lost game from reckless calls
-
-
-def no_table() -> Array:
-    """A table for playing for points alone."""
-    return np.zeros((1, 1, 1))
 
 
 @lru_cache(maxsize=64)
@@ -182,10 +178,8 @@ def chance_to_win(
     """The chance to win the game after a hand of `ours` and `theirs` points, and a little for them.
 
     Where the table reaches, a game that is won is worth 1.0, by however many points, and one that
-    is not is worth less. For points alone, with `no_table`, only those count.
+    is not is worth less. Where points are the goal, `wins` is empty, and only points count.
     """
-    if wins.shape[0] == 1 and wins.shape[1] == 1:
-        return 0.01 * (ours - theirs)
     if t.win_rule == ROUNDS:
         left = view.hands_left - 1
         if 0 <= left < wins.shape[0]:

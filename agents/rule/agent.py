@@ -10,7 +10,7 @@ from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strai
 from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.leading import lead
-from bideuchre_env.agents.rule.view import VIEW, read_view
+from bideuchre_env.agents.rule.view import new_view, read_view
 from bideuchre_env.agents.rule.weights import WEIGHTS, load_weights
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.encode import encode
@@ -43,12 +43,15 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
         raise OptionError("weights: one record of `weights.WEIGHTS`, or None")
     offsets = layout_of(rules).offsets
     return RuleWorkspace(
-        compile_tables(rules), offsets, sealed(weights), new_rows(VIEW, 1), new_rows(SCRATCH, 1)
+        compile_tables(rules), offsets, sealed(weights), new_view(), new_rows(SCRATCH, 1)
     )
 
 
 class RuleAgent(RowAgent):
-    """Bids and plays by the rules good players follow; deterministic, so `seed` changes nothing."""
+    """Bids and plays by the rules good players follow; deterministic, so `seed` changes nothing.
+
+    It always bids to win the game, by the score.
+    """
 
     name = "rule"
 
@@ -64,7 +67,7 @@ class RuleAgent(RowAgent):
 
     def workspace(self) -> RuleWorkspace:
         """A new workspace, so that whoever shares an agent shares no decision."""
-        return RuleWorkspace(*self._workspace[:3], new_rows(VIEW, 1), new_rows(SCRATCH, 1))
+        return RuleWorkspace(*self._workspace[:3], new_view(), new_rows(SCRATCH, 1))
 
 
 @entry_kernel

@@ -225,7 +225,7 @@ def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) 
     points = weights.passing[made, 0] + best_mean * weights.passing[made, 1]
     if made == 3:
         points = 0.0  # passed out
-    if view.rounds == 1 and view.hands_left == 1:
+    if view.rounds == 1 and view.hands_left == 1 and not view.for_points:
         # the last hand is still to be played: a few points on average do not settle the game
         lead = float(view.score[0] - view.score[1]) + points
         return lead_chance(lead, float(t.tricks), 1.0) + POINT * points

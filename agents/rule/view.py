@@ -1,24 +1,26 @@
 """What a player works out from one observation row: cards as bit masks, the table as numbers.
 
-Everything the rule player and the expert decide from is here, and nothing but the row (and the
-game's tables) fills it. Seats are relative: 0 self, 1 left, 2 partner, 3 right. -1 stands for
-"none".
+Everything the rule player and the expert decide from is here. What they play for is set once, by
+`new_view`; the rest is filled from the row (and the game's tables) alone. Seats are relative:
+0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.card_order import BEATS, SUIT_OF
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
 
 VIEW = np.dtype(
     [
+        ("for_points", np.int64),  # 1: the points of each hand are the goal; 0: the game
         ("phase", np.int64),
         ("dealer", np.int64),  # seat
         ("calls", np.int64, (4,)),  # by seat: -1 none yet, 0 pass, 1 + level a bid
@@ -55,6 +57,16 @@ VIEW = np.dtype(
 )
 
 
+def new_view(goal: Goal = "game") -> Array:
+    """Room for the view of a player, an array of one row.
+
+    It plays to win the game, by the score, or for the points of each hand, at any score.
+    """
+    views = new_rows(VIEW, 1)
+    views["for_points"] = goal == "points"
+    return views
+
+
 @inline_kernel
 def one_hot(observation: Array, at: int, n: int) -> int:
     """Where the 1 is among the n entries from `observation[at]`; -1 if there is none."""
@@ -76,7 +88,7 @@ def count_held(view: Row, kinds: int) -> int:
 
 @kernel
 def read_view(observation: Array, t: Row, o: Row, view: Row) -> None:
-    """Fill the whole of `view` from an observation, int8 (D,)."""
+    """Fill the whole of `view` but `for_points` from an observation, int8 (D,)."""
     public = o.private
     view.phase = one_hot(observation, public + o.phase, 5)
     view.dealer = one_hot(observation, public + o.dealer, 4)

@@ -3,6 +3,7 @@
 Bidding for points alone misses what every player knows: near the target a few points are enough,
 and far behind, a safe small contract is no help. The chance is a logistic curve of the lead, as
 wide as the points still to be played for; at the target the rules themselves decide.
+Whoever plays for points (`view.for_points`) looks at no score: a point is always worth the same.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ HURRY = 12.0  # deals it takes to turn a lead into a win
 PATIENCE = 30.0  # the same for a side past the target that must still make a bid
 FAR = 40.0  # a gap to the target that takes many hands
 POINT = 0.003  # what a point is worth in itself: keeps a lost game from reckless bids
+POINT_ALONE = 0.01  # the same where points are all that is played for
 
 
 @kernel
@@ -49,8 +51,11 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
     """What bidding goes by: the chance to win the game, and a little for the points themselves.
 
     Without that little, a side that cannot win any more would bid moon after moon, at no cost it
-    can see, only to keep the others from making the bid they need.
+    can see, only to keep the others from making the bid they need. Where points are the goal it is
+    the points alone.
     """
+    if view.for_points:
+        return POINT_ALONE * (ours - theirs)
     return win_chance(view, t, ours, theirs, us_declare, made) + POINT * (ours - theirs)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import new_workspace
@@ -55,7 +56,8 @@ class PimcAgent(RowAgent):
     the solver plays. A call, a strain or an exchange is tried in up to `played_out` deals, as long
     as several candidates are left. `seed` fixes the deals: the same observation always gets the
     same answer. `milliseconds` ends a decision after about that time, four deals at the earliest,
-    so the answers depend on the machine; without it only the number of deals counts.
+    so the answers depend on the machine; without it only the number of deals counts. All are taken
+    to play to win the game, by the score; with `goal="points"`, for the points of each hand.
     """
 
     name = "pimc"
@@ -73,6 +75,7 @@ class PimcAgent(RowAgent):
         considered: int | None = None,
         solved: int = SOLVED,
         milliseconds: float | None = None,
+        goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__(rules)
@@ -84,7 +87,8 @@ class PimcAgent(RowAgent):
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
         self.standard_errors = STANDARD_ERRORS
-        self.space = new_workspace(rules, seed)
+        self.goal = check_goal(goal)
+        self.space = new_workspace(rules, seed, goal)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number

@@ -1,9 +1,10 @@
 """The actions worth trying, and how they do in worlds drawn from an observation.
 
 All candidates are tried in the same worlds, and what follows is valued by the chance to win the
-game (`win_table.chance_to_win`). A world is played out by the expert in all four seats, without
-its search of the last tricks: it does not know the hidden cards either, so that bids and cards are
-worth what play makes of them. When few tricks are left the solver plays them, all hands open.
+game, or by points where they are the goal (`win_table.chance_to_win`). A world is played out by the
+expert in all four seats, without its search of the last tricks: it does not know the hidden cards
+either, so that bids and cards are worth what play makes of them. When few tricks are left the
+solver plays them, all hands open.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ import numpy as np
 
 from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
-from bideuchre_env.agents.rule.view import VIEW
+from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.agents.rule.view import new_view
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal
 from bideuchre_env.core.phases.deal import split_seed
@@ -95,13 +96,13 @@ class SearchWorkspace(NamedTuple):
     high: Word
 
 
-def new_workspace(rules: Rules, seed: int | None) -> SearchWorkspace:
+def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace:
     """Room for one searcher's decisions; plan and choice model are still to be filled in."""
     low, high = split_seed(seed)
-    expert = ExpertAgent(rules).workspace()
+    expert = ExpertAgent(rules, goal=goal).workspace()
     return SearchWorkspace(
         expert,
-        players=expert._replace(views=new_rows(VIEW, 1), deals=new_rows(SAMPLED_DEAL, 1)),
+        players=expert._replace(views=new_view(goal), deals=new_rows(SAMPLED_DEAL, 1)),
         replays=new_states(1),
         worlds=new_states(1),
         simulated=new_states(1),

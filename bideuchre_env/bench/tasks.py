@@ -1,24 +1,33 @@
 """The tasks of `measure`: one for each way to play a game.
 
-Every task plays real games with legal actions from a fixed seed, and counts decisions.
+Every task plays real games with legal actions from a fixed seed, and counts decisions. It takes the
+processor time of the thread that plays, so that other work on the machine does not count; where
+several threads play, wall time.
 """
 
 from __future__ import annotations
 
 import random
-import time
+from collections.abc import Callable
+from time import perf_counter, thread_time
 from typing import Any
 
 from bideuchre_env import agents as players
 from bideuchre_env.bench.measure import Task
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.evaluation import selfplay
+from bideuchre_env.evaluation.lockstep import LockstepRunner
 from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.runtime.jit import Array
 
 SPAN = 64  # successive steps that rows are taken from: more than a hand has decisions
-ROLLOUT_HANDS = {"random": 20_000, "rule": 2_000}
+ROLLOUT_HANDS = {"random": 100_000, "rule": 5_000}
 BOARDS = 2_000
+
+
+def clock_of(threads: int) -> Callable[[], float]:
+    """The clock of a task in so many threads."""
+    return perf_counter if threads > 1 else thread_time
 
 
 def aec(variant: Variant, *, wrapped: bool, episode: str = "game") -> Task:
@@ -32,7 +41,7 @@ def aec(variant: Variant, *, wrapped: bool, episode: str = "game") -> Task:
 
     def run() -> tuple[int, float]:
         done = 0
-        started = time.perf_counter()
+        started = thread_time()
         env.reset()
         for _ in env.agent_iter():
             observation, _, terminated, truncated, _ = env.last()
@@ -42,7 +51,7 @@ def aec(variant: Variant, *, wrapped: bool, episode: str = "game") -> Task:
             legal = observation["action_mask"].nonzero()[0]
             env.step(legal[int(draw() * len(legal))])
             done += 1
-        return done, time.perf_counter() - started
+        return done, thread_time() - started
 
     return run
 
@@ -52,19 +61,19 @@ def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) 
 
     The time of drawing them counts where `sampled`; otherwise that of `step` alone does.
     """
-    env = variant.vec(rows, threads=threads)
+    env, clock = variant.vec(rows, threads=threads), clock_of(threads)
     env.reset(seed=0)
     steps = max(1, 16_384 // rows)
 
     def run() -> tuple[int, float]:
         spent = 0.0
         for _ in range(steps):
-            started = time.perf_counter()
+            started = clock()
             actions = env.sample()
             if not sampled:
-                started = time.perf_counter()
+                started = clock()
             env.step(actions)
-            spent += time.perf_counter() - started
+            spent += clock() - started
         return steps * rows, spent
 
     return run
@@ -81,7 +90,7 @@ def solo(variant: Variant, opponents: str) -> Task:
 
     def run() -> tuple[int, float]:
         done, over = 0, False
-        started = time.perf_counter()
+        started = thread_time()
         observation, _ = env.reset()
         while not over:
             legal = observation["action_mask"].nonzero()[0]
@@ -89,7 +98,7 @@ def solo(variant: Variant, opponents: str) -> Task:
             observation, _, terminated, truncated, _ = env.step(action)
             over = terminated or truncated
             done += 1
-        return done, time.perf_counter() - started
+        return done, thread_time() - started
 
     return run
 
@@ -106,9 +115,9 @@ def solo_vec(variant: Variant, opponents: str, rows: int) -> Task:
     def run() -> tuple[int, float]:
         nonlocal observed
         actions = sampler.act_rows(observed["observation"], observed["action_mask"])
-        started = time.perf_counter()
+        started = thread_time()
         observed = env.step(actions)[0]
-        return rows, time.perf_counter() - started
+        return rows, thread_time() - started
 
     return run
 
@@ -121,15 +130,16 @@ def rollouts(
     threads: int = 1,
 ) -> Task:
     """Hands played from deal to last card inside one kernel, with or without observations."""
-    seed, hands = 0, ROLLOUT_HANDS[policy]
+    seed, hands, clock = 0, ROLLOUT_HANDS[policy], clock_of(threads)
 
     def run() -> tuple[int, float]:
         nonlocal seed
         seed += 1
+        started = clock()
         done = rollout(
             variant, policy=policy, hands=hands, seed=seed, observe=observe, threads=threads
         )
-        return done.decisions, done.seconds
+        return done.decisions, clock() - started
 
     return run
 
@@ -155,9 +165,28 @@ def agent_rows(variant: Variant, agent: str, rows: int = 4_096) -> Task:
     player = players.make(agent, variant.rules, seed=0)
 
     def run() -> tuple[int, float]:
-        started = time.perf_counter()
+        started = thread_time()
         player.act_rows(observations, masks)
-        return rows, time.perf_counter() - started
+        return rows, thread_time() - started
+
+    return run
+
+
+def agent_boards(variant: Variant, agent: str) -> Task:
+    """An agent's decisions in all four seats over a whole hand, at both tables of a board.
+
+    Each time it is the next board. Of an agent that searches a few decisions say little: the first
+    tricks take it far longer than the last.
+    """
+    player, board = players.make(agent, variant.rules, seed=0), 0
+
+    def run() -> tuple[int, float]:
+        nonlocal board
+        boards, sides = range(board, board + 1), (player, player)
+        runner = LockstepRunner(variant.rules, sides, boards, 0, single=True, at_once=1)
+        runner.run()
+        board += 1
+        return sum(runner.decisions), sum(runner.think_seconds)
 
     return run
 
@@ -169,7 +198,8 @@ def self_play(variant: Variant, a: str, b: str, boards: int = BOARDS) -> Task:
     def run() -> tuple[int, float]:
         nonlocal seed
         seed += 1
-        result = selfplay.play(variant, a, b, hands=boards, seed=seed)
-        return round(result.decisions_per_second * result.seconds), result.seconds
+        started = thread_time()
+        result = selfplay.play(variant, a, b, boards=boards, seed=seed)
+        return sum(result.decisions), thread_time() - started
 
     return run

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_rules, ending, game_of
+from bideuchre_env.cli.options import add_rules, game_of
+from bideuchre_env.cli.program import ending
+from bideuchre_env.cli.screen import VARIANTS, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -23,9 +25,10 @@ ROWS, MANY_ROWS = 4_096, 16_384
 UNIT = "decisions/s"
 
 _DESCRIPTION = """\
-Plays the game in every way it can be played, and prints decisions per second: medians and
-quartiles of five rounds in which all ways take turns. What is not compiled yet is compiled
-first, which takes up to a minute, once."""
+Play the game in every way it can be played, and print decisions per second: medians and quartiles
+of five rounds in which all ways take turns. What is not compiled yet is compiled first, once, which
+takes up to a minute."""
+_EXAMPLES = ("bideuchre bench", "bideuchre bench --variant barrie_v0 --seconds 10")
 
 
 def add(commands: Any) -> None:
@@ -33,8 +36,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure how fast the game is on this machine",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
     )
     add_rules(parser)
     parser.add_argument(
@@ -100,9 +102,10 @@ def _measure(
         pass  # which one it is
     each = seconds / REPEATS / (len(several) + len(single))
     title = "One core" if core is None else f"One pinned core ({core})"
+    title += ", processor time"
     figures: list[Figure] = []
     # what a pinned thread starts is pinned too, so the many threads come first
-    for group, tasks in ((f"All {cores} cores", several), (title, single)):
+    for group, tasks in ((f"All {cores} cores, wall time", several), (title, single)):
         with measure.pinned(core) if tasks is single else nullcontext():
             rates = measure.rounds(tasks, REPEATS, each, announce)
         figures += [measure.figure(group, name, UNIT, values) for name, values in rates.items()]

@@ -8,17 +8,26 @@ from typing import Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env.cli.options import add_rules, game_of
+from bideuchre_env.cli.screen import VARIANTS, folded, help_of
 from bideuchre_env.evaluation.statistics.intervals import Interval, wilson
 from bideuchre_env.rules.rules import Rules
+
+_DESCRIPTION = """\
+The tricks a hand takes as declarer and the chance to make each bid, in each strain. The figures are
+from a table: the other cards were dealt many times and played out by the rule player. There are
+tables for the decks of 24 and of 32 cards."""
+_EXAMPLES = (
+    'bideuchre hand "JH JD AH KH QS 9C"',
+    'bideuchre hand "JS JS JC AS KS AH AD QS" --variant barrie_v0',
+)
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "hand",
-        help="what a hand is worth in each strain",
-        description="The tricks a hand takes as declarer, the chance of each bid, and of each "
-        "lone bid, by strain: from deals of the other cards played out by the rule player.",
+        help="print what a hand is worth in each strain",
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
     )
     parser.add_argument("cards", metavar="CARDS", help='the hand, as "JH JD AH KH QS 9C"')
     add_rules(parser)
@@ -39,6 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**head, "rests_on": deals, "leads_not_played": absent}))
         return 0
     print(f"{' '.join(worth.cards)} as declarer in {game.name}")
+    print(
+        folded("By strain, the best first: the tricks to expect, and the chance to make each bid")
+    )
     for leader, rows in worth.by_leader.items():
         print(f"\n{leader}:\n{table(rows)}")
     print("\n" + "\n".join(remarks(deals, absent)))
@@ -81,28 +93,29 @@ def remarks(rests: dict[str, dict[str, Any]], absent: list[str]) -> list[str]:
     few, many = rests["partnered"]["deals"]
     wide, narrow = rests["partnered"]["half_widths"]
     lines = [
-        "how sure the chances are, by half their 95 % intervals, at the widest:",
-        f"with partner ±{wide:.0%}, from {few} deals of the other cards, to ±{narrow:.0%} in the "
-        f"strains near the best, from up to {many}",
+        "How sure the chances are (half the width of their 95 % intervals, at most):",
+        f"- with partner ±{wide:.0%}, from {few} deals of the other cards; ±{narrow:.0%} in the "
+        f"best strains, from up to {many}",
     ]
     if "lone" in rests:
         few, many = rests["lone"]["deals"]
         lines.append(
-            f"alone ±{rests['lone']['half_width']:.0%}, from {many} deals; where none was won, "
+            f"- alone ±{rests['lone']['half_width']:.0%}, from {many} deals; where none was won, "
             f"from {few}, it may be up to {rests['lone']['none_won_high']:.0%}"
         )
     lines += [
-        f"this deck's table has no figures for when {lead}, as it may in this game"
+        f"This deck's table has no figures for when {lead}, as it may in this game."
         for lead in absent
     ]
-    return lines
+    return [folded(line, "  " * line.startswith("-")) for line in lines]
 
 
 def table(rows: dict[str, dict[str, float]]) -> str:
-    """A row per strain, best first; a column per bid, with the chance to make it."""
+    """A column per strain, best first; the tricks, then the chance to make each bid."""
     ordered = sorted(rows.items(), key=lambda row: -row[1]["tricks"])
-    bids = list(ordered[0][1])[1:]
-    lines = [["strain", "tricks", *bids]]
-    for strain, figures in ordered:
-        lines.append([strain, f"{figures['tricks']:.2f}", *(f"{figures[bid]:.0%}" for bid in bids)])
-    return columns(lines, "l" + "r" * (1 + len(bids)), gap=2)
+    names = list(ordered[0][1])
+    lines = [["", *(strain for strain, _ in ordered)]]
+    for name in names:
+        form = ".2f" if name == "tricks" else ".0%"
+        lines.append([name, *(format(figures[name], form) for _, figures in ordered)])
+    return columns(lines, "l" + "r" * len(ordered))

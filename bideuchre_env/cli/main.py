@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from bideuchre_env import __version__
-from bideuchre_env.cli import bench, hand, match, records, selfplay, variants
-from bideuchre_env.cli.options import INTERRUPTED
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.cli import agents, bench, compile, hand, match, records, selfplay, variants
+from bideuchre_env.cli.program import USAGE, exit_code
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-USAGE, BROKEN_PIPE = 2, 141
-COMMANDS = (selfplay, match, variants, records, hand, bench)
+COMMANDS = (selfplay, match, agents, variants, records, hand, bench, compile)
+
+
+_WELCOME = """\
+This is bideuchre_env {version}: the Bid Euchre family of card games as environments for
+reinforcement learning, with agents to play against and an exact solver."""
+_TRY = (
+    ("bideuchre selfplay", "play 2,000 games of two agents, and keep them in runs/"),
+    (
+        "bideuchre show runs/selfplay-cincinnati_v0-rule-random-seed0.jsonl --game 1",
+        "read the first of them, card by card",
+    ),
+    ("bideuchre match expert rule --boards 200", "measure how much better one agent is"),
+    ('bideuchre hand "JH JD AH KH QS 9C"', "see what a hand is worth in each strain"),
+    ("bideuchre variants barrie_v0", "read the rules of one of the games"),
+)
+_MORE = """\
+bideuchre --help lists all commands; bideuchre COMMAND --help explains one. What is used for the
+first time is compiled first, which takes up to a minute, once; bideuchre compile does it all."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,32 +45,41 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of every command; each command sets `run`, which takes the parsed arguments."""
     parser = Parser(
         prog="bideuchre",
-        description="The Bid Euchre family of card games: self-play, matches, game records, rules.",
+        **help_of(
+            "Bid Euchre on the command line: self-play, matches, game records, rules. "
+            "bideuchre COMMAND --help explains a command and has examples of it.",
+            ("bideuchre selfplay --variant barrie_v0 --agents rule cautious",),
+            VARIANTS,
+            AGENTS,
+        ),
     )
     parser.add_argument("--version", action="version", version=f"bideuchre_env {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in COMMANDS:
         module.add(commands)
     return parser
 
 
+def welcome() -> str:
+    """What `bideuchre` alone prints: what this is, and five things to try."""
+    lines = [folded(_WELCOME.format(version=__version__)), "", "Five things to try:"]
+    for command, purpose in _TRY:
+        lines += ["", f"  {command}", f"      {purpose}"]
+    return "\n".join([*lines, "", folded(_MORE)])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code. Bad input is one line on stderr and exit code 2."""
-    parsed = build_parser().parse_args(arguments)
-    try:
+
+    def run() -> int:
+        parsed = build_parser().parse_args(arguments)
+        if not hasattr(parsed, "run"):
+            print(welcome())
+            return 0
         code: int = parsed.run(parsed)
-        sys.stdout.flush()
         return code
-    except BidEuchreError as error:
-        print(f"bideuchre: error: {error}", file=sys.stderr)
-        return USAGE
-    except KeyboardInterrupt:
-        print("bideuchre: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+
+    return exit_code(run, "bideuchre")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, check_agents, ending, game_of
+from bideuchre_env.cli.options import add_game, check_agents, game_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Progress, progress_bar
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -21,24 +23,35 @@ MOST_TESTED = 50_000
 STDOUT = "-"
 
 _DESCRIPTION = """\
-Partnerships of agent A against partnerships of agent B. Boards say how much better A is: each is
-one deal played twice with the sides swapped, and points per hand, A's minus B's, come with a 95 %
-confidence interval over boards. Games say how often A wins: whole games in pairs dealt alike.
-Options of an agent may stand behind its name, as pimc:worlds=20,solved=4.
---sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH
-points per hand (errors of 5 % either way); the interval printed is not corrected for stopping.
-Ctrl-C prints, and writes, what is finished."""
+Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
+board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
+per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
+wins: whole games, in pairs that are dealt alike.
+
+An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
+behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
+
+--sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
+per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
+
+Ctrl-C stops early: the finished boards and games are printed and written."""
+_EXAMPLES = (
+    "bideuchre match expert rule --boards 500",
+    "bideuchre match rule cautious --variant barrie_v0 --games 1000",
+    "bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2",
+)
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "match",
-        help="how much better one agent is than another, and how sure that is",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="measure how much better one agent is than another",
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
     )
-    parser.add_argument("a", metavar="A", help="an agent, by name or as NAME:OPTION=VALUE,...")
+    parser.add_argument(
+        "a", metavar="A", help="an agent, by name or as ./file.py:AGENT, with options behind"
+    )
     parser.add_argument("b", metavar="B", help="the agent it is held against")
     add_game(parser)
     parser.add_argument(
@@ -49,7 +62,11 @@ def add(commands: Any) -> None:
         "none if only --games is given)",
     )
     parser.add_argument(
-        "--games", type=int, default=0, metavar="N", help="play N whole games too, in pairs"
+        "--games",
+        type=int,
+        default=0,
+        metavar="N",
+        help="play N whole games too, in pairs: an odd N is rounded up",
     )
     parser.add_argument(
         "--sprt",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,6 @@ from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, from_text
-
-INTERRUPTED = 130  # the exit code of a command that Ctrl-C has ended
-FAILED = 1  # of one that could not write everything
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
@@ -69,11 +65,3 @@ def check_agents(names: list[str]) -> None:
 
     for name in names:
         parse(name)
-
-
-def ending(errors: list[str], interrupted: bool = False) -> int:
-    """The exit code after the result is printed; what could not be written is said on stderr."""
-    sys.stdout.flush()
-    for error in errors:
-        print(f"bideuchre: error: {error}", file=sys.stderr)
-    return FAILED if errors else INTERRUPTED if interrupted else 0

@@ -7,6 +7,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._checks import printable
+from bideuchre_env.cli.program import FAILED as BAD
+from bideuchre_env.cli.program import USAGE, complain
+from bideuchre_env.cli.screen import help_of
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from bideuchre_env.records.files import Line
 
 PIPE_WIDTH = 100
-BAD = 1
+MOST_BAD_FIRST = 20
 
 
 def add(commands: Any) -> None:
@@ -23,9 +27,10 @@ def add(commands: Any) -> None:
     check_parser = commands.add_parser(
         "check",
         help="verify game records by replaying every hand",
-        description=(
+        **help_of(
             "Replay every hand of every game and compare each stated result. The first fault of "
-            "each bad line is printed as FILE:LINE: fault; the exit code is then 1."
+            "each bad line is printed as FILE:LINE: fault; the exit code is then 1.",
+            ("bideuchre check games.jsonl", "bideuchre check runs/*.jsonl"),
         ),
     )
     check_parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
@@ -33,10 +38,14 @@ def add(commands: Any) -> None:
     show_parser = commands.add_parser(
         "show",
         help="print games as a person would read them",
-        description=(
+        **help_of(
             "Print the games of a file of records: in colour on a terminal, plain in a pipe. "
             "A game's number is that of its line. Broken lines are reported and skipped; the exit "
-            "code is then 1."
+            "code is then 1.",
+            (
+                "bideuchre show games.jsonl --first 1",
+                "bideuchre show games.jsonl --game 2 --hand 3 --hand 4",
+            ),
         ),
     )
     show_parser.add_argument("file", metavar="FILE", help="- is standard input")
@@ -48,55 +57,108 @@ def add(commands: Any) -> None:
         help="only game N, from 1; may be repeated",
     )
     show_parser.add_argument("--first", type=int, metavar="K", help="only the first K games")
+    show_parser.add_argument(
+        "--hand",
+        type=int,
+        action="append",
+        metavar="N",
+        help="only hand N of each game, from 1; may be repeated",
+    )
     show_parser.set_defaults(run=show)
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Verify every file; 1 if a line is bad."""
+    """Verify every file; 2 if one cannot be read, else 1 if a line is bad."""
+    return max([_check_file(path) for path in arguments.files])
+
+
+def _check_file(path: str) -> int:
+    """Print a file's faults and what is verified; the exit code for it."""
     from bideuchre_env.records.files import scan
 
-    code = 0
-    for path in arguments.files:
-        games = hands = bad = 0
+    games = hands = bad = 0
+    try:
         for line in scan(path):
             if line.record is None:
                 bad += 1
-                print(f"{_named(path)}:{line.number}: {line.error}")
+                print(_fault(path, line))
             else:
                 games += 1
                 hands += len(line.record.hands)
-        faults = f"{bad:,} bad line{'s' if bad != 1 else ''}" if bad else "no fault"
-        print(f"{_named(path)}: {games:,} games, {hands:,} hands verified, {faults}")
-        code = BAD if bad else code
-    return code
+    except OptionError as error:
+        sys.stdout.flush()
+        complain(str(error))
+        return USAGE
+    faults = f"{bad:,} bad line{'s' if bad != 1 else ''}" if bad else "no fault"
+    print(f"{_named(path)}: {games:,} games, {hands:,} hands verified, {faults}")
+    return BAD if bad else 0
 
 
 def show(arguments: argparse.Namespace) -> int:
     """Print the chosen games; 1 if a line on the way is bad or a chosen game is not there."""
-    for name, numbers in (("--game", arguments.game or []), ("--first", [arguments.first])):
-        for number in numbers:
+    asked = {"--game": arguments.game, "--hand": arguments.hand, "--first": [arguments.first]}
+    for name, numbers in asked.items():
+        for number in numbers or []:
             if number is not None and number < 1:
                 raise OptionError(f"{name} {number}: 1 or more")
     from bideuchre_env.records.render import record_view
 
     console = _console()
-    left = set(arguments.game or [])
-    shown = bad = 0
-    for line in _chosen(arguments.file, left, arguments.first):
+    games, hands = set(arguments.game or []), set(arguments.hand or [])
+    shown = bad = longest = 0
+    for line in _from_first_game(arguments.file, _chosen(arguments.file, games, arguments.first)):
         if line.record is None:
             bad += 1
             sys.stdout.flush()
-            print(f"{_named(arguments.file)}:{line.number}: {line.error}", file=sys.stderr)
+            print(_fault(arguments.file, line), file=sys.stderr)
+            continue
+        games.discard(line.number)
+        longest = max(longest, len(line.record.hands))
+        if hands and min(hands) > len(line.record.hands):
             continue
         if shown:
             console.print()
-        console.print(record_view(line.record, line.number))
+        console.print(record_view(line.record, line.number, hands or None))
         shown += 1
-        left.discard(line.number)
-    if left:
-        missing = ", ".join(map(str, sorted(left)))
-        raise OptionError(f"{_named(arguments.file)} has no readable game {missing}")
+    _require_all(arguments, games, longest)
     return BAD if bad else 0
+
+
+def _require_all(arguments: argparse.Namespace, games: set[int], longest: int) -> None:
+    """Raise `OptionError` for games and hands asked for that are not there."""
+    name = _named(arguments.file)
+    if games:
+        raise OptionError(f"{name} has no readable game {_listed(games)}")
+    missing = {hand for hand in arguments.hand or [] if hand > longest}
+    if missing:
+        which = "it shows" if arguments.game or arguments.first else "of it"
+        raise OptionError(
+            f"{name}: no hand {_listed(missing)}; the longest game {which} has {longest} hands"
+        )
+
+
+def _listed(numbers: set[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))
+
+
+def _from_first_game(path: str, lines: Iterator[Line]) -> Iterator[Line]:
+    """The same lines; `OptionError`, in place of a screen of faults, where no game is among them.
+
+    A file that begins with many bad lines is not read to its end.
+    """
+    bad: list[Line] = []
+    for line in lines:
+        if line.record is not None:
+            yield from (*bad, line)
+            yield from lines
+            return
+        bad.append(line)
+        if len(bad) == MOST_BAD_FIRST:
+            break
+    if bad:
+        where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
+        first = f"line {bad[0].number}: {bad[0].error}"
+        raise OptionError(f"{_named(path)}: no game record in {where} ({first})")
 
 
 def _chosen(path: str, numbers: set[int], first: int | None) -> Iterator[Line]:
@@ -123,5 +185,10 @@ def _console() -> console.Console:
     return Console(width=PIPE_WIDTH if piped else None, highlight=False, soft_wrap=piped)
 
 
+def _fault(path: str, line: Line) -> str:
+    """A bad line as one line of text, whatever stands in it."""
+    return printable(f"{_named(path)}:{line.number}: {line.error}")
+
+
 def _named(path: str) -> str:
-    return "<stdin>" if path == "-" else path
+    return "<stdin>" if path == "-" else printable(path)

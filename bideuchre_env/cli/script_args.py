@@ -13,7 +13,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.cli.program import script
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
+from bideuchre_env.rules.variants import RULES
 
 Args = TypeVar("Args", bound="ScriptArgs")
 
@@ -25,12 +27,11 @@ class ScriptArgs:
     def parse(cls: type[Args], arguments: list[str] | None = None) -> Args:
         """The options of the command line, or of `arguments`.
 
-        `--help` begins with the first line of the script's docstring. As with any command line of
-        argparse, what cannot be read ends the script with code 2.
+        `--help` has the first line of the script's docstring, and its examples. As with any command
+        line of argparse, what cannot be read ends the script with code 2.
         """
-        doc = str(sys.modules[cls.__module__].__doc__)
-        parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
-        types = get_type_hints(cls)
+        doc, types = sys.modules[cls.__module__].__doc__, get_type_hints(cls)
+        parser = argparse.ArgumentParser(**script_help(doc, *cls._names()))
         for option in fields(cls):  # type: ignore[arg-type]
             name, default = "--" + option.name.replace("_", "-"), option.default
             several, sense = isinstance(default, tuple), str(option.metadata["help"])
@@ -40,25 +41,30 @@ class ScriptArgs:
             if default is not None:
                 shown = " ".join(default) if isinstance(default, tuple) else default
                 sense += f" (default: {shown})"
-            how: dict[str, Any] = {"nargs": "+", "metavar": "NAME"} if several else {"metavar": "X"}
             one = (*get_args(types[option.name]), types[option.name])[0]  # of a tuple, or not None
+            how: dict[str, Any] = {"metavar": "PATH" if one is Path else "N"}
+            if several:
+                how = {"nargs": "+", "metavar": "NAME"}
             if get_origin(one) is tuple:
                 how, one = {"nargs": 2, "metavar": ("LOW", "HIGH")}, get_args(one)[0]
             parser.add_argument(name, type=one, default=default, help=sense, **how)
         parsed = vars(parser.parse_args(arguments))
         return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in parsed.items()})
 
+    @classmethod
+    def _names(cls) -> list[str]:
+        """The kinds of names, `VARIANTS` and `AGENTS`, that options take, by their defaults."""
+        from bideuchre_env import agents
+
+        defaults = [option.default for option in fields(cls)]  # type: ignore[arg-type]
+        taken = {VARIANTS: set(RULES), AGENTS: set(agents.names())}
+        return [
+            kind
+            for kind, names in taken.items()
+            if any(isinstance(each, tuple) and set(each) <= names for each in defaults if each)
+        ]
+
 
 def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
-    """The exit code of a script: that of `main`, or 2 with a line that says what was wrong.
-
-    130 after Ctrl-C.
-    """
-    try:
-        return main(kind.parse(arguments))
-    except BidEuchreError as error:
-        print(f"{Path(sys.argv[0]).name}: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    """The exit code of a script: that of `main`, or of `script` with a line on what was wrong."""
+    return script(lambda: main(kind.parse(arguments)))

@@ -6,18 +6,29 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import add_game, check_agents, ending, game_of
+from bideuchre_env.cli.options import add_game, check_agents, game_of
+from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
 from bideuchre_env.errors import OptionError
 
 DEFAULT_GAMES = 2000
 
 _DESCRIPTION = """\
-Partnerships of agent A against partnerships of agent B on duplicate deals: every deal is
-played twice with the sides swapped, so the luck of the deal cancels. Points are A's minus B's,
-with a 95 % confidence interval over the pairs. Where A and B have one name, B is shown as
-NAME#2. Options of an agent may stand behind its name, as pimc:worlds=20,solved=4. Ctrl-C prints
-what is finished."""
+Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
+deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
+are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
+shown as NAME#2.
+
+An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
+behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
+
+Ctrl-C stops early: the finished games are printed and written."""
+_EXAMPLES = (
+    "bideuchre selfplay",
+    "bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200",
+    "bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl",
+)
 
 
 def add(commands: Any) -> None:
@@ -25,8 +36,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "selfplay",
         help="play two agents against each other on duplicate deals",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
     )
     add_game(parser)
     parser.add_argument(
@@ -34,18 +44,20 @@ def add(commands: Any) -> None:
         nargs=2,
         default=["rule", "random"],
         metavar=("A", "B"),
-        help="who plays, each by name or as NAME:OPTION=VALUE,... (default: rule random)",
+        help="who plays, by name or as ./file.py:AGENT, with options behind (default: rule random)",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
-        "--hands", type=int, metavar="N", help="play N boards, each a single deal at two tables"
+        "--boards", type=int, metavar="N", help="play N boards, each a single deal at two tables"
     )
     length.add_argument(
         "--games",
         type=int,
         metavar="N",
-        help=f"play N whole games in pairs dealt alike (default: {DEFAULT_GAMES})",
+        help="play N whole games in pairs dealt alike, an odd N rounded up "
+        f"(default: {DEFAULT_GAMES})",
     )
+    length.add_argument("--hands", action=Renamed, new="--boards")
     parser.add_argument(
         "--out", metavar="FILE", help="where to write game records (default: a new file in runs/)"
     )
@@ -55,13 +67,25 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+class Renamed(argparse.Action):
+    """An option that has another name now, and says which."""
+
+    def __init__(self, option_strings: list[str], dest: str, new: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, help=argparse.SUPPRESS)
+        self.new = new
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        """End with what to give instead."""
+        parser.error(f"{self.option_strings[0]} is called {self.new}")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the result; 130 if it was interrupted."""
     game = game_of(arguments)
-    hands, games = arguments.hands, arguments.games
-    if hands is None and games is None:
+    boards, games = arguments.boards, arguments.games
+    if boards is None and games is None:
         games = DEFAULT_GAMES
-    for name, number in (("--hands", hands), ("--games", games)):
+    for name, number in (("--boards", boards), ("--games", games)):
         if number is not None and number < 1:
             raise OptionError(f"{name} {number}: 1 or more")
     if arguments.out is not None and arguments.no_records:
@@ -69,12 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
     check_agents(arguments.agents)
     from bideuchre_env.evaluation import selfplay
 
-    unit = "games" if hands is None else "boards"
+    unit = "games" if boards is None else "boards"
     with progress_bar(" - ".join(arguments.agents), unit) as progress:
         result = selfplay.play(
             game,
             *arguments.agents,
-            hands=hands,
+            boards=boards,
             games=games,
             seed=arguments.seed,
             out=None if arguments.no_records else _out(arguments, game.name),

@@ -11,6 +11,7 @@ from typing import Any
 
 from bideuchre_env._columns import GAP, columns
 from bideuchre_env.cli.options import variant_of
+from bideuchre_env.cli.screen import VARIANTS, help_of
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS
@@ -23,8 +24,12 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "variants",
-        help="the table of all variants and their options, or one variant's rules",
-        description="Without a name, every variant and its options; with one, its rule sheet.",
+        help="print the variants and their options, or the rules of one",
+        **help_of(
+            "Without a name, print every variant and its options; with one, its rule sheet.",
+            ("bideuchre variants", "bideuchre variants barrie_v0 --option target=40"),
+            VARIANTS,
+        ),
     )
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="a variant, as barrie_v0, or a .toml file"

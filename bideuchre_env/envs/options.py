@@ -101,7 +101,8 @@ class SoloOptions(ViewOptions):
     """The options of `SoloEnv`."""
 
     opponents: Any = "random"
-    """The name of an agent, an agent, or something to call as `f(rules, seed=None)` for one."""
+    """The name of an agent as `agents.make` takes it, an agent, or a class or function that makes
+    one. One that is made here plays for points where the `episode` is a hand, else for the game."""
     partner: Any = None
     """The same; None is whatever the opponents are."""
     seat: int | None = None

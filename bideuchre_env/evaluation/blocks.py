@@ -1,7 +1,7 @@
 """How a match is cut into blocks of boards, and how a block is played, in whatever process.
 
 A block is the same for any number of processes: its boards are fixed by the plan alone, it has
-tables of its own, and agents made by name begin it anew, seeded from the match's seed and the
+tables of its own, and agents that are made here begin it anew, seeded from the match's seed and the
 block's first board. A and B have the same seed, so that an agent against itself does the same at
 both tables. So the result of a board depends on nothing but the plan; and where an agent is a
 function of its seed and what it observes, not on `at_once` either.
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bideuchre_env._checks import is_whole
-from bideuchre_env.agents.base import Agent
+from bideuchre_env.agents import AgentSource, CompleteAgent
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped
@@ -34,7 +34,7 @@ class Plan:
     """All that the results of a match's boards depend on; `single` hands or whole games."""
 
     rules: Rules
-    agents: tuple[str | Agent, str | Agent]
+    agents: tuple[AgentSource, AgentSource]
     seed: int
     single: bool
     at_once: int
@@ -44,9 +44,16 @@ class Plan:
         size = BLOCKS_OF * self.at_once
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
+    def seated(self, place: int = 0) -> tuple[CompleteAgent, CompleteAgent]:
+        """The agents as they play the block that begins with this board."""
+        a, b = (
+            seat_agent(agent, self.rules, self.seed, place, self.single) for agent in self.agents
+        )
+        return a, b
+
     def runner(self, block: range) -> LockstepRunner:
         """A runner of these boards, with agents of its own."""
-        a, b = (seat_agent(agent, self.rules, self.seed, block.start) for agent in self.agents)
+        a, b = self.seated(block.start)
         at_once = min(self.at_once, len(block))
         return LockstepRunner(
             self.rules, (a, b), block, first_seed(self.seed), self.single, at_once
@@ -87,7 +94,7 @@ def warm_up(plan: Plan) -> None:
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 
 
-def at_once_for(agents: tuple[Agent, Agent]) -> int:
+def at_once_for(agents: tuple[CompleteAgent, CompleteAgent]) -> int:
     """How many boards to play at a time: what the slower agent asks for, or 64.
 
     An agent that takes long over a decision says so with an attribute `at_once`, a small number:

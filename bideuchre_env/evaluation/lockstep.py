@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.base import Agent
+from bideuchre_env.agents import CompleteAgent
+from bideuchre_env.agents.loading import in_one_line
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
 from bideuchre_env.evaluation.boards import (
     BOARD,
     TALLY,
@@ -47,14 +48,14 @@ class LockstepRunner:
 
     A pair of slots whose tables are both over takes the next board. `totals` (of `boards.TOTALS`)
     holds the sums of the finished boards; `decisions` and `think_seconds` are each agent's
-    decisions and its seconds within `act_rows`. `seconds` and `rate` (decisions per second) are
-    measured from the second step on, as the first one compiles.
+    decisions and its seconds of processor time within `act_rows`. `seconds` and `rate` (decisions
+    per second) are measured from the second step on, as the first one compiles.
     """
 
     def __init__(
         self,
         rules: Rules,
-        agents: tuple[Agent, Agent],
+        agents: tuple[CompleteAgent, CompleteAgent],
         boards: range,
         seed: int,
         single: bool,
@@ -145,9 +146,15 @@ class LockstepRunner:
         n = len(slots)
         observations, masks = self._observations[:n], self._masks[:n]
         encode_rows(self.states, self.tables, self.offsets, slots, observations, masks)
-        began = time.perf_counter()
-        answer = self.agents[agent].act_rows(observations, masks)
-        self.think_seconds[agent] += time.perf_counter() - began
+        began = time.process_time()  # other work on the machine does not count
+        try:
+            answer = self.agents[agent].act_rows(observations, masks)
+        except BidEuchreError:
+            raise
+        except Exception as error:  # anybody's agent may play, and may do so in another process
+            name = self.agents[agent].name
+            raise AgentError(f"agent {name!r}: {in_one_line(error)}") from error
+        self.think_seconds[agent] += time.process_time() - began
         self.decisions[agent] += n
         choices = self._checked(agent, slots, answer)
         apply_rows(self.states, self.tables, slots, choices)

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_whole
-from bideuchre_env.agents.base import Agent
+from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.blocks import Batch, Plan, at_once_for, warm_up
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import Stopped
 from bideuchre_env.evaluation.results import Result
-from bideuchre_env.evaluation.seeding import check_seed, options_of, seat_agent
+from bideuchre_env.evaluation.seeding import check_seed, options_of
 from bideuchre_env.evaluation.statistics.scores import Scores
 from bideuchre_env.evaluation.statistics.sequential import UNDECIDED, Bounds, SequentialTest
-from bideuchre_env.evaluation.workers import run_blocks
+from bideuchre_env.evaluation.workers import packed, run_blocks
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.jit import Array, new_rows
@@ -38,8 +38,8 @@ Progress = Callable[[str, int, int, int], None]
 
 def play(
     variant: str | Variant | Rules,
-    a: str | Agent,
-    b: str | Agent,
+    a: AgentSource,
+    b: AgentSource,
     *,
     boards: int = 0,
     games: int = 0,
@@ -52,36 +52,47 @@ def play(
     """Play partnerships of `a` against partnerships of `b`: boards first, then whole games.
 
     `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at most.
-    `games` is how many whole games, rounded up to pairs. Board i of seed S is dealt as in
-    self-play. Agents are given by name, as `agents.make` takes it ("pimc:worlds=20"), or made.
-    `workers` is how many processes play; the boards are the same for any number. More than one
-    needs agents by name. `at_once` boards are played in lock step (what the agents ask for unless
-    given, see `blocks`). `progress(kind, done, total, decisions)` is called with "boards" or
-    "games" as they finish, and once at the start of each.
+    `games` is how many whole games; they are played in pairs, so an odd number is rounded up.
+    Board i of seed S is dealt as in self-play. `workers` is how many processes play; the boards
+    are the same for any number. `at_once` boards are played in lock step (what the agents ask for
+    unless given, see `blocks`). `progress(kind, done, total, decisions)` is called with "boards"
+    or "games" as they finish, and once at the start of each.
 
-    Ctrl-C ends the match with the boards that are finished; a second one raises at once. Raises
-    `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice and
-    `WorkerError` for a process that dies.
+    Agents are given by name, as `agents.make` takes it ("pimc:worlds=20", "./mine.py:Net"), or as
+    a class or function that makes one: one plays the boards, for points, another the games. An
+    agent that is made already plays both as it is. In several processes each has agents of its
+    own, so a class, a function or an agent has to be one that can be pickled.
+
+    Ctrl-C ends the match with the boards that are finished, before the first it raises, as a second
+    one does. Raises
+    `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice,
+    `AgentError` for an error of its own and `WorkerError` for a process that dies.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
     _check_numbers(boards, games, sprt, workers)
     check_seed(seed, max(boards, (games + 1) // 2))
-    if workers > 1 and not (isinstance(a, str) and isinstance(b, str)):
-        raise OptionError(f"workers={workers}: processes make their agents by name, give names")
+    if workers > 1:
+        packed(Plan(game.rules, (a, b), seed, True, 1))  # before anything is played
     tricks = float(game.rules.tricks)
     test = SequentialTest(sprt, spread=tricks) if sprt else None
     of_hands = _Collector(boards, "boards", 1, progress, test)
     of_games = _Collector((games + 1) // 2, "games", 2, progress, None)
     began = time.perf_counter()
+    seated = Plan(game.rules, (a, b), seed, boards > 0, 1).seated()
+    if at_once is None:
+        at_once = at_once_for(seated)
+    if not is_whole(at_once) or at_once < 1:
+        raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
+    plans = {
+        collector: Plan(game.rules, (a, b), seed, single, at_once)
+        for collector, single in ((of_hands, True), (of_games, False))
+        if collector.total
+    }
+    first, its_plan = next(iter(plans.items()))
+    first.warm_up(its_plan)  # nothing is lost yet: Ctrl-C raises while this compiles
     with ctrl_c() as pressed:
-        seated = (seat_agent(a, game.rules, seed, 0), seat_agent(b, game.rules, seed, 0))
-        if at_once is None:
-            at_once = at_once_for(seated)
-        if not is_whole(at_once) or at_once < 1:
-            raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
-        for collector, single in ((of_hands, True), (of_games, False)):
-            if collector.total and not pressed.is_set():
-                plan = Plan(game.rules, (a, b), seed, single, at_once)
+        for collector, plan in plans.items():
+            if not pressed.is_set():
                 collector.play(plan, workers, pressed.is_set)
     seconds = time.perf_counter() - began
     hand_rows, game_rows = of_hands.rows(), of_games.rows()
@@ -92,7 +103,7 @@ def play(
         options=options_of(game),
         agents=(seated[0].name, seated[1].name),
         seed=seed,
-        mode="hands" if boards else "games",
+        mode="boards" if boards else "games",
         boards=Scores.of_boards(hand_rows, tricks),
         games=Scores.of_boards(game_rows, tricks),
         decisions=tuple(decisions.tolist()),
@@ -102,6 +113,7 @@ def play(
         at_once=at_once,
         interrupted=pressed.is_set(),
         workers=workers,
+        games_asked=games,
         test=test,
         board_rows=hand_rows,
         game_rows=game_rows,
@@ -123,16 +135,22 @@ class _Collector:
         self.decisions, self.think_seconds = np.zeros(2, np.int64), np.zeros(2)
         self._table = new_rows(BOARD, total)
         self._done = np.zeros(total, bool)
-        self._count = 0
+        self._count, self._warm = 0, False
         self._test = test
         self._kind, self._per_row, self._progress = kind, per_row, progress
 
     def play(self, plan: Plan, workers: int, stopped: Stopped) -> None:
         """Play until all boards are done, the test has its verdict, or `stopped`."""
-        self._show()
-        warm_up(plan)
+        self.warm_up(plan)
         blocks = plan.blocks(self.total)
         run_blocks(plan, blocks, workers, self.take, lambda: stopped() or self._decided)
+
+    def warm_up(self, plan: Plan) -> None:
+        """Compile what is not compiled yet; the first time."""
+        if not self._warm:
+            self._show()
+            warm_up(plan)
+            self._warm = True
 
     @property
     def _decided(self) -> bool:

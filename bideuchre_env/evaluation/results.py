@@ -27,14 +27,15 @@ class Result:
     """The result of A against B; points are A's minus B's. `str(result)` is for reading.
 
     `boards` are the figures of boards of one hand, `games` those of pairs of whole games; `mode`
-    is "hands" where boards of one hand were asked for, else "games". A match keeps every finished
+    is "boards" where boards of one hand were asked for, else "games". `games_asked` games were
+    asked for: they are played in pairs, an odd number rounded up. A match keeps every finished
     board and pair in order: `board_rows` and `game_rows`, of dtype `boards.BOARD`; self-play keeps
     none. `test` is a match's sequential test, if there was one: the boards end with the one that
     brought its verdict. `decisions` and `think_seconds` are each agent's decisions and the seconds
-    it took over them. `seconds` and `decisions_per_second` are of a whole match, and of self-play
-    from its second step on, as the first one compiles. `unwritten` says why records that were asked
-    for could not be written, or not all. `interrupted` results have only the boards
-    finished at both tables.
+    of processor time it took over them. `seconds` and `decisions_per_second` are of a whole match,
+    and of self-play from its second step on, as the first one compiles. `unwritten` says why
+    records that were asked for could not be written, or not all. `interrupted` results have only
+    the boards finished at both tables.
     """
 
     variant: str
@@ -56,6 +57,7 @@ class Result:
     test: SequentialTest | None = None
     board_rows: Array | None = None
     game_rows: Array | None = None
+    games_asked: int = 0
 
     @property
     def keys(self) -> tuple[str, str]:
@@ -66,7 +68,7 @@ class Result:
     @property
     def scores(self) -> Scores:
         """The figures of the boards, or of the pairs of games where those were all to be played."""
-        return self.boards if self.mode == "hands" else self.games
+        return self.boards if self.mode == "boards" else self.games
 
     @property
     def points_per_hand(self) -> Interval | None:
@@ -80,7 +82,7 @@ class Result:
 
     @property
     def ms_per_decision(self) -> tuple[float | None, float | None]:
-        """The mean time A and B took over a decision, in milliseconds; None without one."""
+        """The mean processor time of a decision of A and B, in milliseconds; None without one."""
         a, b = (
             1000 * seconds / number if number else None
             for seconds, number in zip(self.think_seconds, self.decisions, strict=True)
@@ -91,8 +93,9 @@ class Result:
         """The JSON object of the notation, and some fields more.
 
         `boards`, `hands`, `points_per_hand`, `contracts` and their like are of the boards of one
-        hand; of the pairs of games where `mode` is "games". `pairs` has the same of the pairs
-        wherever games were played. What A and B have each stands under their names, `keys`.
+        hand where `mode` is "boards", and of the pairs of games where it is "games". `pairs` has
+        the same of the pairs wherever games were played. What A and B have each stands under their
+        names, `keys`.
         """
         return {
             "variant": self.variant,
@@ -125,7 +128,7 @@ class Result:
 def selfplay_report(result: Result) -> str:
     """A heading, points per hand, games, contracts, speed and where the records are."""
     scores, width = result.scores, label_width(result.keys)
-    heading = f"{_title(result)}\n{_size(scores, result.mode)}"
+    heading = f"{_title(result)}\n{_size(result, result.mode)}"
     if not scores.boards:
         return f"{heading}\n\n{NOTHING}"
     lines = [heading, "", *([NOT_ALL, ""] if result.interrupted else [])]
@@ -145,13 +148,13 @@ def match_report(result: Result) -> str:
         return f"{lines[0]}\n\n{NOTHING}"
     if result.interrupted:
         lines += ["", NOT_ALL]
-    for mode, scores in (("hands", result.boards), ("games", result.games)):
+    for mode, scores in (("boards", result.boards), ("games", result.games)):
         if scores.boards:
             points = row(
                 "points per hand", points_of(scores.points_per_hand, result.keys[0]), width
             )
-            lines += ["", _size(scores, mode)]
-            if mode == "hands":
+            lines += ["", _size(result, mode)]
+            if mode == "boards":
                 lines += [points, *_test_and_ties(result, width)]
             else:
                 lines += [*_games_won(result, width), points]
@@ -170,9 +173,12 @@ def _title(result: Result) -> str:
     return f"{a} against {b}, {result.variant}{options}, seed {result.seed}"
 
 
-def _size(scores: Scores, mode: str) -> str:
+def _size(result: Result, mode: str) -> str:
     if mode == "games":
-        return f"{scores.games:,} games ({scores.boards:,} pairs), {scores.hands:,} hands"
+        scores, asked = result.games, result.games_asked
+        rounded = f", {asked:,} asked for: games are played in pairs" if asked % 2 else ""
+        return f"{scores.games:,} games ({scores.boards:,} pairs), {scores.hands:,} hands{rounded}"
+    scores = result.boards
     return f"{scores.boards:,} boards of two tables, {scores.hands:,} hands"
 
 

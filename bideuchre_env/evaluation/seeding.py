@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env import agents as players
 from bideuchre_env._checks import is_whole
-from bideuchre_env.agents.base import Agent, checked_agent
+from bideuchre_env.agents import AgentSource, CompleteAgent, Goal, agent_of
 from bideuchre_env.core.phases.deal import SEED_LIMIT
 from bideuchre_env.core.state import new_states
 from bideuchre_env.envs.registration import Variant
@@ -33,15 +32,17 @@ def check_seed(seed: Any, boards: int = 1) -> None:
         raise OptionError(f"{boards} boards: a seed deals at most {BOARD_SEEDS}")
 
 
-def seat_agent(agent: str | Agent, rules: Rules, seed: int, place: int) -> Agent:
-    """An agent by name, with a seed of its own for each place of a run; an agent made as it is.
+def seat_agent(
+    agent: AgentSource, rules: Rules, seed: int, place: int, single: bool
+) -> CompleteAgent:
+    """An agent for boards of one hand (`single`), played for points, or for whole games.
 
-    `place` is 0 for A and 1 for B in self-play; in a match it is the first board of a block.
+    One that is made here, by name or by a class or function, has a seed of its own for each place
+    of a run: 0 for A and 1 for B in self-play; in a match it is the first board of a block.
     """
-    if isinstance(agent, str):
-        own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
-        return players.make(agent, rules, seed=own)
-    return checked_agent(agent, rules)
+    own = int(np.random.SeedSequence((seed, place)).generate_state(1, np.uint64)[0])
+    goal: Goal = "points" if single else "game"
+    return agent_of(agent, rules, seed=own, goal=goal)
 
 
 def options_of(game: Variant) -> dict[str, Any]:

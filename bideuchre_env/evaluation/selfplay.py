@@ -1,8 +1,8 @@
-"""Two agents against each other on duplicate deals: `play(variant, a, b, hands=..., seed=...)`.
+"""Two agents against each other on duplicate deals: `play(variant, a, b, boards=..., seed=...)`.
 
 Every board is played twice with the same cards, the sides swapped, so what remains of the luck
-of the deal cancels. A board is a single hand (`hands=N`), the dealers taking turns, or a whole
-game (`games=N`: N games, rounded up to pairs, each pair dealt alike).
+of the deal cancels. A board is a single hand (`boards=N`), the dealers taking turns, or a whole
+game (`games=N`: N games in pairs dealt alike, an odd N rounded up).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from bideuchre_env._checks import is_whole
-from bideuchre_env._files import PathLike
-from bideuchre_env.agents.base import Agent
+from bideuchre_env._files import PathLike, before_quitting
+from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.lockstep import LockstepRunner, Progress
@@ -27,10 +27,10 @@ MOST_AT_ONCE = 1024
 
 def play(
     variant: str | Variant | Rules,
-    a: str | Agent,
-    b: str | Agent,
+    a: AgentSource,
+    b: AgentSource,
     *,
-    hands: int | None = None,
+    boards: int | None = None,
     games: int | None = None,
     seed: int = 0,
     out: PathLike | None = None,
@@ -40,34 +40,41 @@ def play(
 ) -> Result:
     """Play partnerships of `a` against partnerships of `b` on duplicate deals.
 
-    Give `hands`, how many boards of one hand each, or `games`, how many whole games (rounded up
-    to pairs). `out` is a new file for the game records (`overwrite` to replace one): the two
-    tables of each board in order, written as boards finish. A disk that is full ends the records,
-    and not the games: the result's `unwritten` says so. `progress(done, total, decisions)`,
-    in boards or games, is called before the first lock step, which compiles, and after each of
-    the others. `at_once` boards are played at a time (an eighth of them unless given, from 32 to
-    1,024).
+    Give `boards`, how many boards of one hand each, or `games`, how many whole games; these are
+    played in pairs, so an odd number is rounded up. `out` is a new file for the game records
+    (`overwrite` to replace one): the two tables of each board in order, written as boards finish. A
+    disk that is full ends the records, and not the games: the result's `unwritten` says so.
+    `progress(done, total, decisions)`, in boards or games, is called before the first lock step,
+    which compiles, and after each of the others. `at_once` boards are played at a time (an eighth
+    of them unless given, from 32 to 1,024).
 
     Board i of seed S is dealt from the stream of an environment reset with seed S * 10**9 + i,
-    which is the record's seed: neither other seeds nor the agents change it. The agents' own seeds
-    derive from S when they are given by name, as `agents.make` takes it ("pimc:worlds=20").
+    which is the record's seed: neither other seeds nor the agents change it. Agents
+    are given by name, as `agents.make` takes it ("pimc:worlds=20", "./mine.py:Net"), or as a class
+    or function that makes one: then their own seeds derive from S, and they play for points on
+    boards, else for the game. An agent itself plays as it is.
     Deterministic agents give the same result and file for any `at_once`; ones that draw lots, for
     the same `at_once`.
 
     Ctrl-C ends the run with what is finished (see `Result`); a second one raises at once.
-    Raises `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice.
+    Raises `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice and
+    `AgentError` for an error of its own.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
-    mode, boards = _length(hands, games)
-    check_seed(seed, boards)
+    mode, total = _length(boards, games)
+    single = mode == "boards"
+    check_seed(seed, total)
     if at_once is None:
-        at_once = max(32, min(boards // 8, MOST_AT_ONCE))
+        at_once = max(32, min(total // 8, MOST_AT_ONCE))
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
-    sides = (seat_agent(a, game.rules, seed, 0), seat_agent(b, game.rules, seed, 1))
-    at_once = min(at_once, boards)
+    sides = (
+        seat_agent(a, game.rules, seed, 0, single),
+        seat_agent(b, game.rules, seed, 1, single),
+    )
+    at_once = min(at_once, total)
     first, names = first_seed(seed), (sides[0].name, sides[1].name)
-    runner = LockstepRunner(game.rules, sides, range(boards), first, mode == "hands", at_once)
+    runner = LockstepRunner(game.rules, sides, range(total), first, single, at_once)
     unwritten = None
     if out is None:
         interrupted = runner.run(_per_game(progress, mode))
@@ -75,10 +82,12 @@ def play(
         with RecordWriter(out, overwrite=overwrite) as writer:
             n_slots = len(runner.states)
             recorder = Recorder(writer, game.rules, game.name, names, first, n_slots)
+            before_quitting.add(recorder.close)
             try:
                 interrupted = runner.run(_per_game(progress, mode), recorder)
             finally:
                 recorder.close()
+                before_quitting.discard(recorder.close)
             out, unwritten = out if writer.lines else None, recorder.error
     scores = Scores.of_totals(runner.totals)
     return Result(
@@ -87,8 +96,8 @@ def play(
         agents=names,
         seed=seed,
         mode=mode,
-        boards=scores if mode == "hands" else Scores(),
-        games=scores if mode == "games" else Scores(),
+        boards=scores if single else Scores(),
+        games=Scores() if single else scores,
         decisions=(runner.decisions[0], runner.decisions[1]),
         think_seconds=(runner.think_seconds[0], runner.think_seconds[1]),
         decisions_per_second=runner.rate,
@@ -97,19 +106,20 @@ def play(
         interrupted=interrupted,
         records=None if out is None else str(out),
         unwritten=unwritten,
+        games_asked=games or 0,
     )
 
 
-def _length(hands: Any, games: Any) -> tuple[str, int]:
-    if (hands is None) == (games is None):
-        raise OptionError("give hands=N (boards of one hand) or games=N (whole games)")
-    mode, number = ("hands", hands) if games is None else ("games", games)
+def _length(boards: Any, games: Any) -> tuple[str, int]:
+    if (boards is None) == (games is None):
+        raise OptionError("give boards=N (boards of one hand) or games=N (whole games)")
+    mode, number = ("boards", boards) if games is None else ("games", games)
     if not is_whole(number) or number < 1:
         raise OptionError(f"{mode}={number!r}: a whole number, 1 or more")
-    return mode, int(number) if mode == "hands" else (int(number) + 1) // 2
+    return mode, int(number) if mode == "boards" else (int(number) + 1) // 2
 
 
 def _per_game(progress: Progress | None, mode: str) -> Progress | None:
-    if progress is None or mode == "hands":
+    if progress is None or mode == "boards":
         return progress
     return lambda done, total, decisions: progress(2 * done, 2 * total, decisions)

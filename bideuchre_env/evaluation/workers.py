@@ -15,10 +15,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import Any
 
-from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
+from bideuchre_env._checks import shown
+from bideuchre_env.agents import registry
+from bideuchre_env.agents.loading import in_one_line
+from bideuchre_env.agents.naming import split
+from bideuchre_env.errors import AgentError, BidEuchreError, OptionError, WorkerError
 from bideuchre_env.evaluation.blocks import Batch, Plan, Report, play_block, warm_up
 from bideuchre_env.evaluation.lockstep import Stopped
 
@@ -84,13 +89,14 @@ def started(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
     if multiprocessing.current_process().daemon:
         raise OptionError(f"workers={n}: a daemonic process starts no others, play with workers=1")
     spawn = multiprocessing.get_context("spawn")
+    work = packed(plan)
     processes: dict[Connection, BaseProcess] = {}
     try:
         with undisturbed():
             for number in range(1, n + 1):
                 pipe, end = spawn.Pipe()
                 process = spawn.Process(
-                    target=serve, args=(plan, end), name=f"bideuchre-{number}", daemon=True
+                    target=serve, args=(work, end), name=f"bideuchre-{number}", daemon=True
                 )
                 process.start()
                 end.close()
@@ -111,9 +117,7 @@ def undisturbed() -> Iterator[None]:
     A process would run the script again that started it, and a script need not expect that. Ctrl-C
     reaches every process of a terminal: it is held back here until they have all begun.
     """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
+    with without_main():
         if sys.platform == "win32":
             yield
             return
@@ -125,11 +129,54 @@ def undisturbed() -> Iterator[None]:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Hide the main module, which no other process has."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
     finally:
         sys.modules["__main__"] = main
 
 
-def serve(plan: Plan, pipe: Connection) -> None:
+def packed(plan: Plan) -> bytes:
+    """A plan, and the registered agents it names, as another process reads them.
+
+    Raises `OptionError` for an agent that cannot be sent there.
+    """
+    sent: dict[str, Any] = {}
+    for agent in plan.agents:
+        own = split(agent)[0] if isinstance(agent, str) else None
+        if own in registry.registered:
+            sent[own] = registry.registered[own]
+        try:
+            with without_main():
+                ForkingPickler.dumps(sent.get(own, agent) if own else agent)
+        except Exception as error:
+            what = f"{agent!r}, which is registered here," if own else shown(agent)
+            raise OptionError(
+                f"agent {what} cannot be sent to another process ({in_one_line(error)}): name it "
+                "by its file, as ./file.py:Agent, import it from a module, or play with workers=1"
+            ) from None
+    with without_main():
+        return bytes(ForkingPickler.dumps((sent, plan)))
+
+
+def unpacked(work: bytes) -> Plan:
+    """The plan, in the process that plays by it."""
+    try:
+        sent, plan = ForkingPickler.loads(work)
+    except Exception as error:
+        raise OptionError(f"an agent cannot be read: {in_one_line(error)}") from None
+    registry.registered.update(sent)
+    found: Plan = plan
+    return found
+
+
+def serve(work: bytes, pipe: Connection) -> None:
     """Play the blocks that come through the pipe, and hand boards back through it as they finish.
 
     None asks for the next block.
@@ -138,12 +185,14 @@ def serve(plan: Plan, pipe: Connection) -> None:
     os.dup2(2, 1)  # what an agent prints is not part of the match's output
     with suppress(EOFError, ConnectionError):  # until the other end is closed
         try:
+            plan = unpacked(work)
             warm_up(plan)
             while True:
                 pipe.send(None)
                 play_block(plan, pipe.recv(), pipe.send, lambda: False)
         except OptionError as error:
-            note = "in a process of its own, which knows the package's agents only"
-            pipe.send(OptionError(f"{error} ({note})"))
+            pipe.send(OptionError(f"{error} (in a process of its own)"))
         except BidEuchreError as error:
             pipe.send(error)
+        except Exception as error:
+            pipe.send(AgentError(f"in a process of its own: {in_one_line(error)}"))

@@ -284,7 +284,7 @@ def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any
         raise RecordError(
             f"{what}: "
             + "; ".join(
-                f"{word} {', '.join(map(repr, names))}"
+                f"{word} {shown(names)[1:-1]}"
                 for word, names in (("lacks", missing), ("has unknown", extra))
                 if names
             )
@@ -317,5 +317,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object whose names all differ."""
     data = dict(pairs)
     if len(data) < len(pairs):
-        raise ValueError(f"an object with a name twice: {', '.join(name for name, _ in pairs)}")
+        raise ValueError(f"an object with a name twice: {shown([name for name, _ in pairs])[1:-1]}")
     return data

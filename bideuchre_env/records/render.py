@@ -1,12 +1,15 @@
 """A hand as a person reads it: seats, auction, contract, tricks laid out by seat, result.
 
 One picture serves the environments' "ansi" rendering and `bideuchre show`; it is drawn with rich,
-in colour where the console has it and plain where it has not.
+in colour where the console has it and plain where it has not. Trumps are marked as the rules have
+them, the left bower among them, once the contract has a strain.
 """
 
 from __future__ import annotations
 
 import io
+from collections.abc import Container
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -14,12 +17,31 @@ from rich.table import Table
 from rich.text import Text
 
 from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.record import GameRecord, hand_of
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    MAX_TRICKS,
+    N_SEATS,
+    NO_TRUMP,
+    STRAINS,
+    hand_names,
+    parse_card,
+)
 from bideuchre_env.rules.rules import Rules
 
-_STYLE = {"C": "green", "D": "yellow", "H": "red", "S": "blue"}
+LEGEND = "> led   * won the trick   ^ trump, the left bower too   -- sits out   ?? not seen"
+SIDES = ("seats 0 and 2", "seats 1 and 3")
+_STYLE = {"C": "green", "D": "yellow", "H": "red", "S": "bright_blue"}
+_SUITS = ("clubs", "diamonds", "hearts", "spades")
+_TO_DO = {
+    Phase.AUCTION: "to call",
+    Phase.NAMING: "to name the strain",
+    Phase.GIVING: "to give up a card",
+    Phase.PASSING: "to pass a card",
+    Phase.PLAY: "to play",
+}
 _WIDTH = 100
 
 
@@ -39,19 +61,31 @@ def table_view(
     `viewer` is the seat whose eyes are used, None for all-seeing.
     """
     held = [hand_names(int(hand)) for hand in row["hands"]]
-    return _picture(row, rules, held, viewer, agents)
+    look = _Look(row, rules, viewer, agents)
+    if look.strain < 0:
+        return look.picture(held)
+    return Group(look.picture(held), Text(LEGEND, style="dim"))
 
 
-def record_view(record: GameRecord, number: int) -> RenderableType:
-    """A whole game for reading: a title, then every hand with the cards as dealt."""
+def record_view(
+    record: GameRecord, number: int, hands: Container[int] | None = None
+) -> RenderableType:
+    """A whole game for reading: a title, then every hand with the cards as dealt.
+
+    `hands` are the numbers, from 1, of the hands to show; all of them unless given.
+    """
     rules = record.rules
     parts: list[RenderableType] = [_title(record, number)]
+    if record.agents:
+        parts.append(Text(f"{side_name(record, 0)} against {side_name(record, 1)}"))
+    parts.append(Text(LEGEND, style="dim"))
     for index, states in enumerate(record.replay()):
-        row = states[0]
-        held = hand_of(row, rules)["deal"]
-        parts.append(Text(f"\nHand {index + 1}", style="bold"))
-        parts.append(_picture(row, rules, held, None, record.agents))
-    parts.append(Text(f"\n{_ending(record)}", style="bold"))
+        if hands is None or index + 1 in hands:
+            row = states[0]
+            look = _Look(row, rules, None, record.agents)
+            parts.append(Text(f"\nHand {index + 1}", style="bold"))
+            parts.append(look.picture(hand_of(row, rules)["deal"]))
+    parts.append(Text(f"\n{ending(record)}", style="bold"))
     return Group(*parts)
 
 
@@ -60,139 +94,193 @@ def _title(record: GameRecord, number: int) -> Text:
     words += [f"{name}={value!r}" for name, value in record.options.items()]
     if record.seed is not None:
         words.append(f"seed {record.seed}")
-    return Text("  ".join(words), style="bold underline")
+    return Text(", ".join(words), style="bold underline")
 
 
-def _ending(record: GameRecord) -> str:
+def side_name(record: GameRecord, side: int) -> str:
+    """Who plays a side: "rule (seats 0 and 2)", or its seats where the record names no agents."""
+    if record.agents is None:
+        return SIDES[side]
+    names = dict.fromkeys((record.agents[side], record.agents[side + 2]))
+    return f"{' and '.join(names)} ({SIDES[side]})"
+
+
+def ending(record: GameRecord) -> str:
+    """How a game ended, in a sentence: "rule (seats 0 and 2) wins 33 to 21 after 9 hands."."""
     score = record.hands[-1]["score"] if record.hands else list(record.start)
-    if record.outcome == "won":
-        return f"Side {record.winner} wins, {score[0]} to {score[1]}."
-    return {"drawn": "Drawn", "truncated": "Truncated", "unfinished": "Unfinished"}[
-        record.outcome
-    ] + f" at {score[0]} to {score[1]}."
+    after = f"after {len(record.hands)} hand{'s' * (len(record.hands) != 1)}"
+    if record.winner is not None:
+        side = record.winner
+        alike = record.agents is not None and record.agents[side] == record.agents[side + 2]
+        name = side_name(record, side)
+        if record.agents is None:
+            name = name.capitalize()
+        verb = "wins" if alike else "win"
+        return f"{name} {verb} {score[side]} to {score[1 - side]} {after}."
+    word = {"drawn": "The game is drawn", "truncated": "The game is truncated"}.get(
+        record.outcome, "The game is unfinished"
+    )
+    return f"{word} {after}: {SIDES[0]} have {score[0]}, {SIDES[1]} have {score[1]}."
 
 
-def _picture(
-    row: Any, rules: Rules, held: list[list[str]], viewer: int | None, agents: list[str] | None
-) -> RenderableType:
-    parts: list[RenderableType] = [_seats(row, rules, held, viewer, agents)]
-    contract = _contract(row, rules)
-    if contract:
-        parts.append(contract)
-    exchange = _exchange(row, viewer)
-    if exchange:
-        parts.append(exchange)
-    if row["leaders"][0] >= 0:
-        parts.append(_tricks(row, rules))
-    parts.append(_state_line(row))
-    return Group(*parts)
+@dataclass(frozen=True)
+class _Look:
+    """A hand in a state row, and who looks at it."""
 
+    row: Any
+    rules: Rules
+    viewer: int | None  # a seat, None for all-seeing
+    agents: list[str] | None
 
-def _card(name: str) -> Text:
-    return Text(name, style=_STYLE.get(name[-1], ""))
+    @property
+    def strain(self) -> int:
+        """The strain of the contract, -1 while there is none."""
+        settled = self.row["calls_made"] == N_SEATS and self.row["level"] >= 0
+        return int(self.row["strain"]) if settled else -1
 
+    def trump_power(self, name: str) -> int:
+        """How a trump ranks, the right bower highest; 0 for any other card."""
+        if not 0 <= self.strain < NO_TRUMP:
+            return 0
+        tables, kind = compile_tables(self.rules)[0], parse_card(name)
+        if tables["suit_of"][self.strain, kind] != self.strain:
+            return 0
+        return int(tables["power"][self.strain, self.strain, kind])
 
-def _cards(names: list[str]) -> Text:
-    return Text(" ").join(_card(name) for name in names)
+    def picture(self, held: list[list[str]]) -> RenderableType:
+        """The whole hand, with these cards in the seats' hands."""
+        parts: list[RenderableType] = [self.seats(held)]
+        contract = self.contract()
+        if contract:
+            parts.append(contract)
+        exchange = self.exchange()
+        if exchange:
+            parts.append(exchange)
+        if self.row["leaders"][0] >= 0:
+            parts.append(self.tricks())
+        parts.append(self.state_line())
+        return Group(*parts)
 
+    def card(self, name: str) -> Text:
+        """A card in the colour of the suit it belongs to, a trump with its mark."""
+        trump = self.trump_power(name) > 0
+        suit = STRAINS[self.strain] if trump else name[-1]
+        return Text(name + "^" * trump, style=_STYLE[suit] + " bold" * trump)
 
-def _seats(
-    row: Any, rules: Rules, held: list[list[str]], viewer: int | None, agents: list[str] | None
-) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("seat", "side", "call", "cards"):
-        table.add_column(heading, header_style="dim", no_wrap=True)
-    for turn in range(N_SEATS):
-        seat = (int(row["dealer"]) + 1 + turn) % N_SEATS
-        marks = "dealer" if seat == row["dealer"] else ""
-        if row["phase"] < Phase.DEAL and seat == row["turn"]:
-            marks = (marks + " to act").strip()
-        name = f"{seat}" + (f" {agents[seat]}" if agents else "") + (f" ({marks})" if marks else "")
-        seen = viewer is None or viewer == seat
-        cards = _cards(held[seat]) if seen else Text(" ".join(["??"] * len(held[seat])))
-        if seat == row["sitting_out"]:
-            cards += Text("  (sits out)", style="dim")
-        table.add_row(name, str(seat & 1), _call(row, rules, seat), cards)
-    return table
+    def cards(self, names: list[str]) -> Text:
+        """Cards in a row, trumps first, in the order in which they win."""
+        ordered = sorted(names, key=self.trump_power, reverse=True)
+        return Text(" ").join(map(self.card, ordered))
 
+    def pile(self, names: list[str], seen: bool) -> Text:
+        """Cards in a row, face down unless seen."""
+        return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
-def _call(row: Any, rules: Rules, seat: int) -> Text:
-    call = int(row["calls"][seat])
-    if call <= 0:
-        return Text("pass" if call == 0 else "", style="dim")
-    contract = actions.of(rules).contract(call - 1, int(row["call_strains"][seat]))
-    return Text(contract or "", style="bold" if seat == row["declarer"] else "")
+    def named(self, seat: int) -> str:
+        """A seat in a sentence, with its agent where there is one."""
+        return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
 
+    def seats(self, held: list[list[str]]) -> Table:
+        """A line a seat, eldest hand first: its agent, its call, its cards."""
+        row = self.row
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        table.add_column("seat", header_style="dim", no_wrap=True)
+        table.add_column("call", header_style="dim", no_wrap=True)
+        table.add_column("cards", header_style="dim")
+        dealer, to_act = int(row["dealer"]), int(row["turn"]) if row["phase"] < Phase.DEAL else -1
+        for turn in range(N_SEATS):
+            seat = (dealer + 1 + turn) % N_SEATS
+            marks = [word for word, one in (("dealer", dealer), ("to act", to_act)) if one == seat]
+            name = f"{seat} {self.agents[seat]}" if self.agents else f"{seat}"
+            name += f" ({', '.join(marks)})" if marks else ""
+            cards = self.pile(held[seat], self.viewer in (None, seat))
+            if seat == row["sitting_out"]:
+                cards += Text("  (sits out)", style="dim")
+            table.add_row(name, self.call(seat), cards)
+        return table
 
-def _contract(row: Any, rules: Rules) -> Text | None:
-    if row["calls_made"] < N_SEATS:
-        return None
-    if row["level"] < 0:
-        return Text("Passed out", style="dim")
-    contract = actions.of(rules).contract(int(row["level"]), int(row["strain"]))
-    bid = rules.ladder[int(row["level"])]
-    how = " alone" if bid.alone else ""
-    return Text.assemble("Contract ", (contract or "", "bold"), f" by seat {row['declarer']}{how}")
+    def call(self, seat: int) -> Text:
+        """What a seat has called; empty before it has."""
+        call = int(self.row["calls"][seat])
+        if call <= 0:
+            return Text("pass" if call == 0 else "", style="dim")
+        strain = int(self.row["call_strains"][seat])
+        contract = actions.of(self.rules).contract(call - 1, strain)
+        return Text(contract or "", style="bold" if seat == self.row["declarer"] else "")
 
+    def contract(self) -> Text | None:
+        """The contract and who plays it, once the auction is over."""
+        row = self.row
+        if row["calls_made"] < N_SEATS:
+            return None
+        if row["level"] < 0:
+            return Text("Passed out", style="dim")
+        contract = actions.of(self.rules).contract(int(row["level"]), int(row["strain"]))
+        how = ", alone" if self.rules.ladder[int(row["level"])].alone else ""
+        who = self.named(int(row["declarer"]))
+        return Text.assemble("Contract: ", (contract or "", "bold"), f" by {who}{how}")
 
-def _exchange(row: Any, viewer: int | None) -> Text | None:
-    """The exchange, as far as the viewer may know it."""
-    if row["given"][0] < 0:
-        return None
-    declarer = int(row["declarer"])
-    partner = (declarer + 2) % N_SEATS
-    discarded = [CARD_NAMES[kind] for kind in row["given"] if kind >= 0]
-    passed = [CARD_NAMES[kind] for kind in row["passed"] if kind >= 0]
-    taken = row["phase"] >= Phase.PLAY
-    knows_given = viewer in (None, declarer)
-    knows_passed = viewer in (None, partner) or (viewer == declarer and taken)
-    parts = [Text(f"Seat {declarer} gives up "), _pile(discarded, knows_given)]
-    if passed:
-        parts += [Text(f", seat {partner} passes "), _pile(passed, knows_passed)]
-    return Text.assemble(*parts)
+    def exchange(self) -> Text | None:
+        """The exchange, as far as the viewer may know it."""
+        row = self.row
+        if row["given"][0] < 0:
+            return None
+        declarer = int(row["declarer"])
+        partner = (declarer + 2) % N_SEATS
+        given = [CARD_NAMES[kind] for kind in row["given"] if kind >= 0]
+        passed = [CARD_NAMES[kind] for kind in row["passed"] if kind >= 0]
+        taken = row["phase"] >= Phase.PLAY
+        knows_passed = self.viewer in (None, partner) or (self.viewer == declarer and taken)
+        known = self.viewer in (None, declarer)
+        parts: list[str | Text] = [f"Seat {declarer} gives up ", self.pile(given, known)]
+        if passed:
+            parts += [f", seat {partner} passes ", self.pile(passed, knows_passed)]
+        return Text.assemble(*parts)
 
-
-def _pile(names: list[str], seen: bool) -> Text:
-    return _cards(names) if seen else Text(" ".join(["??"] * len(names)))
-
-
-def _tricks(row: Any, rules: Rules) -> Table:
-    """A line a trick, a column a seat: `>` led, `*` won."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("trick", header_style="dim", justify="right")
-    for seat in range(N_SEATS):
-        table.add_column(f"seat {seat}", header_style="dim", no_wrap=True)
-    leaders = row["leaders"].tolist()
-    for trick in range(min(int(row["trick"]) + 1, rules.tricks)):
-        done = trick < row["trick"]
-        last = trick + 1 == rules.tricks
-        winner = int(row["turn"]) if last else leaders[trick + 1]
-        cells = []
+    def tricks(self) -> Table:
+        """A line a trick, a column a seat."""
+        row, rules = self.row, self.rules
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        table.add_column("trick", header_style="dim", justify="right")
         for seat in range(N_SEATS):
-            kind = int(row["plays"][seat * MAX_TRICKS + trick])
-            cell = Text(">" if seat == leaders[trick] else " ")
-            if kind >= 0:
-                cell += _card(CARD_NAMES[kind])
-                cell += Text("*" if done and seat == winner else " ", style="bold")
-            elif seat == row["sitting_out"]:
-                cell = Text(" --", style="dim")
-            cells.append(cell)
-        table.add_row(str(trick + 1), *cells)
-    return table
+            table.add_column(f"seat {seat}", header_style="dim", no_wrap=True)
+        leaders = row["leaders"].tolist()
+        for trick in range(min(int(row["trick"]) + 1, rules.tricks)):
+            done = trick < row["trick"]
+            last = trick + 1 == rules.tricks
+            winner = int(row["turn"]) if last else leaders[trick + 1]
+            cells = []
+            for seat in range(N_SEATS):
+                kind = int(row["plays"][seat * MAX_TRICKS + trick])
+                cell = Text(">" if seat == leaders[trick] else " ")
+                if kind >= 0:
+                    cell += self.card(CARD_NAMES[kind])
+                    cell += Text("*" if done and seat == winner else "", style="bold")
+                elif seat == row["sitting_out"]:
+                    cell = Text(" --", style="dim")
+                cells.append(cell)
+            table.add_row(str(trick + 1), *cells)
+        return table
 
+    def state_line(self) -> Text:
+        """Tricks, points and score of both sides; then the result, or whose turn it is."""
+        row = self.row
+        pairs = {name: row[name].tolist() for name in ("tricks_won", "points", "score")}
+        over = row["phase"] >= Phase.DEAL
+        words = ["Tricks {} to {}".format(*pairs["tricks_won"])]
+        if over:
+            words.append("points {:+d} to {:+d}".format(*pairs["points"]))
+        words.append("score {} to {} ({} first)".format(*pairs["score"], SIDES[0]))
+        if over and row["level"] >= 0:
+            words.insert(0, "Made." if self.made() else "Set.")
+        if not over:
+            to_act = f"{self.named(int(row['turn']))} {_TO_DO[Phase(int(row['phase']))]}"
+            words.append(to_act + (f", {_SUITS[row['led']]} led" if row["led"] >= 0 else ""))
+        if row["outcome"] != Outcome.UNFINISHED:
+            words.append(f"game {Outcome(int(row['outcome'])).name.lower()}")
+        return Text("   ".join(words))
 
-def _state_line(row: Any) -> Text:
-    ours, theirs = row["tricks_won"].tolist()
-    score = row["score"].tolist()
-    words = f"Tricks {ours}-{theirs}   score {score[0]} to {score[1]}"
-    if row["phase"] >= Phase.DEAL:
-        points = row["points"].tolist()
-        words = f"Tricks {ours}-{theirs}   points {points[0]:+d} {points[1]:+d}   score "
-        words += f"{score[0]} to {score[1]}"
-    else:
-        words += f"   {Phase(int(row['phase'])).name.lower()}: seat {row['turn']} to act"
-        if row["led"] >= 0:
-            words += f", {STRAINS[row['led']]} led"
-    if row["outcome"] != Outcome.UNFINISHED:
-        words += f"   game {Outcome(int(row['outcome'])).name.lower()}"
-    return Text(words)
+    def made(self) -> bool:
+        """Whether the declarer's side has the tricks of its contract."""
+        need = compile_tables(self.rules)[0]["need"][int(self.row["level"])]
+        return bool(self.row["tricks_won"][int(self.row["declarer"]) & 1] >= need)

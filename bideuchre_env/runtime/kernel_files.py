@@ -34,15 +34,15 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     Use `kernel_cache`, which says where the files are.
     """
 
+    _cache_file: Any
     said = False  # in this process, on what is wrong
     keeping = True  # until a kernel could not be written
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._folder = config.CACHE_DIR
-        files = self._cache_file
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, None)
-        vars(self._cache_file).update(vars(files))
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file: Any = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """What is kept for these types, or None."""
@@ -109,6 +109,12 @@ def kernel_cache(function: Any, folder: str) -> Any:
         return caching.NullCache()
     finally:
         config.CACHE_DIR = before
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether code of a function is kept, for whatever types."""
+    cache = compiled._cache
+    return isinstance(cache, KernelCache) and os.path.exists(cache._cache_file._index_path)
 
 
 def _check(path: str) -> None:

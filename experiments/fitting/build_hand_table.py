@@ -1,4 +1,4 @@
-"""Make the table of what every hand is worth: the whole of `agents/data/hand_tables.npz`.
+"""Make `agents/data/hand_tables.npz`: the worth of every hand to a declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1
 
@@ -17,6 +17,9 @@ The file is written at the end only, after Ctrl-C there is none.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 import time
 from dataclasses import dataclass, field
@@ -25,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, canonical_key
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
@@ -62,12 +66,16 @@ class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     first: int = field(default=40, metadata={"help": "deals of every strain with partner"})
-    more: int = field(default=120, metadata={"help": "further deals of the best strains"})
+    more: int = field(default=120, metadata={"help": "more deals of the strains near the best"})
     first_alone: int = field(default=16, metadata={"help": "deals of every lone bid"})
-    more_alone: int = field(default=100, metadata={"help": "further deals where one was won"})
+    more_alone: int = field(
+        default=100, metadata={"help": "more deals of a lone bid that was made once"}
+    )
     hands: int = field(default=0, metadata={"help": "only so many hands of a deck; 0 for all"})
     seed: int = field(default=1, metadata={"help": "same seed, same table"})
-    out: Path = field(default=Path("runs/hand_tables.npz"), metadata={"help": "written at the end"})
+    out: Path = field(
+        default=Path("runs/hand_tables.npz"), metadata={"help": "the file to write, at the end"}
+    )
 
 
 def main(args: Args) -> int:
@@ -75,12 +83,13 @@ def main(args: Args) -> int:
     words = split_seed(args.seed)
     if min(args.first, args.more, args.first_alone, args.more_alone) < 1 or args.hands < 0:
         raise OptionError("--first, --more, --first-alone and --more-alone: at least 1 deal")
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     arrays: dict[str, Array] = {}
     for kinds, copies in DECKS:
         start = time.perf_counter()
         arrays |= make_deck(kinds, copies, args, words[0])
         print(f"{kinds}x{copies}: {time.perf_counter() - start:.0f} s", flush=True)
-    write_file(args.out, arrays, told(args))
+    write_file(out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
     return 0
 

@@ -1,4 +1,4 @@
-"""Count who is likely to hold an unseen card: the whole of `agents/data/holder_odds.npz`.
+"""Make `agents/data/holder_odds.npz`: the likely holder of each unseen card.
 
     python experiments/fitting/build_holder_odds.py --seed 1
 
@@ -18,6 +18,9 @@ after Ctrl-C there is none.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env import __version__
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.sampled_deals import (
     DEFENDER,
@@ -68,9 +72,13 @@ class Args(ScriptArgs):
     """What to count; every field is an option of the command line."""
 
     hands: int = field(default=5000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(default=4, metadata={"help": "times all is counted, each upon the last"})
+    rounds: int = field(
+        default=4, metadata={"help": "rounds of counting; each begins from the odds of the last"}
+    )
     seed: int = field(default=1, metadata={"help": "same seed, same numbers"})
-    out: Path = field(default=Path("runs/holder_odds.npz"), metadata={"help": "written at the end"})
+    out: Path = field(
+        default=Path("runs/holder_odds.npz"), metadata={"help": "the file to write, at the end"}
+    )
 
 
 def main(args: Args) -> int:
@@ -78,11 +86,12 @@ def main(args: Args) -> int:
     split_seed(args.seed)
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     arrays: dict[str, Array] = {}
     for deck, names in decks().items():
         arrays[deck] = count_deck(deck, names, args)
         print(f"{deck}: {', '.join(names)}", flush=True)
-    write_file(args.out, arrays, told(args))
+    write_file(out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size:,} bytes")
     return 0
 

@@ -1,9 +1,10 @@
-"""Train the network of the expert's auction: the whole of `agents/data/call_network.npz`.
+"""Make `agents/data/call_network.npz`: train the networks of the expert's auction.
 
     script=experiments/fitting/fit_call_network.py
     python $script --seed 1 --games cincinnati_v0 --hands 500000 --rounds 8
     python $script --seed 1 --games barrie_v0 --hands 400000 --rounds 7
-    python $script --seed 1 --games six_card_v0 simplified_v0 club_v0 --hands 200000 --rounds 6
+    games="six_card_v0 simplified_v0 club_v0"
+    python $script --seed 1 --games $games --hands 200000 --rounds 6
 
 made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 s; OMP_NUM_THREADS=1,
 two cores; since then the worth of the last speaker's bid and of a won game have been given bounds,
@@ -23,6 +24,9 @@ a later round learns from the hands of the last `KEEP`. Games not named keep the
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 import time
 from dataclasses import dataclass, field
@@ -30,6 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import (
@@ -49,7 +54,6 @@ from bideuchre_env.agents.expert.call_network import (
     new_network,
     provenance,
 )
-from bideuchre_env.agents.expert.win_table import no_table
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
@@ -111,13 +115,15 @@ class Args(ScriptArgs):
 
     games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
     hands: int = field(default=500_000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(default=8, metadata={"help": "times all is fitted, each upon the last"})
+    rounds: int = field(
+        default=8, metadata={"help": "rounds of training; each begins from the weights of the last"}
+    )
     search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
     seed: int = field(
         default=0, metadata={"help": "same seed, same hands; same weights on one machine"}
     )
     out: Path = field(
-        default=Path("runs/call_network.npz"), metadata={"help": "written at the end"}
+        default=Path("runs/call_network.npz"), metadata={"help": "the file to write, at the end"}
     )
 
 
@@ -128,6 +134,7 @@ def main(args: Args) -> int:
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     told = {} if set(args.games) == set(GAMES) else provenance()
     networks = {name: fitted_network(name) for name in told if name not in args.games}
     for name in args.games:
@@ -138,7 +145,7 @@ def main(args: Args) -> int:
         print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     parts = NETWORK.names or ()
     arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
-    write_file(args.out, arrays, told)
+    write_file(out, arrays, told)
     print(f"written to {args.out}")
     return 0
 
@@ -153,7 +160,7 @@ def fit_game(name: str, args: Args) -> Array:
     for turn in range(args.rounds):
         settling = turn < SETTLING
         width = WIDTH[0 if settling else 1]
-        agent = ExpertAgent(rules, network=network, wanted=wanted, wins=no_table())
+        agent = ExpertAgent(rules, network=network, wanted=wanted, goal="points")
         players = (agent, RuleAgent(rules))  # whom it plays against, by turns
         hands = max(100, args.hands // SHARE) if settling else args.hands
         n = min(AT_ONCE, max(1, hands // 8))

@@ -26,6 +26,9 @@ search, and what is found until then is compared; before that there is nothing t
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 import textwrap
 import time
@@ -82,8 +85,8 @@ class Args(ScriptArgs):
     hands: int = field(
         default=400, metadata={"help": "hands of each game to fit to, and as many held out"}
     )
-    worlds: int = field(default=100, metadata={"help": "worlds beside the true one"})
-    rounds: int = field(default=3, metadata={"help": "times every number is tried"})
+    worlds: int = field(default=100, metadata={"help": "deals drawn beside the true one"})
+    rounds: int = field(default=3, metadata={"help": "rounds in which every number is tried once"})
     search: int = field(
         default=WORLDS,
         metadata={"help": "worlds the players try a card in, and as many for a call"},

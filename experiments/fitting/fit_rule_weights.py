@@ -1,4 +1,4 @@
-"""Fit the weights of the rule player's bidding: the whole of `agents/data/rule_weights.npz`.
+"""Make `agents/data/rule_weights.npz`: fit the weights of the rule player's bidding.
 
     python experiments/fitting/fit_rule_weights.py --decks 24x1 24x2
 
@@ -25,6 +25,9 @@ for it fits the package's own agent. It writes at the end only: after Ctrl-C the
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import sys
 import time
 from collections.abc import Iterator
@@ -34,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.rule.bidding import (
@@ -74,16 +78,19 @@ class Args(ScriptArgs):
 
     decks: tuple[str, ...] = field(default=NAMES, metadata={"help": "the decks to fit"})
     deals: int = field(default=60_000, metadata={"help": "deals of each game in each fit"})
-    rounds: int = field(default=2, metadata={"help": "times all is fitted, each upon the last"})
+    rounds: int = field(
+        default=2, metadata={"help": "rounds of fitting; each begins from the weights of the last"}
+    )
     seed: int = field(default=0, metadata={"help": "same seed, same deals and weights"})
     out: Path = field(
-        default=Path("runs/rule_weights.npz"), metadata={"help": "written at the end"}
+        default=Path("runs/rule_weights.npz"), metadata={"help": "the file to write, at the end"}
     )
 
 
 def main(args: Args) -> int:
     """Fit the decks and write the file; no file if interrupted."""
     check(args)
+    out = Output(args.out, overwrite=True)  # reserved now, written at the end
     arrays: dict[str, Array] = {}
     made = provenance()
     for place, (name, deck) in enumerate(zip(NAMES, DECKS, strict=True)):
@@ -96,7 +103,7 @@ def main(args: Args) -> int:
             print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
         for part, decimals in DECIMALS.items():  # adding 0.0 leaves no -0.0
             arrays[f"{name}_{part}"] = np.round(weights[part], decimals) + 0.0
-    write_file(args.out, arrays, made)
+    write_file(out, arrays, made)
     print(f"written to {args.out}")
     return 0
 

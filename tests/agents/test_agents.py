@@ -11,7 +11,7 @@ import pytest
 from support.agent_games import look, per_hand, play_games, play_on, random_rules, start
 
 from bideuchre_env import agents, selfplay
-from bideuchre_env.agents.base import Agent
+from bideuchre_env.agents import Agent, registry
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import compile_tables
@@ -42,7 +42,7 @@ def test_an_unknown_name_lists_the_known_ones(name):
 
 
 def test_register(monkeypatch):
-    monkeypatch.setattr(agents, "_registered", {})
+    monkeypatch.setattr(registry, "registered", {})
     agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
     assert agents.names() == (*ALL, "expert", "pimc", "inference", "mine")
     assert agents.make("mine", RULES["barrie_v0"]).name == "random"

@@ -249,6 +249,17 @@ def test_the_last_bid_is_worth_no_more_than_its_best_end(ours):
         assert (bids < 1.2).all() if passes else (bids > 5.0).all()
 
 
+def test_the_last_bid_is_lifted_only_where_it_wins_at_once():
+    """However few points it brings: a lost cause is worth less than nothing, a sure win a win."""
+    network = new_network()
+    network["base"] = -1000.0 / SCALE  # points
+    for ours, least, most in ((30, -99.0, -1.0), (51, 0.9, 1.0)):
+        position = expert_at(BARRIE, {0: "JS JC JC AS AS KS QS AH"}, score=(ours, 30))
+        position.agent = ExpertAgent(BARRIE, network=network)
+        low = weighed(position.do("pass, pass, pass"))["worth"][1].max()
+        assert least < low <= most
+
+
 @pytest.mark.parametrize("tricks", [(7.0, 7.9, 5.0, 7.5, 4.0), (7.9, 7.0, 5.0, 7.5, 7.95)])
 def test_of_strains_as_good_alone_the_one_with_more_tricks_is_best(tricks):
     """Equal chances of all the tricks: the mean of tricks with partner decides, at every exchange.

@@ -20,7 +20,7 @@ from bideuchre_env.agents.expert.hand_table import SCALE, SUIT_MAPS, hand_table,
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.cli import main as cli
 from bideuchre_env.errors import DealError, OptionError
-from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES, COPY_SHIFT, STRAINS, hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
 
 renamed = callable_from_python(renamed)
@@ -157,23 +157,36 @@ def test_hand_worth_is_what_the_command_prints(capsys):
 
 
 def test_hand_prints_what_a_hand_is_worth(capsys):
-    """A row a strain, the best first; tricks, and the chance of every bid."""
+    """A column a strain, the best first; a row for tricks, and one for the chance of each bid."""
     assert run("hand", "JH JD AH KH QS 9C", "--variant", "cincinnati_v0") == 0
     out = capsys.readouterr().out
-    for words in ("the declarer leads", "another seat leads", "tricks", "moon", "%"):
+    for words in ("the declarer leads", "another seat leads", "tricks", "quadruple moon", "%"):
         assert words in out
-    rows = [
-        line.split()[0]
-        for line in out.splitlines()
-        if line[:2].strip() in ("C", "D", "H", "S", "NT")
-    ]
-    assert len(rows) == 10
-    assert rows[0] == "H"
+    heads = [line.split() for line in out.splitlines() if sorted(line.split()) == sorted(STRAINS)]
+    assert len(heads) == 2
+    assert heads[0][0] == "H"
+    strains, worth = heads[0], hand_worth("JH JD AH KH QS 9C", RULES["cincinnati_v0"]).by_leader
+    shown = next(line.split() for line in out.splitlines() if line.startswith("tricks"))
+    figures = worth["the declarer leads"]
+    assert shown[1:] == [f"{figures[strain]['tricks']:.2f}" for strain in strains]
     assert run("hand", "JS,JS JC AS KS AH AD QS", "--variant", "barrie_v0", "--json") == 0
     worth = json.loads(capsys.readouterr().out)["the declarer leads"]
     assert worth["S"]["tricks"] > worth["H"]["tricks"]
     assert worth["S"]["1"] >= worth["S"]["5"] >= worth["S"]["8"]
     assert worth["S"]["moon"] == 1.0
+
+
+@pytest.mark.parametrize("variant", [n for n, rules in RULES.items() if rules.cards < 48])
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_hand_fits_the_screen(variant, columns, capsys, monkeypatch):
+    """Tables and remarks alike, however many bids the game has."""
+    monkeypatch.setenv("COLUMNS", columns)
+    rules = RULES[variant]
+    cards = [CARD_NAMES[kind] for kind in range(rules.kinds) for _ in range(rules.copies)]
+    assert run("hand", " ".join(cards[: rules.tricks]), "--variant", variant) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    assert {line.split("  ")[0] for line in lines} >= {bid.name for bid in rules.ladder}
 
 
 def test_hand_says_how_many_deals_its_figures_rest_on(capsys, monkeypatch):

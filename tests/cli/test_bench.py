@@ -109,7 +109,7 @@ def test_a_vec_slice_counts_rows_times_steps(monkeypatch):
     step = BidEuchreVec.step
     monkeypatch.setattr(BidEuchreVec, "step", lambda env, a: steps.append(len(a)) or step(env, a))
     ticks = iter(range(10**9))
-    monkeypatch.setattr(tasks.time, "perf_counter", lambda: next(ticks))
+    monkeypatch.setattr(tasks, "thread_time", lambda: next(ticks))
     monkeypatch.setattr(BidEuchreVec, "sample", slow(BidEuchreVec.sample, ticks, 10))
     alone = tasks.vec(bideuchre_env.club_v0, 4_096, sampled=False)()
     assert alone == (sum(steps), len(steps))
@@ -130,14 +130,33 @@ def slow(method, ticks, time):
 
 
 def test_self_play_counts_what_its_result_counts():
-    """But for its first step, which is not timed: one decision at each of the tables."""
     from bideuchre_env import selfplay
     from bideuchre_env.bench import tasks
 
     done, spent = tasks.self_play(bideuchre_env.six_card_v0, "rule", "random", boards=16)()
-    result = selfplay.play("six_card_v0", "rule", "random", hands=16, seed=1)
-    assert done == sum(result.decisions) - 32
+    result = selfplay.play("six_card_v0", "rule", "random", boards=16, seed=1)
+    assert done == sum(result.decisions)
     assert spent > 0
+
+
+def test_agents_that_search_are_timed_over_whole_hands(monkeypatch):
+    """All decisions of a hand in all four seats, at both tables; next time of the next board."""
+    from bideuchre_env.bench import tasks
+
+    boards = []
+    runner = tasks.LockstepRunner
+
+    def watched(rules, sides, numbers, *more, **options):
+        boards.append(numbers)
+        return runner(rules, sides, numbers, *more, **options)
+
+    monkeypatch.setattr(tasks, "LockstepRunner", watched)
+    task = tasks.agent_boards(bideuchre_env.six_card_v0, "pimc:worlds=2,played_out=4")
+    for board in range(2):
+        done, spent = task()
+        assert boards.pop() == range(board, board + 1)
+        assert 2 * (4 + 3 * 6) <= done <= 2 * (4 + 4 * 6)  # calls, and cards: fewer of a lone hand
+        assert spent > 0
 
 
 def test_bench_prints_a_table_and_writes_the_figures(tmp_path, capsys):
@@ -167,13 +186,14 @@ def test_bench_prints_a_table_and_writes_the_figures(tmp_path, capsys):
         ("--variant poker", "the variants are"),
         ("--seconds 0", "--seconds 0"),
         ("--seconds nan", "--seconds nan"),
-        ("--json none/at/all.json", "cannot be written"),
+        ("--json taken/at/all.json", "cannot be written"),
     ],
 )
 def test_bench_refuses_bad_input_before_it_measures(
     arguments, message, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("a file where the folder would be")
     monkeypatch.setattr("bideuchre_env.cli.bench._measure", None)
     assert cli.main(["bench", *arguments.split()]) == 2
     out, err = capsys.readouterr()

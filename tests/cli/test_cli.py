@@ -61,7 +61,7 @@ def test_selfplay_prints_the_result_and_where_the_records_are(capsys):
     assert err == ""  # no word of compiling: the first run did that
 
 
-@pytest.mark.parametrize("length", ["--hands", "--games"])
+@pytest.mark.parametrize("length", ["--boards", "--games"])
 def test_json_is_the_object_of_the_notation(length, capsys):
     asked = ["selfplay", length, "10", "--agents", "cautious", "cautious", "--variant", "club_v0"]
     assert run(*asked, "--option", "target=30", "--option", "win_rule=any", "--json") == 0
@@ -71,10 +71,10 @@ def test_json_is_the_object_of_the_notation(length, capsys):
     assert data["variant"] == "club_v0"
     assert data["options"] == {"target": 30, "win_rule": "any"}
     assert data["agents"] == ["cautious", "cautious"]
-    assert data["boards"] == (10 if length == "--hands" else 5)
+    assert data["boards"] == (10 if length == "--boards" else 5)
     assert set(data["points_per_hand"]) == {"mean", "low", "high"}
     assert set(data["games"]) == {"a_won", "b_won", "drawn", "truncated"}
-    assert sum(data["games"].values()) == (0 if length == "--hands" else 10)
+    assert sum(data["games"].values()) == (0 if length == "--boards" else 10)
     assert list(data["contracts"]) == ["cautious", "cautious#2"]
     for counts in data["contracts"].values():
         assert list(counts) == ["bid", "made", "set", "lone_bid", "lone_made"]
@@ -85,7 +85,7 @@ def test_json_is_the_object_of_the_notation(length, capsys):
 
 
 def test_no_records_writes_none(capsys, tmp_path):
-    assert run("selfplay", "--hands", "4", "--no-records", "--json") == 0
+    assert run("selfplay", "--boards", "4", "--no-records", "--json") == 0
     assert json.loads(capsys.readouterr().out)["records"] is None
     assert not list(tmp_path.iterdir())
 
@@ -96,10 +96,10 @@ def test_no_records_writes_none(capsys, tmp_path):
         ("selfplay --variant poker", "the variants are cincinnati_v0"),
         ("selfplay --agents rule nobody", "the agents are random"),
         ("selfplay --agents rule", "2 arguments"),
-        ("selfplay --hands 0", "--hands 0"),
+        ("selfplay --boards 0", "--boards 0"),
         ("selfplay --games -1", "--games -1"),
         ("selfplay --games x", "invalid int value"),
-        ("selfplay --hands 1 --games 1", "not allowed with"),
+        ("selfplay --boards 1 --games 1", "not allowed with"),
         ("selfplay --seed -1", "seed"),
         ("selfplay --option target", "NAME=VALUE"),
         ("selfplay --option target=0", "target=0"),
@@ -115,7 +115,6 @@ def test_no_records_writes_none(capsys, tmp_path):
         ("show taken.jsonl --first 0", "1 or more"),
         ("show taken.jsonl --game 5", "no readable game 5"),
         ("dance", "invalid choice"),
-        ("", "required"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_code_2(arguments, message, capsys, tmp_path):
@@ -131,7 +130,7 @@ def test_bad_input_is_one_line_on_stderr_and_code_2(arguments, message, capsys, 
 
 def test_force_replaces_a_file(tmp_path, capsys):
     (tmp_path / "old.jsonl").write_text("old")
-    assert run("selfplay", "--hands", "2", "--out", "old.jsonl", "--force") == 0
+    assert run("selfplay", "--boards", "2", "--out", "old.jsonl", "--force") == 0
     assert len(list(records_io.read("old.jsonl"))) == 4
 
 

@@ -74,7 +74,7 @@ def test_the_same_result_as_json_csv_and_picture(capsys):
     assert set(KEYS) <= set(data)
     assert (data["variant"], data["options"]) == ("club_v0", {"target": 30})
     assert (data["agents"], data["seed"]) == (["rule", "random"], 3)
-    assert (data["mode"], data["boards"], data["hands"]) == ("hands", 40, 80)
+    assert (data["mode"], data["boards"], data["hands"]) == ("boards", 40, 80)
     assert (data["pairs"]["boards"], data["records"]) == (2, None)
     mean = data["points_per_hand"]["mean"]
     assert f"rule {mean:+.2f}" in printed
@@ -167,7 +167,7 @@ def test_force_replaces_files(capsys, tmp_path):
 
 
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monkeypatch, capsys):
-    for name in ("matplotlib", "matplotlib.figure"):
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(match, "play", None)
     assert run("match", "rule", "rule", "--picture", "a.png") == 2

@@ -31,7 +31,7 @@ def test_a_variant_is_printed_as_a_file_and_shown_from_it(capsys, tmp_path, monk
 
 
 RUNS = {
-    "selfplay": ["--hands", "4", "--json"],
+    "selfplay": ["--boards", "4", "--json"],
     "match": ["random", "rule", "--boards", "4", "--json", "-"],
     "hand": ["JS JS JC AS KS AH AD KD", "--json"],
 }

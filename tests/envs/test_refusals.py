@@ -91,13 +91,13 @@ def test_names_that_would_spoil_a_screen(name):
     agent = agents.make("random", bideuchre_env.cincinnati_v0.rules, seed=1)
     agent.name = name
     with pytest.raises(errors.OptionError, match="printable"):
-        selfplay.play("cincinnati_v0", agent, "random", hands=1)
+        selfplay.play("cincinnati_v0", agent, "random", boards=1)
 
 
 def test_an_agent_of_other_rules_is_refused():
     other = agents.make("rule", bideuchre_env.cincinnati_v0.rules.replace(target=500))
     with pytest.raises(errors.OptionError, match="other rules"):
-        selfplay.play("cincinnati_v0", other, "random", hands=1)
+        selfplay.play("cincinnati_v0", other, "random", boards=1)
 
 
 def test_check_goes_on_where_the_screen_has_few_letters(tmp_path):

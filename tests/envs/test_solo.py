@@ -9,6 +9,7 @@ from support.strategies import in_two_sizes, rules, seeds
 
 import bideuchre_env
 from bideuchre_env import agents, make
+from bideuchre_env.agents import registry
 from bideuchre_env.core.state import Outcome
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
@@ -290,7 +291,7 @@ def test_made_agents_are_seeded_with_the_environment():
 
 
 def test_a_registered_agent_by_name(monkeypatch):
-    monkeypatch.setattr(agents, "_registered", {"spy": Spy})
+    monkeypatch.setattr(registry, "registered", {"spy": Spy})
     env = cincinnati.solo(opponents="spy", seat=0)
     obs, _ = env.reset(seed=3, options={"dealer": 0})
     env.step(chosen_action(obs["action_mask"], obs["observation"]))

@@ -36,7 +36,7 @@ LAST = First("last", last=True)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("length", [{"hands": 60}, {"games": 12}])
+@pytest.mark.parametrize("length", [{"boards": 60}, {"games": 12}])
 def test_identical_deterministic_agents_tie_every_board(variant, length):
     result = selfplay.play(variant, "rule", "rule", seed=3, **length)
     points = result.points_per_hand
@@ -47,7 +47,7 @@ def test_identical_deterministic_agents_tie_every_board(variant, length):
     assert contracts["rule"] == contracts["rule#2"]
 
 
-@pytest.mark.parametrize("length", [{"hands": 100}, {"games": 30}])
+@pytest.mark.parametrize("length", [{"boards": 100}, {"games": 30}])
 def test_swapping_the_agents_turns_every_figure_round(length):
     one = selfplay.play("barrie_v0", "rule", LAST, seed=5, **length)
     two = selfplay.play("barrie_v0", LAST, "rule", seed=5, **length)
@@ -60,15 +60,15 @@ def test_swapping_the_agents_turns_every_figure_round(length):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("mode", ["hands", "games"])
+@pytest.mark.parametrize("mode", ["boards", "games"])
 def test_every_figure_is_what_the_records_say(variant, mode, tmp_path):
     """Counted again in plain Python from the file, each record replayed."""
     out = tmp_path / "games.jsonl"
     result = selfplay.play(variant, "cautious", "random", seed=11, out=out, at_once=9, **{mode: 40})
     records = list(records_io.read(out))
-    boards = 40 if mode == "hands" else 20
+    boards = 40 if mode == "boards" else 20
     assert len(records) == 2 * boards
-    assert result.scores == (result.boards if mode == "hands" else result.games)
+    assert result.scores == (result.boards if mode == "boards" else result.games)
     assert result.scores.boards == boards
     points, hands = [0] * boards, [0] * boards
     contracts = {name: dict.fromkeys(CONTRACT_WORDS, 0) for name in result.keys}
@@ -105,7 +105,7 @@ def test_every_figure_is_what_the_records_say(variant, mode, tmp_path):
     assert sum(result.decisions) == sum(len(h["actions"]) for r in records for h in r.hands)
 
 
-@pytest.mark.parametrize("length", [{"hands": 50}, {"games": 25}])
+@pytest.mark.parametrize("length", [{"boards": 50}, {"games": 25}])
 def test_deterministic_agents_give_the_same_file_for_any_number_at_once(length, tmp_path):
     files = []
     for at_once in (1, 7, 1000):
@@ -118,7 +118,7 @@ def test_deterministic_agents_give_the_same_file_for_any_number_at_once(length, 
 def test_same_seed_same_run_other_seed_other_deals(tmp_path):
     paths = [tmp_path / f"{i}.jsonl" for i in range(3)]
     for path, seed in zip(paths, (4, 4, 5), strict=True):
-        selfplay.play("six_card_v0", "random", "cautious", hands=20, seed=seed, out=path)
+        selfplay.play("six_card_v0", "random", "cautious", boards=20, seed=seed, out=path)
     one, again, other = (path.read_bytes() for path in paths)
     assert one == again
     deals = [{json.dumps(r.hands[0]["deal"]) for r in records_io.read(p)} for p in paths]
@@ -143,7 +143,7 @@ def test_boards_are_dealt_as_an_environment_with_the_records_seed(variant, tmp_p
 
 def test_single_hands_are_dealt_by_each_seat_in_turn(tmp_path):
     out = tmp_path / "hands.jsonl"
-    selfplay.play("cincinnati_v0", "rule", "random", hands=8, out=out)
+    selfplay.play("cincinnati_v0", "rule", "random", boards=8, out=out)
     dealers = [record.hands[0]["dealer"] for record in records_io.read(out)]
     assert dealers == [0, 0, 1, 1, 2, 2, 3, 3] * 2
 
@@ -160,7 +160,7 @@ CUSTOM = Rules(
 
 
 @pytest.mark.parametrize("rules", [*(v.rules for v in bideuchre_env.variants.values()), CUSTOM])
-@pytest.mark.parametrize("mode", ["hands", "games"])
+@pytest.mark.parametrize("mode", ["boards", "games"])
 def test_lines_are_byte_for_byte_what_game_record_writes(rules, mode, tmp_path):
     """The kernel that writes records and `GameRecord.dumps` hold each other to the notation."""
     out = tmp_path / "games.jsonl"
@@ -212,25 +212,25 @@ def _own_mask(good, masks):
 )
 def test_a_bad_choice_is_refused_before_anything_is_done(answer, message):
     with pytest.raises(IllegalActionError, match=message):
-        selfplay.play("barrie_v0", Bad(answer), "random", hands=50)
+        selfplay.play("barrie_v0", Bad(answer), "random", boards=50)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "hands=N"),
-        ({"hands": 1, "games": 1}, "hands=N"),
-        ({"hands": 0}, "1 or more"),
+        ({}, "boards=N"),
+        ({"boards": 1, "games": 1}, "boards=N"),
+        ({"boards": 0}, "1 or more"),
         ({"games": 2.5}, "whole number"),
-        ({"hands": True}, "whole number"),
-        ({"hands": 2, "seed": -1}, "seed"),
-        ({"hands": 2, "seed": "7"}, "seed"),
-        ({"hands": 2, "seed": 2**127}, "seed"),
-        ({"hands": 10**9 + 1}, "boards"),
-        ({"hands": 2, "at_once": 0}, "at_once"),
-        ({"hands": 2, "a": "nobody"}, "nobody"),
-        ({"hands": 2, "a": object()}, "act_rows"),
-        ({"hands": 2, "variant": "poker"}, "poker"),
+        ({"boards": True}, "whole number"),
+        ({"boards": 2, "seed": -1}, "seed"),
+        ({"boards": 2, "seed": "7"}, "seed"),
+        ({"boards": 2, "seed": 2**127}, "seed"),
+        ({"boards": 10**9 + 1}, "boards"),
+        ({"boards": 2, "at_once": 0}, "at_once"),
+        ({"boards": 2, "a": "nobody"}, "nobody"),
+        ({"boards": 2, "a": object()}, "act_rows"),
+        ({"boards": 2, "variant": "poker"}, "poker"),
     ],
 )
 def test_unusable_arguments_are_refused(options, message):
@@ -246,7 +246,7 @@ def test_odd_games_are_rounded_up_to_pairs():
 
 
 def test_a_single_board_has_no_interval():
-    data = selfplay.play("barrie_v0", "rule", "random", hands=1).to_dict()
+    data = selfplay.play("barrie_v0", "rule", "random", boards=1).to_dict()
     assert data["points_per_hand"]["low"] is data["points_per_hand"]["high"] is None
 
 
@@ -270,7 +270,7 @@ def test_ctrl_c_keeps_what_is_finished(monkeypatch, tmp_path):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     out = tmp_path / "games.jsonl"
     try:
-        result = selfplay.play("cincinnati_v0", CtrlC(200), "random", hands=400, out=out)
+        result = selfplay.play("cincinnati_v0", CtrlC(200), "random", boards=400, out=out)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -284,7 +284,7 @@ def test_interrupted_before_anything_is_finished_leaves_no_file(tmp_path):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     out = tmp_path / "games.jsonl"
     try:
-        result = selfplay.play("cincinnati_v0", CtrlC(3), "random", hands=10, out=out)
+        result = selfplay.play("cincinnati_v0", CtrlC(3), "random", boards=10, out=out)
     finally:
         signal.signal(signal.SIGINT, before)
     assert (result.boards.boards, result.records) == (0, None)

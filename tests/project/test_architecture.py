@@ -19,7 +19,7 @@ TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", *FOLDERS}
 
 # The rooms of the package, in order: a room imports from the lines above its own, and from itself.
 ROOMS = """
-errors _checks _columns
+errors _checks _columns _files
 rules runtime
 core
 records
@@ -30,6 +30,7 @@ __init__
 evaluation
 bench
 cli
+__main__
 """
 FLOOR = {
     room: floor for floor, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()
@@ -103,9 +104,9 @@ def room_of(name):
 
 
 def test_rooms_are_those_on_disk():
-    """A new room is entered in `ROOMS`, where it belongs; at most five modules are in none."""
+    """A new room is entered in `ROOMS`, where it belongs; at most six modules are in none."""
     assert {room_of(name) for name in FILES} == set(FLOOR)
-    assert sum("." not in name for name in FILES) <= 5
+    assert sum("." not in name for name in FILES) <= 6
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -48,8 +48,9 @@ def figures() -> str:
     return (
         f"- **Fast**: on one core, decisions a second: `env()` {env / 1e3:.0f} thousand,\n"
         f"  {connect_four} times PettingZoo's connect four; `vec(4096)` {vec / 1e6:.0f} million,\n"
-        f"  {bridge} times pgx's bridge bidding; whole hands in a kernel {hands / 1e6:.0f} million,\n"
-        f"  {euchre} times OpenSpiel's euchre in C++ ([benchmarks](benchmarks/README.md#peers)).\n"
+        f"  {bridge} times pgx's bridge bidding; whole hands in a kernel\n"
+        f"  {hands / 1e6:.0f} million, {euchre} times OpenSpiel's euchre in C++\n"
+        "  ([benchmarks](benchmarks/README.md#peers)).\n"
     )
 
 

@@ -54,7 +54,11 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
     report = some_report(reporting)
     reporting.publish(report, reporting.options("d").parse_args(["--out", str(tmp_path)]))
     assert reporting.read_reports(tmp_path) == [report]
-    assert (tmp_path / "results" / "peers.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("peers-light.svg", "peers-dark.svg"):
+        drawn = (tmp_path / "results" / name).read_text(encoding="utf-8")
+        assert all(
+            words in drawn for words in ("Beside One", "slow", "40.0\N{MULTIPLICATION SIGN}")
+        )
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert (FOLDER / "notes.md").read_text(encoding="utf-8").strip() in readme
     assert "| slow | 2.00 k | 1.50 k to 2.50 k | decisions/s |  | 40.0 (ours) |" in readme
@@ -64,7 +68,7 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
     )
     assert "| short | 0.375 | 0.312 to 0.438 | s | at most 1.00: met |" in readme
     assert "- skipped: x: no wheel" in readme
-    assert "![Peers](results/peers.png)" in readme
+    assert '<img alt="Peers, drawn" src="results/peers-light.svg">' in readme
     for name, version in measure.machine()["packages"].items():
         assert f"{name} {version}" in readme
     out = capsys.readouterr().out
@@ -83,7 +87,7 @@ def test_without_matplotlib_it_says_so_and_writes_the_rest(
     assert "no picture" in err
     assert json.loads(out) == some_report(reporting).to_dict()
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["peers.json"]
-    assert "![" not in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "<img" not in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_what_the_scripts_wrote(reporting, tmp_path):
@@ -114,7 +118,7 @@ def test_throughput_measures_every_way_to_play(scripts, tmp_path, capsys):
         names[row["group"]].append(row["name"])
     assert list(names) == [title for title, _ in throughput.GROUPS.values()]
     assert {"8 rows, step alone, 1 thread", "64 rows, step alone, 2 threads"} < set(
-        names["Threads (not pinned)"]
+        names["Threads (not pinned, wall time)"]
     )
     assert {"raw_env(), episodes of a hand", "env(), episodes of a game"} < set(
         names["AEC, one game"]
@@ -123,7 +127,10 @@ def test_throughput_measures_every_way_to_play(scripts, tmp_path, capsys):
         assert f"random, observing, {variant}" in names["Rollouts in a kernel"]
         if variant != "cincinnati_v0":
             assert f"4,096 rows, step alone, {variant}" in names["Vector env"]
-    assert len(names["Agents"]) == len(bideuchre_env.agents.names()) + 2
+    assert len(names["Agents"]) == len(bideuchre_env.agents.names())
+    assert names["Agents that search"] == [
+        f"{agent}, whole hands" for agent in ("expert", "pimc", "inference")
+    ]
 
 
 @pytest.mark.parametrize("wrong", [["--rows", "0"], ["--threads", "0"], ["--repeats", "0"]])
@@ -328,17 +335,40 @@ def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypat
     assert by_name[one] < by_name[many]
 
 
-@pytest.mark.parametrize("program", ["EVERYTHING", "SEARCH"])
-def test_everything_runs(scripts, program):
-    """What the long programs play goes through every face, in this process too."""
-    startup = scripts["startup"]
-    exec(compile(getattr(startup, program), program, "exec"), {})
-    assert {"step_rows", "random_rows", "resample_row"} <= startup.kernels()
-
-
 @pytest.mark.slow
 def test_everything_compiles_every_kernel(scripts):
     """From empty caches: what neither of the long programs reaches is not measured."""
     startup = scripts["startup"]
     reached = [startup.cold(program)["kernels"] for program in (startup.EVERYTHING, startup.SEARCH)]
+    assert {"step_rows", "random_rows", "resample_row"} <= startup.kernels()
     assert sorted(startup.kernels() - set().union(*reached)) == []
+
+
+def test_pictures_are_drawn_again_without_measuring(reporting, scripts, tmp_path):
+    """`--redraw`: the same files, byte by byte, from the report there is; none is an error."""
+    report = some_report(reporting)
+    asked = ["--out", str(tmp_path)]
+    reporting.publish(report, reporting.options("d").parse_args(asked))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    peers = scripts["peers"]
+    assert peers.main(peers.parse_args([*asked, "--redraw"])) == 0
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for name in ("throughput", "solver", "startup"):
+        script = scripts[name]
+        with pytest.raises(OptionError, match=f"no .*{name}.json"):
+            script.main(script.parse_args([*asked, "--redraw"]))
+
+
+def test_the_pictures_committed_are_of_the_figures_committed(reporting, tmp_path):
+    """Every figure's name stands in its picture, in both looks, and the goals do."""
+    for report in reporting.read_reports(FOLDER):
+        for look in ("light", "dark"):
+            file = FOLDER / "results" / f"{report.script}-{look}.svg"
+            drawn = file.read_text(encoding="utf-8")
+            assert len(drawn) < 100_000
+            for row in report.figures:
+                if report.script == "peers" and row.ratio is not None:
+                    assert f">{row.name}<" in drawn or "'" in row.name
+                    assert f">{measure.amount(row.ratio)}\N{MULTIPLICATION SIGN}<" in drawn
+                if row.target is not None:
+                    assert measure.amount(row.target) in drawn

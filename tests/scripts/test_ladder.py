@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from support.script_modules import ROOT, loaded
 
+from bideuchre_env import match
 from bideuchre_env.errors import OptionError
 
 
@@ -21,27 +23,69 @@ def ladder():
 @pytest.fixture
 def arguments(tmp_path):
     agents = ("random", "cautious", "rule")
-    return ["--agents", *agents, "--boards", "60", "--seed", "3", "--out", str(tmp_path / "rungs")]
+    return [
+        "--agents",
+        *agents,
+        "--boards",
+        "60",
+        "--games",
+        "10",
+        "--seed",
+        "3",
+        "--out",
+        str(tmp_path / "rungs"),
+    ]
 
 
-def test_each_rung_is_a_match_and_is_kept(ladder, arguments, tmp_path, capsys):
+def test_each_rung_is_a_match_and_is_kept(ladder, arguments, tmp_path, capsys, monkeypatch):
     """Two variants of two rungs each; a second run plays nothing and prints the same."""
+    rows_file = tmp_path / "ladder.json"
+    arguments += ["--json", str(rows_file)]
     assert ladder.main(ladder.Args.parse(arguments)) == 0
     printed = capsys.readouterr().out
-    kept = sorted((tmp_path / "rungs").glob("*.json"))
-    assert len(kept) == 4
-    for path in kept:
-        result = json.loads(path.read_text())
-        stronger, weaker = result["agents"]
-        mean = result["points_per_hand"]["mean"]
-        assert f"| `{result['variant']}` | {stronger} over {weaker} | {mean:+.2f} |" in printed
-        assert result["boards"] == 60
-        assert mean > 0
-    result = json.loads(kept[0].read_text())
-    result["points_per_hand"]["mean"] = 99.0
-    kept[0].write_text(json.dumps(result))
+    assert len(sorted((tmp_path / "rungs").iterdir())) == 8
+    rows = json.loads(rows_file.read_text())["rungs"]
+    assert len(rows) == 4
+    for row in rows:
+        (stronger, weaker), points = row["agents"], row["points_per_hand"]
+        whole = match.play(row["variant"], stronger, weaker, boards=60, games=10, seed=3)
+        assert points == pytest.approx(whole.points_per_hand.to_dict())
+        assert row["win_rate"] == pytest.approx(whole.win_rate.to_dict())
+        assert row["tie_boards"] == whole.boards.ties
+        assert (
+            f"| `{row['variant']}` | {stronger} over {weaker} | {points['mean']:+.2f} |" in printed
+        )
+        assert f"| {100 * row['win_rate']['mean']:.1f} % |" in printed
+        assert min(row["ms_per_decision"].values()) > 0
+        assert "numba" in row["machine"]
+    monkeypatch.setattr(ladder.match, "play", None)
     assert ladder.main(ladder.Args.parse(arguments)) == 0
-    assert "+99.00" in capsys.readouterr().out
+    assert capsys.readouterr().out == printed
+
+
+def test_a_rung_is_played_in_parts(ladder, arguments, tmp_path, monkeypatch, capsys):
+    """Each part has the next seed; Ctrl-C loses only the one that is being played."""
+    played = []
+
+    def play(*words, **options):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(options)
+        return match.play(*words, **options)
+
+    monkeypatch.setattr(ladder, "match", SimpleNamespace(play=play))
+    monkeypatch.setattr(ladder, "prepare", lambda *pair: None)
+    monkeypatch.setattr(ladder, "PART", {"boards": (25, 0), "games": (10, 0)})
+    asked = ladder.Args.parse(
+        [*arguments, "--variants", "six_card_v0", "--agents", "cautious", "rule"]
+    )
+    assert ladder.main(asked) == 130
+    first, played[:] = played.copy(), []
+    assert len(list((tmp_path / "rungs").iterdir())) == 2
+    assert ladder.main(asked) == 0
+    parts = [(part["seed"], part.get("boards"), part.get("games")) for part in first + played]
+    assert parts == [(3, 25, None), (4, 25, None), (5, 10, None), (3, None, 10)]
+    assert "| 60 |" in capsys.readouterr().out
 
 
 def test_the_table_goes_between_its_marks(ladder, arguments, tmp_path, capsys):
@@ -62,19 +106,22 @@ def test_the_table_goes_between_its_marks(ladder, arguments, tmp_path, capsys):
 def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
     """Whether an agent searches goes by its name alone; no file's name has a colon in it."""
     agents = ("rule", "expert:margin=0", "expert:margin=100", "pimc:worlds=2,played_out=4")
-    options = [*arguments, "--variants", "six_card_v0", "--search-boards", "5", "--agents", *agents]
+    options = [*arguments, "--variants", "six_card_v0", "--search-boards", "5"]
+    options += ["--search-games", "2", "--agents", *agents]
     assert ladder.main(ladder.Args.parse(options)) == 0
     printed = capsys.readouterr().out
     assert "| expert:margin=100 over expert:margin=0 |" in printed
     rungs = {path.name: json.loads(path.read_text()) for path in (tmp_path / "rungs").iterdir()}
     assert sorted(rungs) == [
-        "six_card_v0-expert_margin=0-rule-60-seed3.json",
-        "six_card_v0-expert_margin=100-expert_margin=0-60-seed3.json",
-        "six_card_v0-pimc_worlds=2,played_out=4-expert_margin=100-5-seed3.json",
+        "six_card_v0-expert_margin=0-rule-10games-seed3.json",
+        "six_card_v0-expert_margin=0-rule-60boards-seed3.json",
+        "six_card_v0-expert_margin=100-expert_margin=0-10games-seed3.json",
+        "six_card_v0-expert_margin=100-expert_margin=0-60boards-seed3.json",
+        "six_card_v0-pimc_worlds=2,played_out=4-expert_margin=100-2games-seed3.json",
+        "six_card_v0-pimc_worlds=2,played_out=4-expert_margin=100-5boards-seed3.json",
     ]
-    for name, pair, boards in zip(sorted(rungs), pairwise(agents), (60, 60, 5), strict=True):
+    for name, pair in zip(sorted(rungs)[::2], pairwise(agents), strict=True):
         assert rungs[name]["agents"] == list(reversed(pair))
-        assert rungs[name]["boards"] == boards
     assert ladder.main(ladder.Args.parse(options)) == 0
     assert capsys.readouterr().out == printed
 
@@ -83,7 +130,7 @@ def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
     """A file that some other agents' match is in, by whatever name, is no result of these."""
     rungs = tmp_path / "rungs"
     rungs.mkdir()
-    name = "six_card_v0-cautious-random-60-seed3.json"
+    name = "six_card_v0-cautious-random-60boards-seed3.json"
     (rungs / name).write_text(json.dumps({"agents": ["expert", "random"]}))
     with pytest.raises(
         OptionError, match=f"{name} is no result of cautious and random: another --out"

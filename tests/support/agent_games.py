@@ -90,7 +90,7 @@ def random_rules(rng):
 
 def per_hand(rules, one, other, boards, seed=1):
     """Points a hand of `one` minus `other` on duplicate boards, and half its 95 % interval."""
-    points = selfplay.play(rules, one, other, hands=boards, seed=seed).points_per_hand
+    points = selfplay.play(rules, one, other, boards=boards, seed=seed).points_per_hand
     return points.mean, (points.high - points.low) / 2
 
 

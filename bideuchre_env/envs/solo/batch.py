@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.agents.rule.weights import WEIGHTS
 from bideuchre_env.core.legality import illegal
@@ -55,9 +56,10 @@ class SoloBatch:
 
     def __init__(self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1) -> None:
         self.rules, self.n = rules, n
-        self.players = [Player("opponents", options.opponents, rules)]
+        goal: Goal = "points" if options.episode == "hand" else "game"
+        self.players = [Player("opponents", options.opponents, rules, goal)]
         if options.partner is not None:
-            self.players.append(Player("partner", options.partner, rules))
+            self.players.append(Player("partner", options.partner, rules, goal))
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward

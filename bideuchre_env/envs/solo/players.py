@@ -8,7 +8,7 @@ import numpy as np
 
 from bideuchre_env import agents
 from bideuchre_env._checks import shown
-from bideuchre_env.agents.base import Agent, checked_agent
+from bideuchre_env.agents import Agent, CompleteAgent, Goal
 from bideuchre_env.envs.checks import whole_numbers
 from bideuchre_env.envs.solo.rows import CAUTIOUS, RANDOM, RULE, SOMEBODY
 from bideuchre_env.errors import OptionError
@@ -21,22 +21,22 @@ BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
 class Player:
     """One of the two that play beside a learner; `kind` is what the kernels know it as.
 
-    `spec` is a name as `agents.make` takes it, an agent, or something to call as
-    `spec(rules, seed=None)` that makes one. An agent made here is made anew by every `renew`.
+    `spec` is a name as `agents.make` takes it, an agent, or a class or function that makes one. An
+    agent made here plays for the `goal`, and is made anew by every `renew`.
     """
 
-    def __init__(self, option: str, spec: Any, rules: Rules) -> None:
-        self.option, self.spec, self.rules = option, spec, rules
+    def __init__(self, option: str, spec: Any, rules: Rules, goal: Goal | None = None) -> None:
+        self.option, self.spec, self.rules, self.goal = option, spec, rules, goal
         self.kind = BUILT_IN.get(spec, SOMEBODY) if isinstance(spec, str) else SOMEBODY
-        self.agent: Agent | None = None
-        self._made = isinstance(spec, (str, type)) or not hasattr(spec, "act_rows")
+        self.agent: CompleteAgent | None = None
+        self._made = isinstance(spec, (str, type)) or not isinstance(spec, Agent)
         if self._made and not isinstance(spec, str) and not callable(spec):
             raise OptionError(
                 f"{option}={shown(spec)}: the name of an agent ({', '.join(agents.names())}), an "
-                "agent, or something to call as f(rules, seed=None) that makes one"
+                "agent, or a class or function that makes one"
             )
         if not self._made:
-            self.agent = checked_agent(spec, rules)
+            self.agent = agents.agent_of(spec, rules)
         self.renew(None)
 
     def renew(self, entropy: list[int] | None) -> None:
@@ -46,11 +46,7 @@ class Player:
         seed = None
         if entropy is not None:
             seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
-        if isinstance(self.spec, str):
-            made: Any = agents.make(self.spec, self.rules, seed=seed)
-        else:
-            made = self.spec(self.rules, seed=seed)
-        self.agent = checked_agent(made, self.rules)
+        self.agent = agents.agent_of(self.spec, self.rules, seed=seed, goal=self.goal)
 
     def answers(self, observations: Array, masks: Array) -> Array:
         """The agent's choices for rows of observations, int64 (m,), not yet checked to be legal.

@@ -1,4 +1,4 @@
-"""`python -m bideuchre_env.cli`: the `bideuchre` command."""
+"""`python -m bideuchre_env`: the `bideuchre` command."""
 
 import sys
 

@@ -1,0 +1,90 @@
+"""What there is to say of an agent: a sentence, its options, and what a decision of it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any
+
+from bideuchre_env.agents.making import options_of
+from bideuchre_env.agents.naming import find, kinds_of, split
+from bideuchre_env.agents.registry import BUILT_IN
+
+SENTENCES = {
+    "random": "Any legal action, each as likely.",
+    "cautious": "Passes nine times in ten, bids as low as it can, plays any card.",
+    "rule": "What good players say, and a count of the cards.",
+    "expert": "Tables of hands, a network for calls, the score; the last tricks searched.",
+    "pimc": "The expert's actions, tried in deals that fit what it has seen.",
+    "inference": "As pimc, in the deals that explain what the others have done.",
+}
+MILLISECONDS = {
+    "random": 0.0003,
+    "cautious": 0.0004,
+    "rule": 0.001,
+    "expert": 0.2,
+    "pimc": 5.0,
+    "inference": 23.0,
+}
+"""A decision's time on Cincinnati, in a match; see the ladder in `experiments/README.md`."""
+_SEARCHED = {
+    "worlds": "deals that a card is tried in",
+    "played_out": "deals that a call, a strain or an exchange is tried in, at most",
+    "considered": "deals weighed for each that is tried; 0 takes all alike",
+    "solved": "tricks left that the solver finishes",
+    "milliseconds": "about the time that a decision may take",
+}
+_GOAL = {"goal": "what it plays for, points or game; told by who plays it"}
+MEANINGS: dict[str, dict[str, str]] = {
+    "expert": {
+        "margin": "points a card must gain by search over the rule player's",
+        "standard_errors": "standard errors of that gain that it must gain besides",
+        "lean": "quarters by which a suit's bidder is likelier to hold its cards",
+        **_GOAL,
+    },
+    "pimc": _SEARCHED | _GOAL,
+    "inference": _SEARCHED | _GOAL,
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option that can stand behind an agent's name; `required` ones have no default."""
+
+    name: str
+    default: Any
+    required: bool
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """An agent as `bideuchre agents` shows it; `milliseconds` a decision where it was measured."""
+
+    name: str
+    sentence: str
+    options: tuple[Option, ...]
+    milliseconds: float | None
+
+
+def describe(name: str) -> Description:
+    """What there is to say of an agent, by its name without options.
+
+    Of one that is not the package's own: the first line of its docstring, and no option's meaning.
+    Raises `OptionError` for what is no agent's name, or cannot be imported.
+    """
+    own, _ = split(name)
+    found = find(own)
+    meanings = MEANINGS.get(own, {})
+    options = tuple(
+        Option(
+            key,
+            None if each.default is each.empty else each.default,
+            each.default is each.empty,
+            meanings.get(key, ""),
+        )
+        for key, each in (options_of(found) if callable(found) else {}).items()
+        if key != "**" and kinds_of(each)
+    )
+    sentence = SENTENCES.get(own) or (getdoc(found) or "").partition("\n")[0]
+    return Description(own, sentence, options, MILLISECONDS.get(own) if own in BUILT_IN else None)

@@ -1,0 +1,217 @@
+"""The pictures of the reports: peers as ratios, everything else as dots beside its target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.bench.measure import Figure as Measured
+from bideuchre_env.bench.measure import amount
+from bideuchre_env.evaluation.pictures import WIDTH, Look, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from reporting import Report
+
+ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, the rest of a panel, the rest of a picture
+UNITS = {
+    "decisions/s": "decisions per second",
+    "deals/s": "deals per second",
+    "means": "cards tried in the hardest deal of a hundred, times the mean",
+    "s": "seconds",
+    "MB": "megabytes",
+}
+WAYS = {  # what of ours a peer is compared with
+    "AEC": "our env() or raw_env(), one game",
+    "vec": "our vec(4096), 4,096 games",
+    "rollouts": "our rollouts, whole hands in a kernel",
+}
+# What may be left out of a name where rows of one kind stand together.
+VARIANT = re.compile(r",? \w+_v\d+$")
+THREADS = re.compile(r", \d+ threads?$")
+TAIL = ": cards tried by the 99th percentile, in means"
+GAME = "cincinnati_v0"  # which stands for all variants
+TARGET = "goal that the project set itself"
+
+
+def draw(report: Report, path: Path) -> None:
+    """Write the picture of a report, light and dark."""
+    panels = peers if report.script == "peers" else speeds
+    save(path, lambda look: panels(report, look))
+
+
+def peers(report: Report, look: Look) -> Figure:
+    """A dot for each thing a peer does: how many times as fast ours is, best first."""
+    compared = [row for row in report.figures if row.ratio is not None]
+    groups = [list(rows) for _, rows in groupby(compared, key=lambda row: row.group)]
+    figure, axes = page(report, groups, "Speed of bideuchre_env beside other packages")
+    ratios = [row.ratio or 1.0 for row in compared]
+    for axis, rows in zip(axes, groups, strict=True):
+        rows.sort(key=lambda row: -(row.ratio or 1.0))
+        prepare(axis, [row.name for row in rows], f"Beside {rows[0].group}", look)
+        axis.axvline(1, color=look.ink, linewidth=1)
+        for place, row in enumerate(rows):
+            colour = look.marks[way_of(row)]
+            axis.plot(row.ratio, place, "o", color=colour, markersize=6)
+            words = f"{amount(row.ratio or 1.0)}\N{MULTIPLICATION SIGN}"
+            note(axis, row.ratio or 1.0, place, words, look, left=(row.ratio or 1.0) < 1)
+        limits(axis, [*ratios, min(ratios) / 1.8], room=0.15)
+    axes[-1].set_xlabel("times as fast as (our decisions per second divided by theirs)")
+    used = sorted({way_of(row) for row in compared})
+    key(figure, [(list(WAYS.values())[way], look.marks[way], "o") for way in used], look)
+    return figure
+
+
+def way_of(row: Measured) -> int:
+    """Which of `WAYS` a peer's figure is compared with."""
+    return next((k for k, word in enumerate(WAYS) if str(row.against).startswith(word)), 0)
+
+
+def speeds(report: Report, look: Look) -> Figure:
+    """A panel for each group and unit; rows that differ in variant or threads are one row."""
+    units = list(dict.fromkeys(row.unit for row in report.figures))
+    ordered = sorted(report.figures, key=lambda row: units.index(row.unit))
+    panels = [
+        merged(list(rows)) for _, rows in groupby(ordered, key=lambda row: (row.unit, row.group))
+    ]
+    figure, axes = page(report, panels, report.title)
+    for axis, panel in zip(axes, panels, strict=True):
+        first = panel[0][0]
+        heading = f"{first.group}: {UNITS.get(first.unit, first.unit)}"
+        prepare(axis, [label_of(rows) for rows in panel], heading, look)
+        for place, rows in enumerate(panel):
+            draw_row(axis, place, rows, look)
+        limits(axis, [v for row in ordered if row.unit == first.unit for v in extent(row)])
+    signs = [("median, with quartiles", look.marks[0], "o")]
+    if any(len(rows) > 1 for panel in panels for rows in panel):
+        signs.append(("another variant, or one thread", look.paper, "o"))
+    if any(row.target for row in report.figures):
+        signs.append((TARGET, look.ink, "|"))
+    if any(row.meets is False for row in report.figures):
+        signs.append(("goal not met", look.warning, "o"))
+    key(figure, signs, look)
+    return figure
+
+
+def draw_row(axis: Any, place: int, rows: Sequence[Measured], look: Look) -> None:
+    """The last of these figures as a dot with its quartiles and target; hollow ones for others."""
+    *others, main = rows
+    colour = look.warning if main.meets is False else look.marks[0]
+    for row in others:
+        axis.plot(row.median, place, "o", markersize=5, color=look.paper, markeredgecolor=colour)
+    axis.plot([main.low, main.high], [place, place], color=colour, linewidth=2)
+    axis.plot(main.median, place, "o", color=colour, markersize=6)
+    if main.target is not None:
+        axis.plot(main.target, place, "|", color=look.ink, markersize=11, markeredgewidth=2)
+    words = amount(main.median)
+    if all(VARIANT.search(row.name) for row in rows) and GAME not in main.name:
+        medians = [row.median for row in rows]
+        words = f"{amount(min(medians))} to {amount(max(medians))}"
+    if main.target is not None:
+        words += f"  (goal: {main.verdict.partition(':')[0]})"
+    note(axis, max(v for row in rows for v in extent(row)), place, words, look)
+
+
+def merged(rows: Sequence[Measured]) -> list[list[Measured]]:
+    """Figures of one kind together, the one that stands for them last."""
+    kinds: dict[str, list[Measured]] = {}
+    for row in rows:
+        kinds.setdefault(THREADS.sub("", VARIANT.sub("", row.name)), []).append(row)
+    for kind in kinds.values():
+        if VARIANT.search(kind[-1].name):
+            kind.reverse()  # Cincinnati, which is measured first, stands for the variants
+    return list(kinds.values())
+
+
+def label_of(rows: Sequence[Measured]) -> str:
+    """The name of a row: that of its last figure, without what the heading says."""
+    name = rows[-1].name.replace(TAIL, "")
+    if len(rows) == 1 or not VARIANT.search(rows[0].name):
+        return name
+    return VARIANT.sub("" if GAME in name else ", other variants", name)
+
+
+def extent(row: Measured) -> tuple[float, ...]:
+    """The values a figure's marks stand at."""
+    return (row.low, row.median, row.high, *([] if row.target is None else [row.target]))
+
+
+def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Figure, list[Any]]:
+    """A picture with an empty panel for each list of rows, one below another."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    heights = [ROW * len(panel) + PANEL for panel in panels]
+    figure = Figure(figsize=(WIDTH, sum(heights) + EDGE), layout="constrained")
+    FigureCanvasSVG(figure)
+    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    facts = f"{title} ({report.machine['processor']}, {report.machine['date']})"
+    figure.suptitle(facts, fontsize=11, fontweight="bold")
+    return figure, list(axes)
+
+
+def prepare(axis: Any, names: Sequence[str], heading: str, look: Look) -> None:
+    """Set up a panel: a name and a faint line for each row, a heading above them."""
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.set_xscale("log")
+    axis.grid(axis="y", color=look.faint, linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.set_title(heading, loc="left", fontsize=10)
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+
+
+def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
+    """The ends and the plain numbers of a panel's axis, with room for the notes at the right."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = min(values), max(values)
+    wide = high / low > 200
+    axis.set_xlim(low / 1.4, high * (2 * high / low) ** (room if wide else 0.6))
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    axis.xaxis.set_minor_locator(NullLocator())
+
+
+def tick(value: float) -> str:
+    """A number of an axis: 0.5, 20, 10 k."""
+    return f"{value:g}" if value < 1e3 else re.sub(r"\.0+", "", amount(value))
+
+
+def note(axis: Any, at: float, place: int, words: str, look: Look, left: bool = False) -> None:
+    """Words to the right of a row's marks, or to the left."""
+    axis.annotate(
+        words,
+        (at, place),
+        (-7 if left else 7, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="center",
+        fontsize=8.5,
+        bbox={"facecolor": look.paper, "edgecolor": "none", "pad": 0.8},
+    )
+
+
+def key(figure: Figure, signs: Sequence[tuple[str, str, str]], look: Look) -> None:
+    """What the marks mean, below all panels: words, colour, mark."""
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D(
+            [],
+            [],
+            linestyle="",
+            marker=mark,
+            color=colour,
+            markersize=7,
+            markeredgewidth=2 if mark == "|" else 1,
+            markeredgecolor=look.marks[0] if colour == look.paper else colour,
+        )
+        for _, colour, mark in signs
+    ]
+    names = [name for name, _, _ in signs]
+    figure.legend(marks, names, loc="outside lower center", ncols=len(signs), frameon=False)

@@ -1,0 +1,110 @@
+"""`bideuchre agents`: who can play, by what options, and how long a decision takes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env._columns import GAP, columns
+from bideuchre_env.cli.screen import AGENTS, help_of
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.agents.catalogue import Description, Option
+
+WIDTH = 80
+_INDENT = "  "
+
+_DESCRIPTION = """\
+Without a name, print every agent: the package's own, weakest first, then those of installed
+packages (entry points of the group bideuchre_env.agents). With a name, print that agent; it may be
+your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core."""
+_EXAMPLES = ("bideuchre agents", "bideuchre agents pimc")
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "agents",
+        help="print the agents, their options, and how long a decision takes",
+        **help_of(_DESCRIPTION, _EXAMPLES, AGENTS),
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="an agent, as pimc or ./mine.py:Me")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, by name")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what there is to say of one agent, or of all."""
+    from bideuchre_env.agents import names
+    from bideuchre_env.agents.catalogue import describe
+
+    if arguments.name is not None:
+        agent = describe(arguments.name)
+        found: dict[str, Description | str] = {agent.name: agent}
+    else:
+        found = {}
+        for name in names():
+            try:
+                found[name] = describe(name)
+            except OptionError as error:  # an installed package that does not work
+                found[name] = str(error)
+    if arguments.json:
+        print(json.dumps({name: _as_json(each) for name, each in found.items()}))
+    else:
+        print("\n\n".join(_told(name, each) for name, each in found.items()))
+        if arguments.name is None:
+            print(f"\n{_REST}")
+    return 0
+
+
+_REST = """\
+Your own play as ./file.py:AGENT or package.module:AGENT. Options stand behind
+a name: pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz"""
+
+
+def _as_json(agent: Description | str) -> dict[str, Any]:
+    if isinstance(agent, str):
+        return {"error": agent}
+    told = asdict(agent)
+    del told["name"]
+    for option in told["options"]:
+        if not isinstance(option["default"], (int, float, str, type(None))):
+            option["default"] = str(option["default"])
+    return told
+
+
+def _told(name: str, agent: Description | str) -> str:
+    """An agent's paragraph: its name, a sentence, what a decision takes, its options."""
+    if isinstance(agent, str):
+        return f"{name}\n{_folded(agent)}"
+    lines = [name, *([_folded(agent.sentence)] if agent.sentence else [])]
+    if agent.milliseconds is not None:
+        lines.append(_folded(f"{_time(agent.milliseconds)} a decision"))
+    options = [_option(option) for option in agent.options]
+    room = WIDTH - len(_INDENT) - GAP - max((len(left) for left, _ in options), default=0)
+    rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
+    return "\n".join([*lines, *([columns(rows, "ll")] if rows else [])])
+
+
+def _option(option: Option) -> tuple[str, str]:
+    """An option as it is written, with its default, and its meaning."""
+    if option.required:
+        return option.name, option.meaning or "has to be given"
+    if option.default is None:
+        return option.name, option.meaning
+    return f"{option.name}={option.default}", option.meaning
+
+
+def _time(milliseconds: float) -> str:
+    """A time in the unit that suits it."""
+    if milliseconds < 0.01:
+        return f"{1000 * milliseconds:.2g} microseconds"
+    return f"{milliseconds:.2g} milliseconds"
+
+
+def _folded(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)

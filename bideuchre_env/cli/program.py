@@ -1,0 +1,100 @@
+"""How the command and the scripts end: with an exit code, and one line for what went wrong."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TextIO
+
+from bideuchre_env._checks import printable
+from bideuchre_env._files import discard_all, reason
+from bideuchre_env.errors import BidEuchreError, OutputError
+from bideuchre_env.runtime.interrupts import raising
+from bideuchre_env.runtime.quitting import INTERRUPTED
+
+FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
+
+
+def exit_code(run: Callable[[], int], name: str) -> int:
+    """What `run` returns; whatever it raises for want of room, files or good input is one line.
+
+    1: something could not be written or read. 2: bad input. 130: Ctrl-C. 141: nobody reads any
+    more. `SystemExit` passes.
+    """
+    _prepare_streams()
+    try:
+        try:
+            return run()
+        finally:
+            sys.stdout.flush()
+    except BidEuchreError as error:
+        complain(str(error), name)
+        return FAILED if isinstance(error, OutputError) else USAGE
+    except KeyboardInterrupt:
+        _say(f"{name}: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
+        _silence(sys.stdout)
+        return BROKEN_PIPE
+    except OSError as error:
+        where = "standard output" if _silence(sys.stdout) else error.filename
+        complain(f"{where}: {reason(error)}" if where else reason(error), name)
+        return FAILED
+
+
+def script(run: Callable[[], int]) -> int:
+    """`exit_code` of a script of this repository; the first Ctrl-C raises `KeyboardInterrupt`."""
+    try:
+        with raising():
+            return exit_code(run, os.path.basename(sys.argv[0]))
+    finally:
+        discard_all()
+
+
+def ending(errors: list[str], interrupted: bool = False) -> int:
+    """The exit code after a result was printed; what could not be written is said on stderr."""
+    sys.stdout.flush()
+    for error in errors:
+        complain(error)
+    return FAILED if errors else INTERRUPTED if interrupted else 0
+
+
+def complain(message: str, name: str = "bideuchre") -> None:
+    """Say in one line what is wrong."""
+    _say(f"{name}: error: {printable(message)}")
+
+
+def _say(line: str) -> None:
+    """A line on stderr, where that can be written."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def _prepare_streams() -> None:
+    """Nothing is read or written where the shell has closed a stream (`>&-`).
+
+    What a terminal's encoding lacks is escaped.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _silence(stream: TextIO) -> bool:
+    """Whether a stream cannot be written; then nothing more is, when the program ends."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError):  # a stream that is no file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return True
+    return False

@@ -1,0 +1,68 @@
+"""The screen: how wide it is, text folded to it, and what every `--help` looks like."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+LEAST, MOST = 60, 100
+VARIANTS, AGENTS = "variants", "agents"
+
+
+def width() -> int:
+    """The columns to write in: the terminal's, 80 in a pipe; at least 60 and at most 100."""
+    return min(max(shutil.get_terminal_size().columns, LEAST), MOST)
+
+
+def folded(text: str, hanging: str = "") -> str:
+    """One paragraph in lines that fit; those after the first begin with `hanging`."""
+    return textwrap.fill(text, width(), subsequent_indent=hanging, break_on_hyphens=False)
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Folds each paragraph of a text by itself; those with an indented line stay as they are."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, max_help_position=24, width=width(), **more)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            block if "\n  " in block else folded(" ".join(block.split()))
+            for block in text.strip().split("\n\n")
+        )
+
+
+def help_of(description: str, examples: Iterable[str], *names: str) -> dict[str, Any]:
+    """What `ArgumentParser` is given for a description, examples and the names to choose from.
+
+    `names` are `VARIANTS` and `AGENTS`, as far as the command takes them.
+    """
+    examples = list(examples)
+    title = "example" if len(examples) == 1 else "examples"
+    parts = ["\n".join((f"{title}:", *(f"  {example}" for example in examples)))]
+    parts += [choices(name) for name in names]
+    return {
+        "description": description,
+        "epilog": "\n\n".join(parts),
+        "formatter_class": HelpFormatter,
+    }
+
+
+def script_help(doc: str | None, *names: str) -> dict[str, Any]:
+    """The same for a script: its docstring's first line, and the examples indented in it."""
+    lines = str(doc).splitlines()
+    examples = [line.strip() for line in lines if line.startswith("    ")]
+    return help_of(lines[0], examples, *names)
+
+
+def choices(kind: str) -> str:
+    """A paragraph with the names of the variants, or of the agents, weakest first."""
+    from bideuchre_env import agents
+    from bideuchre_env.rules.variants import RULES
+
+    names = RULES if kind == VARIANTS else agents.names()
+    title = "variants" if kind == VARIANTS else "agents, weakest first"
+    return f"{title}: {', '.join(names)}"
