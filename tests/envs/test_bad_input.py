@@ -28,8 +28,6 @@ NOT_NUMBERS = [
     np.float64(1.0),
     math.nan,
     math.inf,
-    "1",
-    "pass",
     b"1",
     None,
     [1],
@@ -359,8 +357,8 @@ def test_names_that_are_none():
     from bideuchre_env.rules import actions, cards
 
     acts = actions.of(bideuchre_env.cincinnati_v0.rules)
-    for name in ("bid 6", "bid 4 H", "Pass", "trump X", "AX", "", None, 5, [], HUGE):
-        with pytest.raises(errors.NotationError, match="is no action of this game: pass"):
+    for name in ("bid 6", "bid 4 H", "passs", "trump X", "AX", "", None, 5, [], HUGE):
+        with pytest.raises(errors.NotationError, match=r"is no action of this game.*: pass"):
             acts.parse(name)
         with pytest.raises(errors.NotationError, match="is no card: a rank of"):
             cards.parse_card(name)
