@@ -112,10 +112,6 @@ def remarks(rests: dict[str, dict[str, Any]], absent: list[str]) -> list[str]:
 
 def table(rows: dict[str, dict[str, float]]) -> str:
     """A column per strain, best first; the tricks, then the chance to make each bid."""
-    ordered = sorted(rows.items(), key=lambda row: -row[1]["tricks"])
-    names = list(ordered[0][1])
-    lines = [["", *(strain for strain, _ in ordered)]]
-    for name in names:
-        form = ".2f" if name == "tricks" else ".0%"
-        lines.append([name, *(format(figures[name], form) for _, figures in ordered)])
-    return columns(lines, "l" + "r" * len(ordered))
+    from bideuchre_env.agents.expert.hand_worth import worth_rows
+
+    return columns(worth_rows(rows), "l" + "r" * len(rows))

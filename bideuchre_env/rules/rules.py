@@ -21,7 +21,7 @@ from bideuchre_env.rules.bids import (
     trick_range,
 )
 from bideuchre_env.rules.options import CHOICES, OPTIONS, GameOptions, meaning_of, values_of
-from bideuchre_env.rules.sheet import rule_sheet
+from bideuchre_env.rules.sheet import rule_sheet, rule_table
 from bideuchre_env.rules.toml_file import RulesFile, read_rules_file, written
 
 MAX_COUNT = 10**15
@@ -184,6 +184,9 @@ class Rules(GameOptions):
 
     def __str__(self) -> str:
         return rule_sheet(self)
+
+    def _repr_html_(self) -> str:
+        return rule_table(self)
 
 
 TOML_HEAD = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bideuchre_env._columns import html_table
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.options import GameOptions
 
@@ -22,9 +23,9 @@ _BOTH_OVER = {
 }
 
 
-def rule_sheet(rules: GameOptions) -> str:
-    """The whole game in a page of plain sentences."""
-    sections = (
+def sections(rules: GameOptions) -> tuple[tuple[str, list[str]], ...]:
+    """The parts of a rule sheet: a title, and lines of plain sentences."""
+    return (
         ("Cards", _cards(rules)),
         ("Auction", _auction(rules)),
         ("Bids", _bids(rules)),
@@ -33,11 +34,20 @@ def rule_sheet(rules: GameOptions) -> str:
         ("Scoring", _scoring(rules)),
         ("Game", _game(rules)),
     )
+
+
+def rule_sheet(rules: GameOptions) -> str:
+    """The whole game in a page of plain sentences."""
     return "\n".join(
         f"{title + ':':<10}{line}" if first else " " * 10 + line
-        for title, lines in sections
+        for title, lines in sections(rules)
         for first, line in zip([True] + [False] * len(lines), lines, strict=False)
     )
+
+
+def rule_table(rules: GameOptions) -> str:
+    """The rule sheet as a table in HTML."""
+    return html_table([("", "Rules"), *((name, "\n".join(said)) for name, said in sections(rules))])
 
 
 def _cards(rules: GameOptions) -> list[str]:

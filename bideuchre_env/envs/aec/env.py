@@ -309,6 +309,15 @@ class BidEuchreEnv(Bookkeeping, Face):
             return None
         return text
 
+    def __repr__(self) -> str:
+        name = self.metadata["name"]
+        if not self._has_stream:
+            return f"<{name}: nothing dealt yet>"
+        row = self._states[0]
+        score = "{} to {}".format(*row["score"].tolist())
+        turn = "over" if self._over else f"{self.agent_selection} to act"
+        return f"<{name}: hand {row['hands_dealt']}, {turn}, score {score}>"
+
     def close(self) -> None:
         """Nothing is held open."""
 

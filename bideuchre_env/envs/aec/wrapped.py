@@ -97,6 +97,9 @@ class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
             EnvLogger.error_agent_iter_before_reset()
         return WrappedTurns(self, max_iter)
 
+    def __repr__(self) -> str:
+        return repr(self.env)
+
     def __str__(self) -> str:
         return str(self.env)
 

@@ -113,6 +113,13 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
             return None
         return text
 
+    def __repr__(self) -> str:
+        name, rows = self.metadata["name"], self._rows
+        if not rows.dealt:
+            return f"<{name}, one learner: nothing dealt yet>"
+        score = "{} to {}".format(*rows.states[0]["score"].tolist())
+        return f"<{name}, one learner: in seat {self.seat}, score {score}>"
+
     def close(self) -> None:
         """Nothing is held open."""
 
