@@ -23,7 +23,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown, unknown_options
+from bideuchre_env._checks import MAX_NAME, is_plain_name, printable, shown, unknown_options
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.options import from_file
 
@@ -79,7 +79,7 @@ def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> Rule
     if isinstance(source, str) and not is_rules_file(source) and re.search(r"[\n=]", source):
         file = RulesFile(source)
     elif isinstance(source, (str, PathLike)):
-        file = RulesFile(_text_of(Path(source)), shown(str(source))[1:-1])
+        file = RulesFile(_text_of(Path(source)), _shown_path(Path(source)))
         file.name = Path(source).stem
     else:
         raise RulesError(f"{shown(source)}: the path of a file of rules, or its text")
@@ -104,17 +104,21 @@ def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> Rule
     return file
 
 
+def _shown_path(path: Path) -> str:
+    return printable(str(path))[:200]
+
+
 def _text_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise RulesError(f"{path}: too large for a file of rules")
+            raise RulesError(f"{_shown_path(path)}: too large for a file of rules")
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
-        raise RulesError(f"{path}: cannot be read: {error.strerror}") from None
+        raise RulesError(f"{_shown_path(path)}: cannot be read: {error.strerror}") from None
     except ValueError as error:  # no UTF-8, or a path with a zero
-        raise RulesError(f"{shown(str(path))}: no text in UTF-8 ({error})") from None
+        raise RulesError(f"{_shown_path(path)}: no text in UTF-8 ({error})") from None
 
 
 def written(name: str, value: Any) -> str:

@@ -131,6 +131,9 @@ def test_what_is_no_file(tmp_path, monkeypatch):
         ("odd.toml", "odd.toml.*: no text in UTF-8"),
         ("large.toml", "large.toml: too large"),
         ("a\0.toml", "a.*.toml"),
+        ("größer.toml", "größer.toml: cannot be read: No such file"),
+        ("x" * 10**5, f"{'x' * 200}: cannot be read: File name too long"),
+        ("\x1b[31m.toml", r"\\x1b\[31m.toml: cannot be read"),
         (5, "5: the path of a file of rules, or its text"),
         (None, "None: the path of a file of rules, or its text"),
     ):
