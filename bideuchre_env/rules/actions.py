@@ -72,7 +72,8 @@ class Actions:
     def no_action(self, name: Any) -> str:
         """What an error says of a name that is none, with the nearest one."""
         near = isinstance(name, str) and len(name) <= _LONGEST
-        return f"{typed(name)} is no action of this game{did_you_mean(name, self.names) * near}"
+        close = did_you_mean(name, self.names) if near else ""
+        return f"{typed(name)} is no action of this game{close}"
 
     def _example(self) -> str:
         bids = self.names[1 : self.trump_offset]

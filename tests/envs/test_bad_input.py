@@ -157,7 +157,7 @@ def broken_deals():
     yield [good[0] + good[3][:1], *good[1:3], good[3][1:]], "seat 0: 7 cards"
     yield changed(0, 0, "9D"), "9. is dealt . times"
     yield changed(2, 3, "AS"), "is dealt . times"
-    for card in ("1C", "9c", "C9", "", "10C", "joker", None, 9, ["9C"], "9C ", HUGE):
+    for card in ("1C", "9X", "C9", "", "100C", "joker", None, 9, ["9C"], "9C9C", "♣", HUGE):
         yield changed(1, 5, card), "seat 1: .* is no card"
 
 

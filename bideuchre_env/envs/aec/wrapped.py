@@ -80,7 +80,8 @@ class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
             EnvLogger.warn_step_after_terminated_truncated()
             return
         if action is not None:
-            whole_action(action, self.env.rules, f"{self.env.agent_selection}: ")
+            who = f"{self.env.agent_selection}: "
+            whole_action(action, self.env.rules, who, self.env._states)
         self.env.step(action)
 
     def last(
