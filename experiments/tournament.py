@@ -7,8 +7,9 @@
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
 settled the question. It writes a folder with `results.csv` (a line per pair), `results.json` (all
-figures), `results.md` (ratings and two tables per variant) and `results.png` (the first of them,
-drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
+figures), `results.md` (ratings and two tables per variant) and `results-light.svg` and
+`results-dark.svg` (the first of them, drawn for light and for dark pages; they need
+`pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
 only the pair that is being played; the picture is drawn last.
 """
 
@@ -159,20 +160,12 @@ def finish(args: Args, results: list[Result], rated: Ratings, interrupted: bool)
         write(args, results, rated)
         written = ["results.md", "results.csv", "results.json"]
         try:
-            picture(args, results, rated)
-            written.append("results.png")
+            draw(args.out / "results", json.loads(as_json(results, rated, args)))
+            written += ["results-light.svg", "results-dark.svg"]
         except ImportError:
             print('no picture: it needs matplotlib, pip install -e ".[plot]"', file=sys.stderr)
         print(f"written to {args.out}: {', '.join(written)}")
     return 130 if interrupted else 0
-
-
-def picture(args: Args, results: list[Result], rated: Ratings) -> None:
-    """Draw the tables of points per hand."""
-    title = f"Every agent against every agent: {length(args)} a pair, ± 95 % interval; "
-    title += "ratings at the left"
-    tables = {result.variant: matrix(results, result.variant) for result in results}
-    draw(args.out / "results.png", tables, rated, args.agents, title)
 
 
 def rate(results: list[Result], variant: str) -> dict[str, Interval]:
@@ -246,6 +239,7 @@ def csv_row(result: Result) -> tuple[Any, ...]:
 def as_json(results: list[Result], rated: Ratings, args: Args) -> str:
     """Everything, as one object."""
     data = {
+        "agents": args.agents,
         "boards": args.boards,
         "games": args.games,
         "sprt": args.sprt,
