@@ -51,85 +51,13 @@ vec.reset(seed=1)
 for _ in range(20):
     vec.step(vec.sample())
 """
-GAMES = """
-import contextlib, itertools, numpy, bideuchre_env
-from bideuchre_env import rollout, selfplay
-game = bideuchre_env.barrie_v0
-env = game.raw_env()
-env.reset(seed=1)
-for agent in env.agent_iter():
-    observation, _, terminated, truncated, _ = env.last()
-    if terminated or truncated:
-        break
-    env.state()
-    env.resample_hidden(0, numpy.random.default_rng(0))
-    env.step(int(observation["action_mask"].nonzero()[0][-1]))
-record = env.record
-bideuchre_env.GameRecord.loads(record.dumps())
-env.reset(options={"deal": record.hands[0]["deal"]})
-with contextlib.suppress(ValueError):
-    env.step(int(env.last()[0]["action_mask"].argmin()))  # the refusal names what is legal
-for a, b in itertools.combinations_with_replacement(("random", "cautious", "rule"), 2):
-    selfplay.play(game, a, b, games=2)
-    selfplay.play(game, a, b, boards=2)
-for threads in (1, 2):
-    vec = game.vec(64, threads=threads)
-    vec.reset(seed=1)
-    for _ in range(400):
-        vec.step(vec.sample())
-    vec.observe(0)
-    vec.state()
-    vec.set_state(vec.get_state())
-for opponents in ("random", "rule", bideuchre_env.agents.make("random", game.rules)):
-    rows, row = game.solo_vec(64, opponents=opponents), game.solo(opponents=opponents)
-    seen, observed = rows.reset(seed=1)[0], row.reset(seed=1)[0]
-    for _ in range(100):
-        seen = rows.step(seen["action_mask"].argmax(axis=1))[0]
-        observed, _, over, cut, _ = row.step(int(observed["action_mask"].argmax()))
-        if over or cut:
-            observed = row.reset()[0]
-for policy, observe in itertools.product(("random", "rule"), (False, True)):
-    rollout.rollout(game, policy=policy, hands=64, seed=1, observe=observe)
+PLAY = """
+from bideuchre_env.evaluation.warm_up import PARTS
+for part in NAMES:
+    PARTS[part].play()
 """
-EXPERT = """
-import bideuchre_env
-from bideuchre_env import agents, selfplay
-selfplay.play("barrie_v0", "expert", "expert", games=2)
-agents.make("expert", bideuchre_env.simplified_v0.rules)  # a game by rounds
-"""
-SEARCHER = """
-import bideuchre_env
-from bideuchre_env import agents, selfplay
-rules = bideuchre_env.barrie_v0.rules
-selfplay.play("barrie_v0", agents.make("NAME:worlds=8", rules, seed=0), "rule", boards=2)
-"""
-PIMC, INFERENCE = SEARCHER.replace("NAME", "pimc"), SEARCHER.replace("NAME", "inference")
-SOLVER = """
-import bideuchre_env
-from bideuchre_env import solver
-game = bideuchre_env.barrie_v0
-env = game.raw_env(episode="hand")
-env.reset(seed=1)
-for agent in env.agent_iter():
-    observation, _, terminated, truncated, _ = env.last()
-    if terminated or truncated:
-        break
-    env.step(int(observation["action_mask"].nonzero()[0][-1]))
-deal = env.record.hands[0]["deal"]
-middle = {"ply": 20, "hand": 0}
-solver.solve(env.record, **middle)
-solver.solve_moves(env.record, **middle)
-for tricks in range(game.rules.tricks):
-    solver.can_make(env.record, tricks, **middle)
-solver.analyse(env.record)
-solver.par(deal, game.rules, dealer=0)
-solver.best_exchange(deal, game.rules, declarer=0, strain="H", cards=1)
-solver.solve_batch([deal], game.rules, strain="H", declarer=0)
-"""
-EVERYTHING, SEARCH = GAMES + EXPERT, PIMC + INFERENCE + SOLVER
-HALVES = (GAMES + SOLVER + INFERENCE, EXPERT + PIMC)
-"""Two programs that compile everything between them, in about the same time, the last of one with
-what the other has compiled by then."""
+EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert')")
+SEARCH = PLAY.replace("NAMES", "('search', 'solver')")
 FOOTER = """
 import json, os, sys, time
 def peak():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +23,7 @@ _LOCKS = find_spec("fcntl") is not None  # not on Windows
 _BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _waiting: set[Output] = set()  # reserved, with nothing in their place yet
+before_quitting: set[Callable[[], None]] = set()  # what has something to write even then
 
 
 class Output:
@@ -250,6 +251,8 @@ def beside(path: PathLike) -> Path:
 
 def discard_all() -> None:
     """Remove every file that has not taken its place, before the program ends at once."""
+    for finish in list(before_quitting):
+        finish()
     for output in list(_waiting):
         output.discard()
 

@@ -9,7 +9,7 @@ do so, and the share of whole games that the stronger agent wins. Rungs of fast 
 `--boards` and `--games`, those of agents that search `--search-boards` and `--search-games`. The
 time of a decision is processor time.
 
-A rung is played in parts: part k has the seed `--seed` + k and 100,000 boards or 10,000 games; 100
+A rung is played in parts: part k has the seed `--seed` + k and 100,000 boards or 2,000 games; 100
 boards or 20 games where an agent searches. Each part is kept in the folder `--out` as JSON and is
 not played again, so Ctrl-C loses only the part being played, and more boards add parts: take
 another folder, or empty it, when the agents have changed. `--write FILE` puts the table into a
@@ -42,7 +42,7 @@ from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
 from bideuchre_env.runtime.jit import new_rows
 
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
-PART = {"boards": (100_000, 100), "games": (10_000, 20)}  # of fast agents, of those that search
+PART = {"boards": (100_000, 100), "games": (2_000, 20)}  # of fast agents, of those that search
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
 
 Part = dict[str, Any]

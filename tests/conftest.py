@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.script_modules import loaded
 
 from bideuchre_env.runtime import jit
+
+HALVES = (("game", "rule", "learner", "solver"), ("expert", "search"))
 
 settings.register_profile(
     "repeatable",
@@ -30,11 +31,13 @@ def pytest_xdist_setupnodes() -> None:
     if not jit.CACHE_FOLDER or compiled.exists():
         return
     print("compiling the kernels in two processes, a minute or two; they are kept", flush=True)
-    with loaded("benchmarks", "startup") as [startup]:
-        halves = [
-            subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
-            for program in startup.HALVES
-        ]
+    program = "from bideuchre_env.evaluation import warm_up; warm_up.compile_parts(%r)"
+    halves = [
+        subprocess.Popen(
+            [sys.executable, "-c", program % (half,)], stderr=subprocess.PIPE, text=True
+        )
+        for half in HALVES
+    ]
     errors = [half.communicate()[1] for half in halves]
     for half, error in zip(halves, errors, strict=True):
         if half.returncode:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from bideuchre_env import __version__
-from bideuchre_env.cli import agents, bench, hand, match, records, selfplay, variants
+from bideuchre_env.cli import agents, bench, compile, hand, match, records, selfplay, variants
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (selfplay, match, agents, variants, records, hand, bench)
+COMMANDS = (selfplay, match, agents, variants, records, hand, bench, compile)
 
 
 _WELCOME = """\
@@ -30,7 +30,7 @@ _TRY = (
 )
 _MORE = """\
 bideuchre --help lists all commands; bideuchre COMMAND --help explains one. What is used for the
-first time is compiled first, which takes up to a minute, once."""
+first time is compiled first, which takes up to a minute, once; bideuchre compile does it all."""
 
 
 class Parser(argparse.ArgumentParser):

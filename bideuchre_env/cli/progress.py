@@ -23,6 +23,8 @@ def progress_bar(title: str, unit: str) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
     from rich.table import Column
 
+    from bideuchre_env.runtime import jit
+
     one_line = Column(no_wrap=True)
     bar = Bar(
         TextColumn("{task.description}", markup=False, table_column=one_line),
@@ -49,5 +51,9 @@ def progress_bar(title: str, unit: str) -> Iterator[Progress]:
         text = f"{done:,}/{total:,} {unit}  {rate:,.0f} decisions/s"
         bar.update(task, completed=done, total=total, text=text)
 
-    with bar:
+    def compiling(part: str, done: int, total: int) -> None:
+        text = f"compiling {part}, {done} of {total} kernels"
+        bar.update(task, completed=done, total=total, text=text)
+
+    with bar, jit.compiling.shown_by(compiling):
         yield update

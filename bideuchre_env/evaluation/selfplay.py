@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from bideuchre_env._checks import is_whole
-from bideuchre_env._files import PathLike
+from bideuchre_env._files import PathLike, before_quitting
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -82,10 +82,12 @@ def play(
         with RecordWriter(out, overwrite=overwrite) as writer:
             n_slots = len(runner.states)
             recorder = Recorder(writer, game.rules, game.name, names, first, n_slots)
+            before_quitting.add(recorder.close)
             try:
                 interrupted = runner.run(_per_game(progress, mode), recorder)
             finally:
                 recorder.close()
+                before_quitting.discard(recorder.close)
             out, unwritten = out if writer.lines else None, recorder.error
     scores = Scores.of_totals(runner.totals)
     return Result(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import Any
 
@@ -154,7 +154,7 @@ def packed(plan: Plan) -> bytes:
             sent[own] = registry.registered[own]
         try:
             with without_main():
-                pickle.dumps(sent.get(own, agent) if own else agent)
+                ForkingPickler.dumps(sent.get(own, agent) if own else agent)
         except Exception as error:
             what = f"{agent!r}, which is registered here," if own else shown(agent)
             raise OptionError(
@@ -162,13 +162,13 @@ def packed(plan: Plan) -> bytes:
                 "by its file, as ./file.py:Agent, import it from a module, or play with workers=1"
             ) from None
     with without_main():
-        return pickle.dumps((sent, plan))
+        return bytes(ForkingPickler.dumps((sent, plan)))
 
 
 def unpacked(work: bytes) -> Plan:
     """The plan, in the process that plays by it."""
     try:
-        sent, plan = pickle.loads(work)
+        sent, plan = ForkingPickler.loads(work)
     except Exception as error:
         raise OptionError(f"an agent cannot be read: {in_one_line(error)}") from None
     registry.registered.update(sent)

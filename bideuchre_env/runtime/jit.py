@@ -5,7 +5,6 @@ What is compiled is kept between runs (`cache.py`). Other targets would be added
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -19,7 +18,10 @@ from numba.core import event as _numba_event
 from numba.core import types as _types
 
 from bideuchre_env.runtime.cache import cache_folder
+from bideuchre_env.runtime.compiling import Compiling
 from bideuchre_env.runtime.kernel_files import kernel_cache
+from bideuchre_env.runtime.linking import KERNELS as LINKED
+from bideuchre_env.runtime.linking import LinkedImpl, LinkedPipeline, WholePipeline
 from bideuchre_env.runtime.plain import PlainRow, plain_kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,7 +41,9 @@ _OPTIONS: dict[str, Any] = {
     "_nrt": bool(config.BOUNDSCHECK),  # no reference counts; views of rows need them, see `row_of`
     "no_cfunc_wrapper": True,
 }
-_log = logging.getLogger("bideuchre_env")
+KERNELS: list[Any] = []
+"""All kernels, as far as they are imported, and `ENTRIES` those that Python calls."""
+ENTRIES: list[Any] = []
 
 
 def kernel(function: F) -> F:
@@ -62,17 +66,28 @@ def inline_kernel(function: F) -> F:
 
 def entry_kernel(function: F) -> F:
     """A kernel that Python calls; kernels may, too."""
-    return _compile(function) if JIT else kernel(function)
+    if not JIT:
+        return kernel(function)
+    compiled = _compile(function)
+    ENTRIES.append(compiled)
+    return compiled
 
 
 def _compile(function: F, **options: Any) -> F:
     # numba keeps code by the path of its source: one name for it, whichever link it is read by
     path = os.path.realpath(function.__code__.co_filename)
     function.__code__ = function.__code__.replace(co_filename=path)
+    pipeline = LinkedPipeline if "no_cpython_wrapper" in options else WholePipeline
+    if not config.BOUNDSCHECK:  # whose errors need more of numba
+        options["pipeline_class"] = pipeline
     compiled: Any = numba.njit(**_OPTIONS, **options)(function)
     if CACHE_FOLDER:
         compiled._cache = kernel_cache(function, CACHE_FOLDER)
+        if options.get("pipeline_class") is LinkedPipeline and hasattr(compiled._cache, "_impl"):
+            compiled._cache._impl = LinkedImpl(function)
+    LINKED[f"{function.__module__}.{function.__qualname__}"] = compiled
     _widen_arguments(compiled)
+    KERNELS.append(compiled)
     return cast(F, compiled)
 
 
@@ -108,24 +123,9 @@ def _for_kernels_alone(function: F) -> F:
     return function
 
 
-class _Announcer(_event.Listener):  # type: ignore[misc]
-    """Says, once in a process, that kernels are being compiled, so that nobody thinks it hangs."""
-
-    def on_start(self, event: Any) -> None:
-        """A function is about to be compiled; it may be somebody else's."""
-        if str(event.data["dispatcher"].py_func.__module__).startswith("bideuchre_env."):
-            _event.unregister("numba:compile", self)
-            _log.warning(
-                "bideuchre_env: compiling its kernels, a few seconds to a minute; they are %s",
-                "kept for next time" if CACHE_FOLDER else "not kept: no folder can be written",
-            )
-
-    def on_end(self, event: Any) -> None:
-        """Nothing is said."""
-
-
+compiling = Compiling(KERNELS, bool(CACHE_FOLDER))
 if JIT:
-    _event.register("numba:compile", _Announcer())
+    _event.register("numba:compile", compiling)
 
 
 def direct(function: F, *like: Any) -> F:

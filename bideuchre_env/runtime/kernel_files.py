@@ -34,6 +34,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     Use `kernel_cache`, which says where the files are.
     """
 
+    _cache_file: Any
     said = False  # in this process, on what is wrong
     keeping = True  # until a kernel could not be written
 
@@ -108,6 +109,12 @@ def kernel_cache(function: Any, folder: str) -> Any:
         return caching.NullCache()
     finally:
         config.CACHE_DIR = before
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether code of a function is kept, for whatever types."""
+    cache = compiled._cache
+    return isinstance(cache, KernelCache) and os.path.exists(cache._cache_file._index_path)
 
 
 def _check(path: str) -> None:

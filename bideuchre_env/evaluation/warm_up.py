@@ -1,0 +1,160 @@
+"""Plays a little of everything, so that all kernels are compiled beforehand, part by part."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env import agents
+from bideuchre_env.envs.aec.env import BidEuchreEnv
+from bideuchre_env.envs.registration import variants
+from bideuchre_env.evaluation import rollout, selfplay
+from bideuchre_env.records.record import GameRecord
+from bideuchre_env.runtime import jit
+from bideuchre_env.solver.inputs import act, opened_hand
+
+GAME = variants["barrie_v0"]
+
+
+class Part(NamedTuple):
+    """Kernels that are compiled together."""
+
+    title: str
+    modules: tuple[str, ...]
+    """Where the kernels are that Python calls in it."""
+    play: Callable[[], None]
+    """Calls every one of them."""
+
+
+def play_game() -> None:
+    """One table, its record, its hidden cards dealt again; many tables; random players' boards."""
+    env = GAME.raw_env()
+    env.reset(seed=1)
+    env.state()
+    env.resample_hidden(0, np.random.default_rng(0))
+    record = played(env)
+    GameRecord.loads(record.dumps())
+    env.reset(options={"deal": record.hands[0]["deal"]})
+    act(opened_hand(record.hands[0], GAME.rules), GAME.rules, "pass")
+    with contextlib.suppress(ValueError):
+        env.step(
+            int(env.observe(env.agent_selection)["action_mask"].argmin())
+        )  # the refusal names what is legal
+    for threads in (1, 2):
+        vec = GAME.vec(64, threads=threads)
+        vec.reset(seed=1)
+        for _ in range(400):
+            vec.step(vec.sample())
+        vec.observe(0)
+        vec.state()
+        vec.set_state(vec.get_state())
+    play_boards("random", "cautious")
+
+
+def played(env: BidEuchreEnv) -> GameRecord:
+    """The record of an environment, played to the end."""
+    while (mask := env.observe(env.agent_selection)["action_mask"]).any():
+        env.step(int(mask.nonzero()[0][-1]))
+    return env.record
+
+
+def play_boards(a: str, b: str) -> None:
+    """Boards and whole games between two agents."""
+    selfplay.play(GAME, a, b, games=2)
+    selfplay.play(GAME, a, b, boards=2)
+
+
+def play_learner() -> None:
+    """One learner among players of each kind; whole hands inside one kernel."""
+    for opponents in ("random", "rule", agents.make("random", GAME.rules)):
+        rows, row = GAME.solo_vec(64, opponents=opponents), GAME.solo(opponents=opponents)
+        seen, observed = rows.reset(seed=1)[0], row.reset(seed=1)[0]
+        for _ in range(100):
+            seen = rows.step(seen["action_mask"].argmax(axis=1))[0]
+            observed, _, over, cut, _ = row.step(int(observed["action_mask"].argmax()))
+            if over or cut:
+                observed = row.reset()[0]
+    for policy in ("random", "rule"):
+        for observe in (False, True):
+            rollout.rollout(GAME, policy=policy, hands=64, seed=1, observe=observe)
+
+
+def play_expert() -> None:
+    """The expert, in a game by rounds, too."""
+    play_boards("expert", "random")
+    agents.make("expert", variants["simplified_v0"].rules)
+
+
+def play_search() -> None:
+    """Both agents that search, with few worlds."""
+    for name in ("pimc", "inference"):
+        selfplay.play(GAME, agents.make(f"{name}:worlds=8", GAME.rules, seed=0), "random", boards=2)
+
+
+def play_solver() -> None:
+    """Positions, whole deals, and the cards of a record."""
+    from bideuchre_env import solver
+
+    env = GAME.raw_env(episode="hand")
+    env.reset(seed=1)
+    record = played(env)
+    deal = record.hands[0]["deal"]
+    for tricks in range(GAME.rules.tricks):
+        solver.can_make(record, tricks, ply=20, hand=0)
+    solver.solve(record, ply=20, hand=0)
+    solver.solve_moves(record, ply=20, hand=0)
+    solver.analyse(record)
+    solver.par(deal, GAME.rules, dealer=0)
+    solver.best_exchange(deal, GAME.rules, declarer=0, strain="H", cards=1)
+    solver.solve_batch([deal], GAME.rules, strain="H", declarer=0)
+
+
+PARTS = {
+    "game": Part(
+        "the game",
+        (
+            *("core.one_row", "core.rows", "core.observation.resample", "core.validity"),
+            *("envs.vector.threads", "records.transcript", "evaluation.boards"),
+            *("agents.base", "agents.random_agents"),
+        ),
+        play_game,
+    ),
+    "rule": Part("the rule player", ("agents.rule.agent",), lambda: play_boards("rule", "random")),
+    "learner": Part("one learner", ("envs.solo.rows", "evaluation.rollout"), play_learner),
+    "expert": Part(
+        "the expert",
+        ("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),
+        play_expert,
+    ),
+    "search": Part(
+        "the search", ("agents.search.candidates", "agents.search.likelihood"), play_search
+    ),
+    "solver": Part("the solver", ("solver.inputs", "solver.par", "solver.values"), play_solver),
+}
+_NEEDED = {"random": (), "cautious": (), "rule": ("rule",), "expert": ("expert",)}
+_SEARCH = ("expert", "search")
+
+
+def parts_for(names: Sequence[str]) -> tuple[str, ...]:
+    """The parts that matches between agents take, by name; those of a user's own take no more."""
+    own = {agents.parse(name)[0] for name in names}
+    asked = {part for name in own & set(agents.names()) for part in _NEEDED.get(name, _SEARCH)}
+    return tuple(name for name in PARTS if name in asked or name == "game")
+
+
+def compile_parts(names: Sequence[str] = tuple(PARTS)) -> tuple[int, float]:
+    """Compile what is not compiled yet of these parts; how many kernels, in how many seconds."""
+    before, started = len(jit.compiling.compiled), time.perf_counter()
+    for name in names:
+        part = PARTS[name]
+        modules = {import_module(f"bideuchre_env.{module}").__name__ for module in part.modules}
+        entries = [each for each in jit.ENTRIES if each.py_func.__module__ in modules]
+        if jit.compiling.missing(entries):
+            with jit.compiling.whole(part.title, entries):
+                part.play()
+    return len(jit.compiling.compiled) - before, time.perf_counter() - started

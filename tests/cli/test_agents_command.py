@@ -1,0 +1,126 @@
+"""`bideuchre agents`, and agents of one's own on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+from support.own_agents import write_file
+
+from bideuchre_env import agents
+from bideuchre_env.agents import catalogue, registry
+from bideuchre_env.agents.making import options_of
+from bideuchre_env.agents.naming import find, kinds_of
+from bideuchre_env.cli import main as cli
+
+
+@pytest.fixture(autouse=True)
+def _a_folder_of_ones_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "registered", {})
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    write_file(tmp_path)
+
+
+def run(*arguments):
+    """The exit code of a command."""
+    try:
+        return cli.main(list(arguments))
+    except SystemExit as end:
+        return end.code
+
+
+def test_every_agent_of_the_package_is_told_of():
+    """A sentence, a time, and a meaning for every option a name can give."""
+    assert set(catalogue.SENTENCES) == set(catalogue.MILLISECONDS) == set(registry.BUILT_IN)
+    for name in registry.BUILT_IN:
+        taken = {key for key, each in options_of(find(name)).items() if kinds_of(each)}
+        assert taken <= set(catalogue.MEANINGS.get(name, {}))
+
+
+def test_the_list_has_all_and_fits_a_screen(capsys):
+    assert run("agents") == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    for name in agents.names():
+        assert f"\n{name}\n  {catalogue.SENTENCES[name]}\n" in f"\n{out}"
+    assert "  worlds=200 " in out
+    assert "./file.py:AGENT" in out
+
+
+def test_the_list_as_json(capsys):
+    assert run("agents", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert tuple(told) == agents.names()
+    assert told["random"]["options"] == []
+    assert told["pimc"]["milliseconds"] > 1
+    worlds = {"name": "worlds", "default": 200, "required": False}
+    assert {**worlds, "meaning": "deals that a card is tried in"} in told["pimc"]["options"]
+
+
+def test_installed_and_registered_agents_are_listed_and_one_that_is_torn_says_so(
+    monkeypatch, capsys
+):
+    entries = [
+        EntryPoint("theirs", "support.own_agents:Told", registry.GROUP),
+        EntryPoint("torn", "nowhere_at_all:Agent", registry.GROUP),
+    ]
+    installed = {entry.name: entry for entry in entries}
+    monkeypatch.setattr(registry, "installed", lambda: installed)
+    agents.register("mine", lambda rules, *, depth: None)
+    assert run("agents") == 0
+    out = capsys.readouterr().out
+    assert "\ntheirs\n  Notes what it is told of the game, and takes" in out
+    assert "  depth=1" in out
+    assert "\ntorn\n  agent 'torn' (nowhere_at_all:Agent): ModuleNotFoundError" in out
+    assert "\nmine\n  depth   has to be given\n" in out
+    assert run("agents", "--json") == 0
+    assert "nowhere_at_all" in json.loads(capsys.readouterr().out)["torn"]["error"]
+
+
+def test_one_agent_of_ones_own(capsys):
+    assert run("agents", "./mine.py:Net") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("./mine.py:Net\n  The legal action with the most weight.\n")
+    assert "weights   " in out
+    assert "scale=1.0" in out
+    assert "flag" not in out
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("agents experd", "did you mean 'expert'?"),
+        ("agents ./mine.py:Nett", "did you mean 'Net'?"),
+        ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
+        ("match ./mine.py:Net:weights=c.npz rule", "FileNotFoundError"),
+        ("match ./nothing.py:Net rule", "there is no file './nothing.py'"),
+        ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
+        ("selfplay --hands 10", "--hands is called --boards"),
+    ],
+)
+def test_what_goes_wrong_in_an_agent_is_one_line(command, told, capsys, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    assert run(*command.split()) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert told in err
+    assert [path for path in sorted(tmp_path.iterdir()) if path.suffix != ""] == before
+
+
+def test_two_checkpoints_of_ones_own_in_one_line(capsys):
+    names = [f"./mine.py:Net:weights={each}.npz" for each in "ab"]
+    assert run("match", *names, "--boards", "8", "--games", "3", "--json", "-") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["agents"] == list(data["contracts"]) == names
+    assert (data["mode"], sum(data["games"].values())) == ("boards", 4)
+
+
+def test_self_play_records_name_agents_of_ones_own(capsys):
+    pair = ["./mine.py:First", "mine:Last"]
+    assert run("selfplay", "--agents", *pair, "--boards", "4", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["mode"], data["agents"]) == ("boards", pair)
+    assert data["records"].endswith("-._mine.py_First-mine_Last-seed0.jsonl")

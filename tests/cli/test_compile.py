@@ -1,0 +1,79 @@
+"""`bideuchre compile`: everything beforehand, and nothing a second time."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from bideuchre_env.cli import main as cli
+from bideuchre_env.evaluation import warm_up
+from bideuchre_env.runtime import jit
+
+
+def run(capsys, *arguments):
+    """The exit code, and what was printed."""
+    code = cli.main(arguments)
+    return code, *capsys.readouterr()
+
+
+def test_nothing_is_left_to_do(capsys):
+    """It says so, and where everything is kept."""
+    warm_up.compile_parts(("game",))
+    code, out, _ = run(capsys, "compile", "--agents", "random")
+    assert (code, out) == (0, f"everything is compiled already, and kept in {jit.CACHE_FOLDER}\n")
+
+
+def test_what_was_done_is_told(capsys, monkeypatch):
+    """How many kernels, how long, and where they are."""
+    asked = []
+    monkeypatch.setattr(warm_up, "compile_parts", lambda names: asked.append(names) or (1234, 61.7))
+    code, out, _ = run(capsys, "compile")
+    assert (code, out) == (0, f"1,234 kernels compiled in 62 seconds, kept in {jit.CACHE_FOLDER}\n")
+    run(capsys, "compile", "--agents", "rule", "cautious")
+    assert asked == [tuple(warm_up.PARTS), ("game", "rule")]
+
+
+def test_a_wrong_agent_is_one_line(capsys):
+    code, out, err = run(capsys, "compile", "--agents", "nobody")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "nobody" in err
+
+
+@pytest.mark.parametrize(("setting", "value"), [("JIT", False), ("CACHE_FOLDER", "")])
+def test_what_cannot_be_compiled_or_kept_is_one_line(setting, value, capsys, monkeypatch):
+    monkeypatch.setattr(jit, setting, value)
+    code, out, err = run(capsys, "compile")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "NUMBA_DISABLE_JIT" in err if setting == "JIT" else "NUMBA_CACHE_DIR" in err
+
+
+def fresh(folder, *arguments):
+    """What a command prints in a process of its own, with kernels kept in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bideuchre_env.cli", *arguments],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_after_it_nothing_is_compiled(tmp_path):
+    """From an empty folder: a line per part, as many kernels as it says, and then none."""
+    out, err = fresh(tmp_path, "compile")
+    parts = re.findall(r"compiling ([\w ]+), (\d+) kernels", err)
+    assert [part for part, _ in parts] == [part.title for part in warm_up.PARTS.values()]
+    assert int(out.partition(" ")[0]) == sum(int(number) for _, number in parts)
+    assert fresh(tmp_path, "compile")[0].startswith("everything is compiled already")
+    for arguments in (
+        ("selfplay", "--games", "2"),
+        ("match", "pimc:worlds=4", "expert", "--boards", "2"),
+        ("match", "inference:worlds=4", "cautious", "--boards", "2"),
+        ("hand", "JH JD AH KH QS 9C"),
+    ):
+        assert "compiling" not in fresh(tmp_path, *arguments)[1]

@@ -1,0 +1,50 @@
+"""All kernels are compiled beforehand, in parts whose numbers are right."""
+
+from importlib import import_module
+
+import pytest
+
+from bideuchre_env.evaluation import warm_up
+from bideuchre_env.runtime import jit
+
+
+@pytest.mark.parametrize("name", warm_up.PARTS)
+def test_a_part_plays_every_kernel_that_python_calls_in_it(name):
+    """So that the number of its kernels is the number that are compiled."""
+    part = warm_up.PARTS[name]
+    part.play()
+    modules = {import_module(f"bideuchre_env.{module}").__name__ for module in part.modules}
+    entries = [each for each in jit.ENTRIES if each.py_func.__module__ in modules]
+    assert {each.py_func.__module__ for each in entries} == modules
+    assert [each.py_func.__name__ for each in entries if not each.overloads] == []
+
+
+def test_the_parts_have_every_kernel():
+    """Each that Python calls is in one of them."""
+    for name in warm_up.PARTS:
+        for module in warm_up.PARTS[name].modules:
+            import_module(f"bideuchre_env.{module}")
+    named = {
+        f"bideuchre_env.{module}" for part in warm_up.PARTS.values() for module in part.modules
+    }
+    package = {each.py_func.__module__ for each in jit.ENTRIES}
+    assert {name for name in package if name.startswith("bideuchre_env.")} == named
+
+
+def test_what_is_compiled_is_not_compiled_again():
+    """Neither here nor, as it is kept, in the next process."""
+    warm_up.compile_parts(("game", "rule"))
+    assert warm_up.compile_parts(("game", "rule"))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "parts"),
+    [
+        (["random", "cautious"], ("game",)),
+        (["rule", "random"], ("game", "rule")),
+        (["expert"], ("game", "expert")),
+        (["pimc:worlds=20", "rule"], ("game", "rule", "expert", "search")),
+    ],
+)
+def test_agents_take_their_parts(names, parts):
+    assert warm_up.parts_for(names) == parts
