@@ -3,15 +3,12 @@
     python experiments/ladder_picture.py
     python experiments/ladder_picture.py --ladder runs/ladder.json --out runs
 
-It reads what `ladder.py --json` wrote, and writes `ladder-light.svg` and `ladder-dark.svg`. It needs
-matplotlib.
+It reads what `ladder.py --json` wrote, and writes `ladder-light.svg` and `ladder-dark.svg`.
+It needs matplotlib.
 """
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from dataclasses import dataclass, field
@@ -64,8 +61,8 @@ def panels(rungs: list[dict[str, Any]], look: Look) -> Figure:
         fontsize=10.5,
     )
     figure.supxlabel(
-        "points per hand, steps added up; each step with its 95 % interval, the share of whole games\n"
-        "that the agent wins against the one below it, and its time for a decision",
+        "points per hand, steps added up; each step with its 95 % interval, the share of whole\n"
+        "games that the agent wins against the one below it, and its time for a decision",
         fontsize=9,
     )
     return figure

@@ -8,9 +8,6 @@ A panel for each variant; `tournament.py` draws the same when it is done. It nee
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from dataclasses import dataclass, field
