@@ -265,7 +265,7 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
         "decision's time is the mean over the agent's matches.",
         "",
         "The second table has, for both agents of a pair in its order, contracts made and set, and "
-        "bids alone, tried and made; then the boards on which both came out even; the factor by "
+        "lone bids tried and made; then the boards on which both scored alike, and the number by "
         "which playing every deal twice divides the variance of points per hand"
         + ("; and the first agent's share of whole games." if args.games else "."),
     ]
@@ -280,7 +280,12 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
         scores = matrix(results, variant)
         if not scores:
             continue
-        lines += ["", f"## {variant}", "", f"| | {' | '.join(args.agents)} | rating | a decision |"]
+        lines += [
+            "",
+            f"## {variant}",
+            "",
+            f"| | {' | '.join(args.agents)} | rating | decision time |",
+        ]
         lines += ["|---" * (len(args.agents) + 3) + "|"]
         for row in args.agents:
             cells = [
@@ -296,9 +301,9 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
 
 def details(results: list[Result], args: Args) -> list[str]:
     """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
-    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tie boards"]
+    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
     columns += (
-        ["variance factor"]
+        ["variance divided by"]
         + ["games won"] * bool(args.games)
         + ["sequential test"] * bool(args.sprt)
     )

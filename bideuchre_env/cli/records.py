@@ -100,7 +100,7 @@ def show(arguments: argparse.Namespace) -> int:
     for name, numbers in asked.items():
         for number in numbers or []:
             if number is not None and number < 1:
-                raise OptionError(f"{name} {number}: 1 or more")
+                raise OptionError(f"{name} {number}: it must be 1 or more")
     from bideuchre_env.records.render import record_view
 
     console = _console()

@@ -116,7 +116,7 @@ def test_show_prints_the_hands_asked_for(games, capsys):
     assert f"no hand 99; the longest game it shows has {hands} hands" in err
     assert err.count("\n") == 1
     assert run(*asked, "--hand", "0") == 2
-    assert "--hand 0: 1 or more" in capsys.readouterr().err
+    assert "--hand 0: it must be 1 or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -182,9 +182,9 @@ def test_a_table_of_pairs_says_how_the_points_came_about(tournament, args, capsy
                 assert b.startswith(row[f"b_{key}"])
                 assert row["b_bid"] == "0" or column == "made alone" or b.endswith(" %)")
             assert cells["alone"] == f"{row['a_lone_bid']} / {row['b_lone_bid']}"
-            assert cells["tie boards"].startswith(f"{row['tie_boards']} (")
-            assert cells["variance factor"] == f"{float(row['variance_reduction']):.2f}"
-            assert list(cells)[-1] == "variance factor"
+            assert cells["tied boards"].startswith(f"{row['tie_boards']} (")
+            assert cells["variance divided by"] == f"{float(row['variance_reduction']):.2f}"
+            assert list(cells)[-1] == "variance divided by"
             assert {row[f"sprt_{key}"] for key in ("low", "high", "llr", "verdict")} == {""}
     assert json.loads((args.out / "results.json").read_text())["sprt"] is None
 
