@@ -48,7 +48,8 @@ def test_a_match_prints_boards_games_contracts_and_time(capsys, tmp_path):
     out, err = capsys.readouterr()
     for words in ("rule against cautious, cincinnati_v0, seed 0", "60 boards of two tables",
                   "points per hand", "95 % interval", "tied boards", "duplicate deals",
-                  "divide the variance by", "6 games (3 pairs)", "games won", "made alone", "decision time", " ms"):  # fmt: skip
+                  "divide the variance by", "6 games (3 pairs)", "games won", "made alone",
+                  "decision time", " ms"):  # fmt: skip
         assert words in out
     assert max(map(len, out.splitlines())) <= 80
     assert err == ""
