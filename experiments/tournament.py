@@ -184,7 +184,7 @@ def line(result: Result) -> str:
     points = result.boards.points_per_hand
     assert points is not None
     return (
-        f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points per hand, "
+        f"{result.variant:<15} {f'{a} against {b}':<25} {points.mean:+7.2f} points per hand, "
         f"95 % interval {points.low:+.2f} to {points.high:+.2f}"
         + (f"; {result.test.answer}, after {result.test.boards:,} boards" if result.test else "")
     )

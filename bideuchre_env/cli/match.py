@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     bounds = Bounds(*arguments.sprt) if arguments.sprt else None
     with ExitStack() as stack:
         files = _reserved(arguments, stack)
-        with Bars(" - ".join(agents)) as bars:
+        with Bars(" against ".join(agents)) as bars:
             result = match.play(
                 game,
                 *agents,

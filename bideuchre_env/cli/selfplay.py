@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bideuchre_env.evaluation import selfplay
 
     unit = "games" if boards is None else "boards"
-    with progress_bar(" - ".join(arguments.agents), unit) as progress:
+    with progress_bar(" against ".join(arguments.agents), unit) as progress:
         result = selfplay.play(
             game,
             *arguments.agents,

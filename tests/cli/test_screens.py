@@ -137,6 +137,10 @@ def test_a_wrong_file_is_one_line(content, message, tmp_path, capsys):
     assert out == ""
     assert err.count("\n") == 1
     assert message in err
+    code = run("check", str(path))
+    lines = "".join(capsys.readouterr()).splitlines()
+    assert code == (1 if content and content.count(b"\n") < 20 else 2)
+    assert len(lines) <= 5
 
 
 def test_the_screen_is_at_least_60_columns(monkeypatch):
