@@ -7,8 +7,9 @@
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
 settled the question. It writes a folder with `results.csv` (a line per pair), `results.json` (all
-figures), `results.md` (ratings and two tables per variant) and `results.png` (the first of them,
-drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
+figures), `results.md` (ratings and two tables per variant) and `results-light.svg` and
+`results-dark.svg` (the first of them, drawn for light and for dark pages; they need
+`pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
 only the pair that is being played; the picture is drawn last.
 """
 
@@ -165,20 +166,12 @@ def finish(args: Args, results: list[Result], rated: Ratings, interrupted: bool)
         write(args, results, rated)
         written = ["results.md", "results.csv", "results.json"]
         try:
-            picture(args, results, rated)
-            written.append("results.png")
+            draw(args.out / "results", json.loads(as_json(results, rated, args)))
+            written += ["results-light.svg", "results-dark.svg"]
         except ImportError:
             print('no picture: it needs matplotlib, pip install -e ".[plot]"', file=sys.stderr)
         print(f"written to {args.out}: {', '.join(written)}")
     return 130 if interrupted else 0
-
-
-def picture(args: Args, results: list[Result], rated: Ratings) -> None:
-    """Draw the tables of points per hand."""
-    title = f"Every agent against every agent: {length(args)} a pair, ± 95 % interval; "
-    title += "ratings at the left"
-    tables = {result.variant: matrix(results, result.variant) for result in results}
-    draw(args.out / "results.png", tables, rated, args.agents, title)
 
 
 def rate(results: list[Result], variant: str) -> dict[str, Interval]:
@@ -197,7 +190,7 @@ def line(result: Result) -> str:
     points = result.boards.points_per_hand
     assert points is not None
     return (
-        f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points per hand, "
+        f"{result.variant:<15} {f'{a} against {b}':<25} {points.mean:+7.2f} points per hand, "
         f"95 % interval {points.low:+.2f} to {points.high:+.2f}"
         + (f"; {result.test.answer}, after {result.test.boards:,} boards" if result.test else "")
     )
@@ -252,6 +245,7 @@ def csv_row(result: Result) -> tuple[Any, ...]:
 def as_json(results: list[Result], rated: Ratings, args: Args) -> str:
     """Everything, as one object."""
     data = {
+        "agents": args.agents,
         "boards": args.boards,
         "games": args.games,
         "sprt": args.sprt,
@@ -277,7 +271,7 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
         "decision's time is the mean over the agent's matches.",
         "",
         "The second table has, for both agents of a pair in its order, contracts made and set, and "
-        "bids alone, tried and made; then the boards on which both came out even; the factor by "
+        "lone bids tried and made; then the boards on which both scored alike, and the number by "
         "which playing every deal twice divides the variance of points per hand"
         + ("; and the first agent's share of whole games." if args.games else "."),
     ]
@@ -292,7 +286,12 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
         scores = matrix(results, variant)
         if not scores:
             continue
-        lines += ["", f"## {variant}", "", f"| | {' | '.join(args.agents)} | rating | a decision |"]
+        lines += [
+            "",
+            f"## {variant}",
+            "",
+            f"| | {' | '.join(args.agents)} | rating | decision time |",
+        ]
         lines += ["|---" * (len(args.agents) + 3) + "|"]
         for row in args.agents:
             cells = [
@@ -308,9 +307,9 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
 
 def details(results: list[Result], args: Args) -> list[str]:
     """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
-    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tie boards"]
+    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
     columns += (
-        ["variance factor"]
+        ["variance divided by"]
         + ["games won"] * bool(args.games)
         + ["sequential test"] * bool(args.sprt)
     )

@@ -81,7 +81,8 @@ def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
     names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
     kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
-        raise DealError(f"{len(kinds)} cards, and a hand of this deck has {rules.tricks}")
+        count = f"{len(kinds)} card{'s' * (len(kinds) != 1)}"
+        raise DealError(f"{count}, and a hand of this deck has {rules.tricks}")
     for kind in kinds:
         if kind >= rules.kinds:
             raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")

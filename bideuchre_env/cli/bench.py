@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, print a table, write the file."""
     game = game_of(arguments)
     if not 0 < arguments.seconds < math.inf:
-        raise OptionError(f"--seconds {arguments.seconds:g}: a number above 0")
+        raise OptionError(f"--seconds {arguments.seconds:g}: it must be a number above 0")
     from bideuchre_env._files import Output, write_file
 
     if arguments.json is None:

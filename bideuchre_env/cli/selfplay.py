@@ -88,14 +88,14 @@ def run(arguments: argparse.Namespace) -> int:
         games = DEFAULT_GAMES
     for name, number in (("--boards", boards), ("--games", games)):
         if number is not None and number < 1:
-            raise OptionError(f"{name} {number}: 1 or more")
+            raise OptionError(f"{name} {number}: it must be 1 or more")
     if arguments.out is not None and arguments.no_records:
-        raise OptionError("--out and --no-records exclude each other")
+        raise OptionError("--out and --no-records cannot be given together")
     check_agents(arguments.agents)
     from bideuchre_env.evaluation import selfplay
 
     unit = "games" if boards is None else "boards"
-    with progress_bar(" - ".join(arguments.agents), unit) as progress:
+    with progress_bar(" against ".join(arguments.agents), unit) as progress:
         result = selfplay.play(
             game,
             *arguments.agents,

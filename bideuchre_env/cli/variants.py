@@ -78,11 +78,14 @@ def sheet(rules: Rules, width: int | None = None) -> str:
     lines = str(rules).splitlines()
     if width is None:
         return "\n".join(lines)
-    folded = [
-        textwrap.fill(line, max(width, 40), subsequent_indent=SHEET_INDENT, drop_whitespace=True)
-        for line in lines
-    ]
-    return "\n".join(folded)
+    whole: list[str] = []
+    for line in lines:
+        if whole and line.startswith(SHEET_INDENT) and whole[-1][-1] not in ".)":
+            whole[-1] += f" {line.strip()}"  # the rest of a sentence
+        else:
+            whole.append(line)
+    room = max(width, 40)
+    return "\n".join(textwrap.fill(line, room, subsequent_indent=SHEET_INDENT) for line in whole)
 
 
 def table(games: dict[str, Rules], width: int | None = None) -> str:

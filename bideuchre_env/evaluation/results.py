@@ -22,7 +22,7 @@ from bideuchre_env.evaluation.statistics.sequential import SequentialTest
 from bideuchre_env.runtime.jit import Array
 
 NOTHING = "Interrupted before both tables of a board were finished."
-NOT_ALL = "Interrupted: this is what was finished at both tables of a board."
+NOT_ALL = "Interrupted: the figures are of the boards that were finished at both tables."
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,9 @@ def selfplay_report(result: Result) -> str:
         lines += _games_won(result, width)
     lines += ["", contract_table(result.keys, scores.contracts, width), ""]
     rate = result.decisions_per_second
-    lines += [row("speed", f"{rate:,.0f} decisions per second" if rate else "too short", width)]
+    lines += [
+        row("speed", f"{rate:,.0f} decisions per second" if rate else "too short to tell", width)
+    ]
     return "\n".join([*lines, row("records", result.records or "not written", width)])
 
 
@@ -170,7 +172,7 @@ def match_report(result: Result) -> str:
         for name, ms in zip(result.keys, result.ms_per_decision, strict=True)
         if ms is not None
     ]
-    return "\n".join([*lines, "", row("a decision", "   ".join(times), width)])
+    return "\n".join([*lines, "", row("decision time", "   ".join(times), width)])
 
 
 def result_html(result: Result) -> str:
@@ -223,6 +225,6 @@ def _test_and_ties(result: Result, width: int) -> list[str]:
         verdict, _, ratio = str(result.test).partition(" (")
         lines += [row("test", verdict, width), row("", ratio.rstrip(")"), width)]
     reduction = boards.variance_reduction
-    saved = "no board differs" if reduction is None else f"variance / {reduction:.2f}"
+    saved = "every board tied" if reduction is None else f"divide the variance by {reduction:.2f}"
     ties = part_of(boards.ties, boards.boards)
-    return [*lines, row("tie boards", ties, width), row("duplication", saved, width)]
+    return [*lines, row("tied boards", ties, width), row("duplicate deals", saved, width)]

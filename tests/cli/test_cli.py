@@ -106,7 +106,7 @@ def test_no_records_writes_none(capsys, tmp_path):
         ("selfplay --option colour=red", "unknown option 'colour'"),
         ("selfplay --out taken.jsonl", "exists"),
         ("selfplay --out taken.jsonl/x.jsonl", "cannot be written"),
-        ("selfplay --out x.jsonl --no-records", "exclude"),
+        ("selfplay --out x.jsonl --no-records", "cannot be given together"),
         ("variants poker", "the variants are"),
         ("variants --option target=40", "name it"),
         ("check none.jsonl", "cannot be read"),
