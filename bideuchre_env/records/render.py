@@ -31,7 +31,8 @@ from bideuchre_env.rules.cards import (
 )
 from bideuchre_env.rules.rules import Rules
 
-LEGEND = "> led   * won the trick   ^ trump, the left bower too   -- sits out   ?? not seen"
+LEGEND = "> led   * won the trick   ^ trump (the left bower too)   -- sits out"
+UNSEEN = "   ?? not seen"
 SIDES = ("seats 0 and 2", "seats 1 and 3")
 _STYLE = {"C": "green", "D": "yellow", "H": "red", "S": "bright_blue"}
 _SUITS = ("clubs", "diamonds", "hearts", "spades")
@@ -64,7 +65,8 @@ def table_view(
     look = _Look(row, rules, viewer, agents)
     if look.strain < 0:
         return look.picture(held)
-    return Group(look.picture(held), Text(LEGEND, style="dim"))
+    legend = LEGEND if viewer is None else LEGEND + UNSEEN
+    return Group(look.picture(held), Text(legend, style="dim"))
 
 
 def record_view(
