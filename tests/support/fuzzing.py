@@ -102,7 +102,7 @@ def legal_actions(rng, masks):
 
 
 def number_of(thing):
-    """The number of a thing that was taken for an action: "pass", the only name among them, is 0."""
+    """The number of a thing taken for an action: "pass", the only name among them, is 0."""
     return 0 if isinstance(thing, str) else int(thing)
 
 
