@@ -27,7 +27,12 @@ def add(commands: Any) -> None:
         help="print the variants and their options, or the rules of one",
         **help_of(
             "Without a name, print every variant and its options; with one, its rule sheet.",
-            ("bideuchre variants", "bideuchre variants barrie_v0 --option target=40"),
+            (
+                "bideuchre variants",
+                "bideuchre variants barrie_v0 --option target=40",
+                "bideuchre variants barrie_v0 --toml",
+                "bideuchre variants farm.toml",
+            ),
             VARIANTS,
         ),
     )
