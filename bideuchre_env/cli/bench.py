@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.program import ending
-from bideuchre_env.cli.screen import VARIANTS, help_of
+from bideuchre_env.cli.screen import VARIANTS, folded, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
