@@ -48,7 +48,8 @@ class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
-        default=tuple(bideuchre_env.variants), metadata={"help": "the games to play"}
+        default=tuple(bideuchre_env.variants),
+        metadata={"help": "the games to play: variants, or .toml files of rules"},
     )
     agents: tuple[str, ...] = field(
         default=("random", "cautious", "rule", "expert"),
@@ -91,13 +92,15 @@ def main(args: Args) -> int:
 
 def play_all(args: Args) -> int:
     """Play every pair, and write all there is after each."""
+    games = {game.name: game for game in map(bideuchre_env.make, args.variants)}
+    args = replace(args, variants=tuple(games))
     results: list[Result] = []
     rated: Ratings = {}
     interrupted = False
     for variant in args.variants:
         for weaker, stronger in combinations(args.agents, 2):
             try:
-                result = play(args, variant, stronger, weaker)
+                result = play(args, games[variant], stronger, weaker)
             except KeyboardInterrupt:
                 interrupted = True
                 break
@@ -116,10 +119,10 @@ def play_all(args: Args) -> int:
     return finish(args, results, rated, interrupted)
 
 
-def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
+def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) -> Result:
     """One pair on one variant; the agents are called as they were asked for."""
     result = match.play(
-        variant,
+        game,
         stronger,
         weaker,
         boards=args.boards,
@@ -144,9 +147,12 @@ def check(args: Args) -> None:
             raise OptionError(f"--{name} {getattr(args, name)}: {least} or more")
     if args.sprt:
         Bounds(*args.sprt)  # refuses what are none
-    for variant in args.variants:
+    games = [bideuchre_env.make(variant) for variant in args.variants]
+    if len({game.name for game in games}) < len(games):
+        raise OptionError(f"--variants {' '.join(args.variants)}: each needs a name of its own")
+    for game in games:
         for agent in args.agents:
-            bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
+            bideuchre_env.agents.make(agent, game.rules, seed=0)
     for name in ("results.csv", "results.json", "results.md"):
         if (args.out / name).exists() and not args.force:
             raise OptionError(f"{args.out / name} exists: another --out, or --force")

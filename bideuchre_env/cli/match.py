@@ -8,7 +8,7 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, game_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
@@ -93,7 +93,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, print and write the result; 130 if it was interrupted."""
-    game = variant_of(arguments.variant, arguments.option)
+    game = game_of(arguments)
     agents = [arguments.a, arguments.b]
     check_agents(agents)
     boards = _boards(arguments)

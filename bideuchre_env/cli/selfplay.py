@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env._checks import MAX_NAME
+from bideuchre_env.cli.options import add_game, check_agents, game_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
@@ -81,7 +82,7 @@ class Renamed(argparse.Action):
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the result; 130 if it was interrupted."""
-    game = variant_of(arguments.variant, arguments.option)
+    game = game_of(arguments)
     boards, games = arguments.boards, arguments.games
     if boards is None and games is None:
         games = DEFAULT_GAMES
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
             boards=boards,
             games=games,
             seed=arguments.seed,
-            out=None if arguments.no_records else _out(arguments),
+            out=None if arguments.no_records else _out(arguments, game.name),
             overwrite=arguments.force,
             progress=progress,
         )
@@ -109,10 +110,11 @@ def run(arguments: argparse.Namespace) -> int:
     return ending([result.unwritten] if result.unwritten else [], result.interrupted)
 
 
-def _out(arguments: argparse.Namespace) -> str:
+def _out(arguments: argparse.Namespace, game: str) -> str:
     if arguments.out is not None:
         return str(arguments.out)
     from bideuchre_env.records.files import file_stem, free_path
 
-    words = ("selfplay", arguments.variant, *arguments.agents, f"seed{arguments.seed}")
+    agents = (name[-MAX_NAME:] for name in arguments.agents)  # a path may be of any length
+    words = ("selfplay", game, *agents, f"seed{arguments.seed}")
     return str(free_path("runs", file_stem(*words)))

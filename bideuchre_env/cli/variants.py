@@ -14,7 +14,8 @@ from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.screen import VARIANTS, help_of
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.rules import OPTIONS, Rules
+from bideuchre_env.rules.options import OPTIONS
+from bideuchre_env.rules.rules import Rules
 
 SHEET_INDENT = " " * 10
 
@@ -30,7 +31,9 @@ def add(commands: Any) -> None:
             VARIANTS,
         ),
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a variant, as barrie_v0")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a variant, as barrie_v0, or a .toml file"
+    )
     parser.add_argument(
         "--option",
         action="append",
@@ -38,25 +41,33 @@ def add(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="change an option of the variant named, as target=40; may be repeated",
     )
-    parser.add_argument("--json", action="store_true", help="print options as one JSON object")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print options as one JSON object")
+    form.add_argument(
+        "--toml", action="store_true", help="print its rules as a file, to change: see --rules"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table or the sheet."""
-    if arguments.name is None and arguments.option:
-        raise OptionError(
-            "--option changes one variant: name it, as `bideuchre variants barrie_v0`"
-        )
+    for option in ("option", "toml"):
+        if arguments.name is None and getattr(arguments, option):
+            raise OptionError(
+                f"--{option} is for one variant: name it, as `bideuchre variants barrie_v0`"
+            )
     if arguments.name is not None:
-        chosen = {arguments.name: variant_of(arguments.name, arguments.option).rules}
+        game = variant_of(arguments.name, arguments.option)
+        chosen = {game.name: game.rules}
     else:
         chosen = {name: variant.rules for name, variant in variants.items()}
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     if arguments.json:
         print(json.dumps({name: rules.to_dict() for name, rules in chosen.items()}))
+    elif arguments.toml:
+        print(game.rules.to_toml(), end="")
     elif arguments.name is not None:
-        print(f"{arguments.name}\n\n{sheet(chosen[arguments.name], width)}")
+        print(f"{game.name}\n\n{sheet(game.rules, width)}")
     else:
         print(table(chosen, width))
     return 0

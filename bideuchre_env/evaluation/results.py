@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
+from bideuchre_env._columns import html_table
 from bideuchre_env.evaluation.report import (
+    contract_html,
     contract_table,
     label_width,
     part_of,
@@ -124,6 +127,9 @@ class Result:
     def __str__(self) -> str:
         return selfplay_report(self) if self.board_rows is None else match_report(self)
 
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
 
 def selfplay_report(result: Result) -> str:
     """A heading, points per hand, games, contracts, speed and where the records are."""
@@ -167,6 +173,26 @@ def match_report(result: Result) -> str:
         if ms is not None
     ]
     return "\n".join([*lines, "", row("decision time", "   ".join(times), width)])
+
+
+def result_html(result: Result) -> str:
+    """The result in HTML, for notebooks: points per hand, games, contracts, as they were played."""
+    (a, b), parts = result.keys, [f"<p><b>{escape(_title(result))}</b></p>"]
+    if not result.boards.boards and not result.games.boards:
+        return f"{parts[0]}<p>{NOTHING}</p>"
+    parts += [f"<p>{NOT_ALL}</p>"] * result.interrupted
+    for mode, scores in (("boards", result.boards), ("games", result.games)):
+        if scores.boards:
+            lines = [("", _size(result, mode))]
+            lines.append(("points per hand", points_of(scores.points_per_hand, a)))
+            if mode == "boards" and result.test is not None:
+                lines.append(("test", str(result.test)))
+            if mode == "games":
+                won = f"{a} {scores.a_won:,}, {b} {scores.b_won:,}, drawn {scores.drawn:,}"
+                lines.append(("games won", f"{won}, truncated {scores.truncated:,}"))
+                lines.append(("", f"{a} {share_of(result.win_rate)}"))
+            parts += [html_table(lines), contract_html(result.keys, scores.contracts)]
+    return "".join(parts)
 
 
 def _title(result: Result) -> str:

@@ -82,9 +82,8 @@ def _compile(function: F, **options: Any) -> F:
         options["pipeline_class"] = pipeline
     compiled: Any = numba.njit(**_OPTIONS, **options)(function)
     if CACHE_FOLDER:
-        compiled._cache = kernel_cache(function, CACHE_FOLDER)
-        if options.get("pipeline_class") is LinkedPipeline and hasattr(compiled._cache, "_impl"):
-            compiled._cache._impl = LinkedImpl(function)
+        linked = options.get("pipeline_class") is LinkedPipeline
+        compiled._cache = kernel_cache(function, CACHE_FOLDER, LinkedImpl if linked else None)
     LINKED[f"{function.__module__}.{function.__qualname__}"] = compiled
     _widen_arguments(compiled)
     KERNELS.append(compiled)

@@ -11,7 +11,7 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import Any
 
@@ -26,6 +26,10 @@ _CHECKSUM_BYTES = sha256().digest_size
 
 class DamagedFile(Exception):
     """A file of compiled code that is not as it was written."""
+
+
+class StaleFile(Exception):
+    """A file of compiled code that is whole, and fits nothing else there is any more."""
 
 
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
@@ -49,6 +53,9 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         target_context.refresh()
         try:
             return self._load_overload(signature, target_context)
+        except StaleFile:
+            with suppress(OSError):
+                os.unlink(self._cache_file._index_path)
         except OSError as error:
             _say("cannot be read", error, self._folder)
         except Exception as error:  # whatever damage makes of a checksum, a pickle or machine code
@@ -78,6 +85,15 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
 class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
     """numba's files, each with a checksum behind its pickle, which numba does not read."""
 
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code for a key, in a file that no other key has.
+
+        numba numbers the files, so that two processes may give one number to two keys.
+        """
+        name = self._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
     def _load_index(self) -> Any:
         if os.path.exists(self._index_path):
             _check(self._index_path)
@@ -96,13 +112,18 @@ class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
             file.write(data + sha256(data).digest())
 
 
-def kernel_cache(function: Any, folder: str) -> Any:
-    """The cache of a function in a folder; one that keeps nothing where there can be none."""
+def kernel_cache(function: Any, folder: str, how: Any = None) -> Any:
+    """The cache of a function in a folder; one that keeps nothing where there can be none.
+
+    `how` is a `CacheImpl` of numba's: how its code is written and read.
+    """
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
         cache: Any = KernelCache(function)
         if not cache.cache_path.startswith(folder):
             raise PermissionError(None, "no file can be made in it")
+        if how is not None:
+            cache._impl = how(function)
         return cache
     except (OSError, RuntimeError) as error:  # numba has no place for it
         _say("cannot be kept", error, folder)

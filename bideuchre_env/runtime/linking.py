@@ -15,6 +15,8 @@ from numba.core import compiler as _compiler
 from numba.core import compiler_machinery as _machinery
 from numba.core import typed_passes as _passes
 
+from bideuchre_env.runtime.kernel_files import StaleFile
+
 caching: Any = _caching
 codegen: Any = _codegen
 compiler: Any = _compiler
@@ -153,7 +155,7 @@ class LinkedImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
         library, description = compiled.library, compiled.fndesc
         description.typemap = description.calltypes = None
         code = library._get_module_for_linking().as_bitcode()
-        calls = [each.kernel for each in library.linked]
+        calls = [(*each.kernel, symbol(*each.kernel)) for each in library.linked]
         return library.name, library.kernel, code, calls, description, compiled.signature
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
@@ -178,9 +180,19 @@ class LinkedImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
         )
 
 
-def linked(name: str, types: tuple[Any, ...]) -> Linked:
-    """The code of a kernel for these types, read or compiled."""
+def linked(name: str, types: tuple[Any, ...], known_as: str) -> Linked:
+    """The code of a kernel for these types, read or compiled.
+
+    Raises `StaleFile` if it has been compiled again since a caller knew it by this symbol.
+    """
     compiled = KERNELS[name]
     compiled.compile(types)
+    if symbol(name, types) != known_as:
+        raise StaleFile
     library: Linked = compiled.overloads[types].library
     return library
+
+
+def symbol(name: str, types: tuple[Any, ...]) -> str:
+    """What a kernel's code for these types is called where it is linked."""
+    return str(KERNELS[name].overloads[types].fndesc.mangled_name)

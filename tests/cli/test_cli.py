@@ -16,7 +16,7 @@ from support.notation import KEYS
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.cli import main as cli
-from bideuchre_env.rules.rules import OPTIONS
+from bideuchre_env.rules.options import OPTIONS
 
 COMMAND = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from support.script_modules import ROOT
 
 import bideuchre_env
 
@@ -114,18 +115,18 @@ def test_a_script_raises_first_and_then_ends(tmp_path):
     head = (
         START
         + "from pathlib import Path; import bideuchre_env as b; "
-        + "sys.argv[0] = str(Path(b.__file__).resolve().parents[1] / 'experiments' / 'mine.py')\n"
+        + "sys.argv[0] = str(Path(b.__file__).resolve().parents[1] / 'experiments' / 'ladder.py')\n"
         "from bideuchre_env.runtime import quitting; quitting.take_ctrl_c()\n"
         "from bideuchre_env.cli import program\n"
     )
     bodies = {
         f"def main():\n    try: {PRESS}\n    except KeyboardInterrupt: print('kept')\n"
         "    return 130\n": ("kept\n", ""),
-        f"def main(): {PRESS}\n": ("", "mine.py: interrupted\n"),
-        f"def main():\n    try: {PRESS}\n    finally: {PRESS}\n": ("", "mine.py: interrupted\n"),
+        f"def main(): {PRESS}\n": ("", "ladder.py: interrupted\n"),
+        f"def main():\n    try: {PRESS}\n    finally: {PRESS}\n": ("", "ladder.py: interrupted\n"),
         f"class Press:\n    def __del__(self): {PRESS}\ndef main(): Press(); print('went on')\n": (
             "",
-            "mine.py: interrupted\n",
+            "ladder.py: interrupted\n",
         ),
     }
     for body, (out, err) in bodies.items():
@@ -137,6 +138,9 @@ def test_a_script_raises_first_and_then_ends(tmp_path):
 def test_other_programs_keep_their_ctrl_c(tmp_path):
     ask = START + "import bideuchre_env; print(signal.getsignal(signal.SIGINT).__name__)"
     assert run(ask, where=tmp_path).stdout == "default_int_handler\n"
+    for name in ("bench.py", "tournament_picture.py"):
+        there = START + f"sys.argv[0] = {str(ROOT / 'experiments' / name)!r}; "
+        assert run(there + ask, where=tmp_path).stdout == "default_int_handler\n"
     taken = "import signal, sys; sys.argv[0] = 'bideuchre'\nsignal.signal(signal.SIGINT, print)\n"
     ask = taken + "import bideuchre_env; print(signal.getsignal(signal.SIGINT) is print)"
     assert run(ask, where=tmp_path).stdout == "True\n"

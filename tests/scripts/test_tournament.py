@@ -65,6 +65,21 @@ def test_every_pair_on_every_variant_is_in_every_table(tournament, args, capsys)
     assert drawn == {path.name: path.read_text(encoding="utf-8") for path in args.out.glob("*.svg")}
 
 
+def test_a_game_of_ones_own_is_played_by_its_name(tournament, args, capsys, tmp_path):
+    file = tmp_path / "farm.toml"
+    file.write_text('base = "six_card"\ntarget = 9\n', encoding="utf-8")
+    chosen = replace(args, variants=("six-card", str(file)), agents=("random", "rule"))
+    assert tournament.main(chosen) == 0
+    rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
+    assert [row["variant"] for row in rows] == ["six_card_v0", "farm"]
+    table = (args.out / "results.md").read_text(encoding="utf-8")
+    assert "## six_card_v0" in table
+    assert "## farm" in table
+    assert "farm            ratings: " in capsys.readouterr().out
+    with pytest.raises(OptionError, match="each needs a name of its own"):
+        tournament.main(replace(chosen, variants=("barrie", "barrie_v0"), force=True))
+
+
 def test_without_matplotlib_it_says_so_and_writes_the_tables(tournament, args, monkeypatch, capsys):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_svg"):
         monkeypatch.setitem(sys.modules, name, None)
