@@ -77,9 +77,8 @@ def _run(arguments: argparse.Namespace, game: Variant) -> dict[str, Any]:
     with _status() as announce:
         core, figures = _measure(game, arguments.seconds, announce)
     facts = measure.machine()
-    print(
-        f"{game.name}, medians and quartiles of {REPEATS} rounds\n{measure.machine_line(facts)}\n"
-    )
+    print(f"{game.name}, medians and quartiles of {REPEATS} rounds")
+    print(f"{folded(measure.machine_line(facts))}\n")
     print(measure.table(figures))
     return {
         "variant": game.name,
