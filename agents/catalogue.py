@@ -34,11 +34,7 @@ _SEARCHED = {
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
 }
-<<<<<<< HEAD
-_GOAL = {"goal": "points or game; unless given, what is played"}
-=======
 _GOAL = {"goal": "what it plays for, points or game; a match sets it"}
->>>>>>> screens
 MEANINGS: dict[str, dict[str, str]] = {
     "expert": {
         "margin": "points a card must gain by search over the rule player's",

@@ -13,12 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from bideuchre_env._files import write_file
-<<<<<<< HEAD
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-=======
->>>>>>> screens
 
 _NO_FACTS = ("Date", "Creator", "Format", "Type")  # of the file, which would only make it longer
 WIDTH = 9.2  # inches: at 96 dots per inch as wide as a page of GitHub
