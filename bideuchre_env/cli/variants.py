@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
             (
                 "bideuchre variants",
                 "bideuchre variants barrie_v0 --option target=40",
-                "bideuchre variants barrie_v0 --toml",
+                "bideuchre variants --toml barrie_v0 > farm.toml",
                 "bideuchre variants farm.toml",
             ),
             VARIANTS,
@@ -49,7 +49,9 @@ def add(commands: Any) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print options as one JSON object")
     form.add_argument(
-        "--toml", action="store_true", help="print its rules as a file, to change: see --rules"
+        "--toml",
+        action="store_true",
+        help="print its rules as a TOML file, to change and give to --rules",
     )
     parser.set_defaults(run=run)
 
