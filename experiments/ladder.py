@@ -7,7 +7,7 @@
 A rung is a match: points per hand over boards of one hand, where agents that can play for points
 do so, and the share of whole games that the stronger agent wins. Rungs of fast agents get
 `--boards` and `--games`, those of agents that search `--search-boards` and `--search-games`. The
-time of a decision is processor time.
+time of a decision is processor time, the mean of a part, and the median of those.
 
 A rung is played in parts: part k has the seed `--seed` + k and 100,000 boards or 2,000 games; 100
 boards or 20 games where an agent searches. Each part is kept in the folder `--out` as JSON and is
@@ -135,9 +135,8 @@ def row(variant: str, agents: tuple[str, str], parts: dict[str, list[Part]]) -> 
     tricks = float(bideuchre_env.make(variant).rules.tricks)
     boards, games = (scores_of(parts[kind], tricks) for kind in ("boards", "games"))
     every = [*parts["boards"], *parts["games"]]
-    decisions, seconds = (
-        np.sum([each[what] for each in every], axis=0) for what in ("decisions", "think_seconds")
-    )
+    seconds = [np.divide(each["think_seconds"], each["decisions"]) for each in every]
+    milliseconds = 1000 * np.median(seconds, axis=0)
     return {
         "variant": variant,
         "agents": list(agents),
@@ -146,7 +145,7 @@ def row(variant: str, agents: tuple[str, str], parts: dict[str, list[Part]]) -> 
         "tie_boards": boards.ties,
         "win_rate": interval_dict(games.win_rate),
         "games": games.games_dict(),
-        "ms_per_decision": dict(zip(agents, (1000 * seconds / decisions).tolist(), strict=True)),
+        "ms_per_decision": dict(zip(agents, milliseconds.tolist(), strict=True)),
         "machine": every[0]["machine"],
     }
 
