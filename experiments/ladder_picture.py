@@ -119,7 +119,6 @@ def main(args: Args) -> int:
     """Draw both looks."""
     try:
         rungs = json.loads(args.ladder.read_text(encoding="utf-8"))["rungs"]
-        args.out.mkdir(parents=True, exist_ok=True)
         draw(args.out / "ladder", rungs)
     except OutputError:
         raise
