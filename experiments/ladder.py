@@ -34,6 +34,7 @@ import numpy as np
 import bideuchre_env
 from bideuchre_env import match, records_io
 from bideuchre_env._files import write_file
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
@@ -56,7 +57,7 @@ class Args(ScriptArgs):
         default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games to play"}
     )
     agents: tuple[str, ...] = field(
-        default=bideuchre_env.agents.names(), metadata={"help": "the rungs, weakest first"}
+        default=tuple(BUILT_IN), metadata={"help": "the rungs, weakest first"}
     )
     boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
     games: int = field(default=10_000, metadata={"help": "whole games of a rung of fast agents"})
