@@ -34,7 +34,7 @@ _SEARCHED = {
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
 }
-_GOAL = {"goal": "what it plays for, points or game; a match sets it"}
+_GOAL = {"goal": "points or game; by default what is played for"}
 MEANINGS: dict[str, dict[str, str]] = {
     "expert": {
         "margin": "points a card must gain by search over the rule player's",

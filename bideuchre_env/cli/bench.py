@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.options import add_rules, game_of
 from bideuchre_env.cli.program import ending
-from bideuchre_env.cli.screen import VARIANTS, help_of
+from bideuchre_env.cli.screen import VARIANTS, folded, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -77,9 +77,8 @@ def _run(arguments: argparse.Namespace, game: Variant) -> dict[str, Any]:
     with _status() as announce:
         core, figures = _measure(game, arguments.seconds, announce)
     facts = measure.machine()
-    print(
-        f"{game.name}, medians and quartiles of {REPEATS} rounds\n{measure.machine_line(facts)}\n"
-    )
+    print(f"{game.name}, medians and quartiles of {REPEATS} rounds")
+    print(f"{folded(measure.machine_line(facts))}\n")
     print(measure.table(figures))
     return {
         "variant": game.name,

@@ -21,7 +21,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     game.add_argument(
         "--rules",
         metavar="FILE",
-        help="or a game of your own, by a TOML file: `bideuchre variants --toml V` prints one",
+        help="rules of your own, a TOML file: `bideuchre variants --toml V` prints one to change",
     )
     parser.add_argument(
         "--option",

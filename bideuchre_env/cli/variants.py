@@ -27,7 +27,12 @@ def add(commands: Any) -> None:
         help="print the variants and their options, or the rules of one",
         **help_of(
             "Without a name, print every variant and its options; with one, its rule sheet.",
-            ("bideuchre variants", "bideuchre variants barrie_v0 --option target=40"),
+            (
+                "bideuchre variants",
+                "bideuchre variants barrie_v0 --option target=40",
+                "bideuchre variants --toml barrie_v0 > farm.toml",
+                "bideuchre variants farm.toml",
+            ),
             VARIANTS,
         ),
     )
@@ -44,7 +49,9 @@ def add(commands: Any) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print options as one JSON object")
     form.add_argument(
-        "--toml", action="store_true", help="print its rules as a file, to change: see --rules"
+        "--toml",
+        action="store_true",
+        help="print its rules as a TOML file, to change and give to --rules",
     )
     parser.set_defaults(run=run)
 

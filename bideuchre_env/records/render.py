@@ -30,6 +30,7 @@ from bideuchre_env.rules.cards import (
     parse_card,
 )
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
 
 LEGEND = "> led   * won the trick   ^ trump (the left bower too)   -- sits out"
 UNSEEN = "   ?? not seen"
@@ -93,7 +94,11 @@ def record_view(
 
 def _title(record: GameRecord, number: int) -> Text:
     words = [f"Game {number}: {record.variant}"]
-    words += [f"{name}={value!r}" for name, value in record.options.items()]
+    if record.variant in RULES:
+        words += [f"{name}={value}" for name, value in record.options.items()]
+    else:
+        rules = record.rules
+        words.append(f"rules of its own with {rules.cards} cards and {rules.tricks} tricks")
     if record.seed is not None:
         words.append(f"seed {record.seed}")
     return Text(", ".join(words), style="bold underline")

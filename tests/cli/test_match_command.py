@@ -146,7 +146,7 @@ def test_sprt_prints_its_verdict_and_stops(capsys):
         ("match rule cautious --option target", "NAME=VALUE"),
         ("match rule cautious --json taken", "exists"),
         ("match rule cautious --csv taken/x.csv", "cannot be written"),
-        ("match rule cautious --csv x --json x", "a file each"),
+        ("match rule cautious --csv x --json x", "a different file each"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_code_2(arguments, message, capsys, tmp_path):

@@ -66,7 +66,7 @@ def test_every_help_has_an_example_that_is_read(name):
     examples = [line for line in lines if line.startswith("  bideuchre ")]
     assert examples
     for line in examples:
-        words = line.replace('"', "'").split("'")
+        words = line.partition(" > ")[0].replace('"', "'").split("'")
         asked = [w for k, part in enumerate(words) for w in ([part] if k % 2 else part.split())]
         parsed = cli.build_parser().parse_args(asked[1:])
         assert parsed.run or name == ""
