@@ -31,6 +31,7 @@ def add(commands: Any) -> None:
                 "bideuchre variants",
                 "bideuchre variants barrie_v0 --option target=40",
                 "bideuchre variants --toml barrie_v0 > farm.toml",
+                "bideuchre variants farm.toml",
             ),
             VARIANTS,
         ),

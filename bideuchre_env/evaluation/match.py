@@ -64,9 +64,8 @@ def play(
     own, so a class, a function or an agent has to be one that can be pickled.
 
     Ctrl-C ends the match with the boards that are finished, before the first it raises, as a second
-    one does. Raises
-    `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice,
-    `AgentError` for an error of its own and `WorkerError` for a process that dies.
+    one does. Raises `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad
+    choice, `AgentError` for an error of its own and `WorkerError` for a process that dies.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
     _check_numbers(boards, games, sprt, workers)

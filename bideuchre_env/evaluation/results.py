@@ -19,6 +19,7 @@ from bideuchre_env.evaluation.report import (
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
 from bideuchre_env.evaluation.statistics.sequential import SequentialTest
+from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 
 NOTHING = "Interrupted before both tables of a board were finished."
@@ -197,7 +198,8 @@ def result_html(result: Result) -> str:
 
 def _title(result: Result) -> str:
     a, b = result.keys
-    options = "".join(f" {name}={value!r}" for name, value in result.options.items())
+    changed = result.options if result.variant in RULES else {}  # of one's own: they are all there
+    options = "".join(f" {name}={value!r}" for name, value in changed.items())
     return f"{a} against {b}, {result.variant}{options}, seed {result.seed}"
 
 

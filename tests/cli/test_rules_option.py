@@ -51,6 +51,12 @@ def test_commands_play_by_a_file(command, farm, capsys, tmp_path):
         assert "Game 1: farm" in capsys.readouterr().out
 
 
+def test_a_report_names_a_game_of_ones_own(farm, capsys):
+    """Its rules, which are many, stand in the JSON object and in the records."""
+    assert main(["match", "random", "rule", "--boards", "2", "--rules", "farm.toml"]) == 0
+    assert capsys.readouterr().out.startswith("random against rule, farm, seed 0\n")
+
+
 @pytest.mark.parametrize("command", ["selfplay", "match a b", "hand JH", "bench"])
 def test_a_variant_or_a_file(command, farm, capsys):
     """One of the two; a file that is wrong is one line."""

@@ -192,7 +192,18 @@ ACTIONS = (
     "pass",
     "trump Z",
 )
-ACTIONS += (True, np.True_, [0], (), np.zeros(2), np.float32("nan"), np.array([[1]]), b"1", {})
+ACTIONS += (
+    "trump Z",
+    True,
+    np.True_,
+    [0],
+    (),
+    np.zeros(2),
+    np.float32("nan"),
+    np.array([[1]]),
+    b"1",
+    {},
+)
 KINDS = (int, np.int64, np.int8, np.uint64, np.array)
 
 CALLS = {f"step {action!r}": lambda env, a=action: env.step(a) for action in ACTIONS}
