@@ -34,7 +34,7 @@ def test_every_variant_is_read_back(name):
     assert Rules.from_toml(f'base = "{name}"\nmax_hands = 50') == RULES[name].replace(max_hands=50)
 
 
-@in_two_sizes(150, game=rules())
+@in_two_sizes(60, game=rules())
 def test_any_rules_are_read_back(game):
     """Exactly, on top of any variant too."""
     text = game.to_toml()
