@@ -35,11 +35,13 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """
 
     _cache_file: Any
+    _impl: Any
     said = False  # in this process, on what is wrong
     keeping = True  # until a kernel could not be written
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, form: Any = None) -> None:
         super().__init__(function)
+        self._impl = form(function) if form else self._impl
         self._folder = config.CACHE_DIR
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file: Any = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
@@ -96,11 +98,14 @@ class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
             file.write(data + sha256(data).digest())
 
 
-def kernel_cache(function: Any, folder: str) -> Any:
-    """The cache of a function in a folder; one that keeps nothing where there can be none."""
+def kernel_cache(function: Any, folder: str, form: Any = None) -> Any:
+    """The cache of a function in a folder; one that keeps nothing where there can be none.
+
+    `form` is how compiled code is written and read, if not as numba does it.
+    """
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
-        cache: Any = KernelCache(function)
+        cache: Any = KernelCache(function, form)
         if not cache.cache_path.startswith(folder):
             raise PermissionError(None, "no file can be made in it")
         return cache
