@@ -1,7 +1,8 @@
 """Kernels that only kernels call: built into their callers, without machine code of their own.
 
-numba makes machine code of every function, whether it is ever called by itself or not. Here that is
-left out: it takes a quarter of the time, and what is built into the callers is the same.
+numba optimises every function to the last and makes machine code of it, whether it is ever called
+by itself or not, and optimises it again in its callers, in theirs, and so on. Here it is readied to
+be built in and no more, which takes a third less time for the same speed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,21 @@ passes: Any = _passes
 
 
 class LinkedCode(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The optimised code of a kernel and all that it calls, to be built into others."""
+    """The code of a kernel and all that it calls, to be built into others."""
+
+    def _optimize_final_module(self) -> None:
+        """The first of numba's two rounds: the second is for machine code, its callers'."""
+        cheap = getattr(self._codegen, "_mpm_cheap", None)
+        if cheap is not None:  # numba until 0.62
+            cheap.run(self._final_module)
+            return
+        manager, builder = self._codegen._module_pass_manager(
+            loop_vectorize=self._codegen._loopvect,
+            slp_vectorize=False,
+            opt=self._codegen._opt_level,
+            cost="cheap",
+        )
+        manager.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         """Where numba makes machine code."""
