@@ -9,6 +9,9 @@ It needs matplotlib.
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import json
 import sys
 from dataclasses import dataclass, field
@@ -16,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation.pictures import WIDTH, Look, save
 
 if TYPE_CHECKING:
@@ -116,8 +119,9 @@ def main(args: Args) -> int:
     """Draw both looks."""
     try:
         rungs = json.loads(args.ladder.read_text(encoding="utf-8"))["rungs"]
-        args.out.mkdir(parents=True, exist_ok=True)
         draw(args.out / "ladder", rungs)
+    except OutputError:
+        raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(f"{args.ladder}: no rows of a ladder ({error})") from None
     return 0

@@ -35,6 +35,7 @@ from bideuchre_env import match
 from bideuchre_env._files import only_run_in, write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation.pictures import files
 from bideuchre_env.evaluation.report import part_of, share_of
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed
@@ -222,7 +223,8 @@ def write(args: Args, results: list[Result], rated: Ratings) -> None:
     csv.writer(table).writerows([COLUMNS, *map(csv_row, results)])
     write_file(args.out / "results.csv", table.getvalue())
     if len(results) == 1:
-        (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
+        for picture in files(args.out / "results"):
+            picture.unlink(missing_ok=True)  # one of other results
 
 
 def csv_row(result: Result) -> tuple[Any, ...]:

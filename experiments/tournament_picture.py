@@ -8,6 +8,9 @@ A panel for each variant; `tournament.py` draws the same when it is done. It nee
 
 from __future__ import annotations
 
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
 import json
 import sys
 from dataclasses import dataclass, field
@@ -15,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation.pictures import WIDTH, Look, save
 
 if TYPE_CHECKING:
@@ -124,6 +127,8 @@ def main(args: Args) -> int:
     try:
         data = json.loads(args.results.read_text(encoding="utf-8"))
         draw(args.results.with_suffix(""), data)
+    except OutputError:
+        raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(f"{args.results}: no results of a tournament ({error})") from None
     return 0

@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_read(capfd):
 def test_a_second_tournament_in_a_folder_is_refused(monkeypatch, capsys):
     """And one that ends before its first pair leaves the results that are there, and no folder."""
     os.mkdir("t")
-    for name in ("results.md", "results.png"):
+    for name in ("results-dark.svg", "results.md"):
         Path("t", name).write_text("old")
     with loaded("experiments", "tournament") as (tournament,):
 
@@ -223,8 +223,8 @@ def test_a_second_tournament_in_a_folder_is_refused(monkeypatch, capsys):
                 assert script(tournament, folder) == 2
             assert "another run is writing to" in capsys.readouterr().err
             assert tournament.main(args) == 130
-    assert sorted(os.listdir("t")) == ["results.md", "results.png"]
-    assert Path("t", "results.png").read_text() == "old"
+    assert sorted(os.listdir("t")) == ["results-dark.svg", "results.md"]
+    assert Path("t", "results-dark.svg").read_text() == "old"
     assert os.listdir() == ["t"]
 
 

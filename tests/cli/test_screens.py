@@ -143,6 +143,14 @@ def test_a_wrong_file_is_one_line(content, message, tmp_path, capsys):
     assert len(lines) <= 5
 
 
+def test_an_empty_file_has_no_games(tmp_path, capsys):
+    """Which is said, and is no error: a run that was stopped early leaves one."""
+    path = tmp_path / "empty.jsonl"
+    path.write_text("")
+    assert run("show", str(path)) == 0
+    assert capsys.readouterr() == ("", f"{path}: no games\n")
+
+
 def test_the_screen_is_at_least_60_columns(monkeypatch):
     """And text is folded to it."""
     for columns, width in (("20", 60), ("72", 72), ("400", 100)):

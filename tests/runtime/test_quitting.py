@@ -142,7 +142,7 @@ def test_a_script_raises_first_and_then_ends(tmp_path):
 def test_other_programs_keep_their_ctrl_c(tmp_path):
     ask = START + "import bideuchre_env; print(signal.getsignal(signal.SIGINT).__name__)"
     assert run(ask, where=tmp_path).stdout == "default_int_handler\n"
-    for name in ("bench.py", "tournament_picture.py"):
+    for name in ("bench.py", "README.md"):
         there = START + f"sys.argv[0] = {str(ROOT / 'experiments' / name)!r}; "
         assert run(there + ask, where=tmp_path).stdout == "default_int_handler\n"
     taken = "import signal, sys; sys.argv[0] = 'bideuchre'\nsignal.signal(signal.SIGINT, print)\n"
