@@ -11,12 +11,12 @@ from bideuchre_env.agents.naming import find, kinds_of, split
 from bideuchre_env.agents.registry import BUILT_IN
 
 SENTENCES = {
-    "random": "Any legal action, each as likely.",
-    "cautious": "Passes nine times in ten, bids as low as it can, plays any card.",
-    "rule": "What good players say, and a count of the cards.",
-    "expert": "Tables of hands, a network for calls, the score; the last tricks searched.",
-    "pimc": "The expert's actions, tried in deals that fit what it has seen.",
-    "inference": "As pimc, in the deals that explain what the others have done.",
+    "random": "Plays any legal action, all equally likely.",
+    "cautious": "Passes nine times in ten, else bids as low as it can; plays any legal card.",
+    "rule": "Bids what its hand is worth, plays by good players' maxims, counts cards.",
+    "expert": "Knows every hand's worth, calls by a network, searches the last tricks.",
+    "pimc": "Tries the expert's choices in sampled deals that fit what it has seen.",
+    "inference": "Like pimc, and prefers the deals that explain what the others did.",
 }
 MILLISECONDS = {
     "random": 0.0003,
@@ -30,16 +30,16 @@ MILLISECONDS = {
 _SEARCHED = {
     "worlds": "deals that a card is tried in",
     "played_out": "deals that a call, a strain or an exchange is tried in, at most",
-    "considered": "deals weighed for each that is tried; 0 takes all alike",
+    "considered": "deals weighed for each deal that is tried; 0 weighs none",
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
 }
-_GOAL = {"goal": "what it plays for, points or game; told by who plays it"}
+_GOAL = {"goal": "points or game; by default what is played for"}
 MEANINGS: dict[str, dict[str, str]] = {
     "expert": {
         "margin": "points a card must gain by search over the rule player's",
-        "standard_errors": "standard errors of that gain that it must gain besides",
-        "lean": "quarters by which a suit's bidder is likelier to hold its cards",
+        "standard_errors": "standard errors by which that gain must exceed 0 too",
+        "lean": "how much likelier a suit's bidder holds its cards, in quarters",
         **_GOAL,
     },
     "pimc": _SEARCHED | _GOAL,

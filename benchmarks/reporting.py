@@ -16,6 +16,7 @@ from typing import Any
 
 import pictures
 
+from bideuchre_env._files import write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
 from bideuchre_env.cli.screen import script_help
@@ -99,11 +100,18 @@ def announce(name: str) -> None:
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's files and the README anew, and print the report."""
+    """Write the report's files and the README anew, and print the report, come what may."""
+    try:
+        write_report(report, args)
+    finally:
+        show(report, args)
+
+
+def write_report(report: Report, args: argparse.Namespace) -> None:
+    """Write the report's files and the README; `OutputError` for one that cannot be written."""
     results = args.out / "results"
-    results.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report.to_dict(), indent=1)
-    (results / f"{report.script}.json").write_text(text + "\n", encoding="utf-8")
+    write_file(results / f"{report.script}.json", text + "\n")
     picture = results / report.script
     for file in files(picture):
         file.unlink(missing_ok=True)  # a picture of other figures
@@ -114,6 +122,10 @@ def publish(report: Report, args: argparse.Namespace) -> None:
             reason = f"no picture: {error} (pip install -e '.[plot]' brings matplotlib)"
             print(reason, file=sys.stderr)
     write_readme(args.out)
+
+
+def show(report: Report, args: argparse.Namespace) -> None:
+    """Print the report."""
     if args.json:
         print(json.dumps(report.to_dict()))
         return
@@ -147,7 +159,7 @@ def write_readme(folder: Path) -> None:
     for report in read_reports(folder):
         drawn = all(file.exists() for file in files(folder / "results" / report.script))
         parts.append(section(report, drawn))
-    (folder / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_file(folder / "README.md", "\n\n".join(parts) + "\n")
 
 
 def section(report: Report, drawn: bool) -> str:
@@ -170,7 +182,7 @@ def markdown(group: str, rows: list[Figure]) -> list[str]:
     heads = [group, "median", "quartiles", ""]
     targets = any(row.target is not None for row in rows)
     ratios = any(row.ratio is not None for row in rows)
-    heads += ["target"] * targets + ["ours, times this"] * ratios
+    heads += ["target"] * targets + ["ours, times as fast"] * ratios
     lines = [
         "| " + " | ".join(heads) + " |",
         "|---" + "|---:" * 2 + "|---" * (len(heads) - 3) + "|",

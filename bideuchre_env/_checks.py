@@ -33,6 +33,14 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
+def typed(value: object) -> str:
+    """What somebody typed, as an error quotes it: in its own letters, with control codes escaped.
+
+    Anything but a text is as `shown`, and so is a long one.
+    """
+    return repr(value) if isinstance(value, str) and len(value) <= 200 else shown(value)
+
+
 def did_you_mean(given: str, words: Iterable[str]) -> str:
     """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
     close = get_close_matches(given, words, n=1)

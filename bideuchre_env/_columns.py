@@ -1,8 +1,9 @@
-"""Tables of plain text, for reports and for `str()` of what has columns."""
+"""Tables of what has columns: in plain text for `str()` and reports, in HTML for notebooks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from html import escape
 
 GAP = 3  # blanks between columns
 
@@ -28,3 +29,20 @@ def columns(rows: Iterable[Sequence[str]], justify: str, first: int = 0, gap: in
     with console.capture() as text:
         console.print(table, highlight=False)
     return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+
+def html_table(rows: Iterable[Sequence[str]], justify: str = "") -> str:
+    """Rows of cells as a table in HTML, the first row its head; colours are the page's own.
+
+    `justify` has a letter for each column as in `columns`; all are l(eft) unless given.
+    """
+    lines = []
+    for number, row in enumerate(rows):
+        tag = "td" if number else "th"
+        cells = []
+        for place, cell in enumerate(row):
+            side = "right" if justify[place : place + 1] == "r" else "left"
+            style = f"text-align: {side}; vertical-align: top; white-space: pre-line"
+            cells.append(f'<{tag} style="{style}">{escape(cell)}</{tag}>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(lines)}</table>"

@@ -7,8 +7,9 @@
 Each pair plays the same boards, each dealt twice with the sides swapped, so the luck of the deal
 cancels; `--games` adds whole games, `--sprt LOW HIGH` ends a pair's boards as soon as they have
 settled the question. It writes a folder with `results.csv` (a line per pair), `results.json` (all
-figures), `results.md` (ratings and two tables per variant) and `results.png` (the first of them,
-drawn; needs `pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
+figures), `results.md` (ratings and two tables per variant) and `results-light.svg` and
+`results-dark.svg` (the first of them, drawn for light and for dark pages; they need
+`pip install -e ".[plot]"`). The tables are rewritten after every pair, so Ctrl-C loses
 only the pair that is being played; the picture is drawn last.
 """
 
@@ -34,6 +35,7 @@ from bideuchre_env import match
 from bideuchre_env._files import only_run_in, write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation.pictures import files
 from bideuchre_env.evaluation.report import part_of, share_of
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed
@@ -47,7 +49,8 @@ class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
-        default=tuple(bideuchre_env.variants), metadata={"help": "the games to play"}
+        default=tuple(bideuchre_env.variants),
+        metadata={"help": "the games to play: variants, or .toml files of rules"},
     )
     agents: tuple[str, ...] = field(
         default=("random", "cautious", "rule", "expert"),
@@ -90,13 +93,15 @@ def main(args: Args) -> int:
 
 def play_all(args: Args) -> int:
     """Play every pair, and write all there is after each."""
+    games = {game.name: game for game in map(bideuchre_env.make, args.variants)}
+    args = replace(args, variants=tuple(games))
     results: list[Result] = []
     rated: Ratings = {}
     interrupted = False
     for variant in args.variants:
         for weaker, stronger in combinations(args.agents, 2):
             try:
-                result = play(args, variant, stronger, weaker)
+                result = play(args, games[variant], stronger, weaker)
             except KeyboardInterrupt:
                 interrupted = True
                 break
@@ -115,10 +120,10 @@ def play_all(args: Args) -> int:
     return finish(args, results, rated, interrupted)
 
 
-def play(args: Args, variant: str, stronger: str, weaker: str) -> Result:
+def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) -> Result:
     """One pair on one variant; the agents are called as they were asked for."""
     result = match.play(
-        variant,
+        game,
         stronger,
         weaker,
         boards=args.boards,
@@ -143,9 +148,12 @@ def check(args: Args) -> None:
             raise OptionError(f"--{name} {getattr(args, name)}: {least} or more")
     if args.sprt:
         Bounds(*args.sprt)  # refuses what are none
-    for variant in args.variants:
+    games = [bideuchre_env.make(variant) for variant in args.variants]
+    if len({game.name for game in games}) < len(games):
+        raise OptionError(f"--variants {' '.join(args.variants)}: each needs a name of its own")
+    for game in games:
         for agent in args.agents:
-            bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
+            bideuchre_env.agents.make(agent, game.rules, seed=0)
     for name in ("results.csv", "results.json", "results.md"):
         if (args.out / name).exists() and not args.force:
             raise OptionError(f"{args.out / name} exists: another --out, or --force")
@@ -159,20 +167,12 @@ def finish(args: Args, results: list[Result], rated: Ratings, interrupted: bool)
         write(args, results, rated)
         written = ["results.md", "results.csv", "results.json"]
         try:
-            picture(args, results, rated)
-            written.append("results.png")
+            draw(args.out / "results", json.loads(as_json(results, rated, args)))
+            written += ["results-light.svg", "results-dark.svg"]
         except ImportError:
             print('no picture: it needs matplotlib, pip install -e ".[plot]"', file=sys.stderr)
         print(f"written to {args.out}: {', '.join(written)}")
     return 130 if interrupted else 0
-
-
-def picture(args: Args, results: list[Result], rated: Ratings) -> None:
-    """Draw the tables of points per hand."""
-    title = f"Every agent against every agent: {length(args)} a pair, ± 95 % interval; "
-    title += "ratings at the left"
-    tables = {result.variant: matrix(results, result.variant) for result in results}
-    draw(args.out / "results.png", tables, rated, args.agents, title)
 
 
 def rate(results: list[Result], variant: str) -> dict[str, Interval]:
@@ -191,7 +191,7 @@ def line(result: Result) -> str:
     points = result.boards.points_per_hand
     assert points is not None
     return (
-        f"{result.variant:<15} {a + ' - ' + b:<20} {points.mean:+7.2f} points per hand, "
+        f"{result.variant:<15} {f'{a} against {b}':<25} {points.mean:+7.2f} points per hand, "
         f"95 % interval {points.low:+.2f} to {points.high:+.2f}"
         + (f"; {result.test.answer}, after {result.test.boards:,} boards" if result.test else "")
     )
@@ -223,7 +223,8 @@ def write(args: Args, results: list[Result], rated: Ratings) -> None:
     csv.writer(table).writerows([COLUMNS, *map(csv_row, results)])
     write_file(args.out / "results.csv", table.getvalue())
     if len(results) == 1:
-        (args.out / "results.png").unlink(missing_ok=True)  # a picture of other results
+        for picture in files(args.out / "results"):
+            picture.unlink(missing_ok=True)  # one of other results
 
 
 def csv_row(result: Result) -> tuple[Any, ...]:
@@ -246,6 +247,7 @@ def csv_row(result: Result) -> tuple[Any, ...]:
 def as_json(results: list[Result], rated: Ratings, args: Args) -> str:
     """Everything, as one object."""
     data = {
+        "agents": args.agents,
         "boards": args.boards,
         "games": args.games,
         "sprt": args.sprt,
@@ -271,7 +273,7 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
         "decision's time is the mean over the agent's matches.",
         "",
         "The second table has, for both agents of a pair in its order, contracts made and set, and "
-        "bids alone, tried and made; then the boards on which both came out even; the factor by "
+        "lone bids tried and made; then the boards on which both scored alike, and the number by "
         "which playing every deal twice divides the variance of points per hand"
         + ("; and the first agent's share of whole games." if args.games else "."),
     ]
@@ -286,7 +288,12 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
         scores = matrix(results, variant)
         if not scores:
             continue
-        lines += ["", f"## {variant}", "", f"| | {' | '.join(args.agents)} | rating | a decision |"]
+        lines += [
+            "",
+            f"## {variant}",
+            "",
+            f"| | {' | '.join(args.agents)} | rating | decision time |",
+        ]
         lines += ["|---" * (len(args.agents) + 3) + "|"]
         for row in args.agents:
             cells = [
@@ -302,9 +309,9 @@ def markdown(results: list[Result], rated: Ratings, args: Args) -> str:
 
 def details(results: list[Result], args: Args) -> list[str]:
     """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
-    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tie boards"]
+    columns = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
     columns += (
-        ["variance factor"]
+        ["variance divided by"]
         + ["games won"] * bool(args.games)
         + ["sequential test"] * bool(args.sprt)
     )

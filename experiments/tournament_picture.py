@@ -1,84 +1,114 @@
-"""The tables of a tournament as a picture."""
+"""The heat maps of a tournament, from the `results.json` that it wrote.
+
+    python experiments/tournament_picture.py
+    python experiments/tournament_picture.py --results runs/tournament/results.json
+
+A panel for each variant; `tournament.py` draws the same when it is done. It needs matplotlib.
+"""
 
 from __future__ import annotations
 
-import io
-import textwrap
-from pathlib import Path
-from typing import Any
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
 
-from bideuchre_env._files import write_file
-from bideuchre_env.evaluation.statistics.intervals import Interval
+# isort: split
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation.pictures import WIDTH, Look, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, half interval
 
 
-def draw(
-    path: Path,
-    tables: dict[str, Scores],
-    rated: dict[str, dict[str, Interval]],
-    agents: tuple[str, ...],
-    title: str,
-) -> None:
-    """A panel per variant, blue where the row is ahead, red where behind; needs matplotlib."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """What to draw; every field is an option of the command line."""
+
+    results: Path = field(
+        default=Path("experiments/results/tournament/results.json"),
+        metadata={"help": "the file of a tournament; the pictures lie beside it"},
+    )
+
+
+def draw(path: Path, data: dict[str, Any]) -> None:
+    """Write `path-light.svg` and `path-dark.svg` from the object of a `results.json`."""
+    save(path, lambda look: panels(data, look))
+
+
+def panels(data: dict[str, Any], look: Look) -> Figure:
+    """A panel per variant, blue where the row is ahead, red where it is behind."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.colors import SymLogNorm
     from matplotlib.figure import Figure
 
-    n, columns = len(agents), min(3, len(tables))
-    rows = -(-len(tables) // columns)
-    cell = max(0.95, 2.9 / n)
-    figure = Figure(
-        figsize=(columns * (n * cell + 1.0) + 0.9, rows * (n * cell + 0.75) + 1.1),
-        layout="constrained",
-    )
-    FigureCanvasAgg(figure)
-    scale = max(abs(mean) for scores in tables.values() for mean, _ in scores.values()) or 1.0
+    tables, agents = scores(data), data["agents"]
+    columns = min(3, len(tables))
+    rows, cell = -(-len(tables) // columns), (WIDTH - 1.0) / columns - 0.75
+    figure = Figure(figsize=(WIDTH, rows * (cell + 0.55) + 0.6), layout="constrained")
+    FigureCanvasSVG(figure)
+    most = max(abs(mean) for table in tables.values() for mean, _ in table.values()) or 1.0
+    norm = SymLogNorm(linthresh=1.0, vmin=-most, vmax=most, base=10)
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(tables) :]:
         axis.axis("off")
-    for axis, (variant, scores) in zip(axes.flat, tables.items(), strict=False):
-        image = panel(axis, scores, agents, variant, scale)
-        axis.set_yticks(range(n), [labelled(a, rated.get(variant, {})) for a in agents])
+    for axis, (variant, table) in zip(axes.flat, tables.items(), strict=False):
+        image = panel(axis, table, agents, norm)
+        axis.set_title(variant, fontsize=10)
+        rated = data["ratings"].get(variant, {})
+        axis.set_yticks([k + 0.5 for k in range(len(agents))], [named(a, rated) for a in agents])
+        axis.set_facecolor(look.faint)
     bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.02)
-    bar.set_label("points per hand, row minus column")
+    bar.set_ticks(ticks := [x for x in (-20, -5, -1, 0, 1, 5, 20) if abs(x) <= most])
+    bar.set_ticklabels([signed(x, 0) for x in ticks])
+    bar.set_label("points per hand")
     bar.outline.set_visible(False)
-    figure.suptitle(textwrap.fill(title, int(9 * figure.get_figwidth())))
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=150)
-    write_file(path, image.getvalue())
+    boards = f"{'up to ' if data['sprt'] else ''}{data['boards']:,} duplicate boards"
+    figure.suptitle(
+        "Points per hand of the row's agents against the column's, ± 95 % interval\n"
+        f"({boards} a pair; below each name its rating)",
+        fontsize=10.5,
+    )
+    return figure
 
 
-def panel(
-    axis: Any,
-    scores: Scores,
-    agents: tuple[str, ...],
-    title: str,
-    scale: float,
-) -> Any:
+def scores(data: dict[str, Any]) -> dict[str, Scores]:
+    """By variant: (row, column) to the row's points per hand and half the width of the interval."""
+    tables: dict[str, Scores] = {}
+    for match in data["matches"]:
+        (a, b), points = match["agents"], match["points_per_hand"]
+        half, table = (points["high"] - points["low"]) / 2, tables.setdefault(match["variant"], {})
+        table[a, b], table[b, a] = (points["mean"], half), (-points["mean"], half)
+    return tables
+
+
+def panel(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
     """One variant's table as coloured cells."""
     n = len(agents)
-    means = [[scores.get((a, b), (float("nan"),))[0] for b in agents] for a in agents]
-    axis.set_facecolor("#eeeeee")
-    image = axis.imshow(means, cmap="RdBu", vmin=-scale, vmax=scale)
-    for (a, b), (mean, half) in scores.items():
-        ink = "white" if abs(mean) > 0.6 * scale else "#222222"
-        x, y = agents.index(b), agents.index(a)
-        axis.text(x, y - 0.1, _signed(mean), ha="center", va="center", color=ink, size=13)
-        axis.text(x, y + 0.2, f"± {half:.2f}", ha="center", va="center", color=ink, size=9)
-    axis.set_title(title, size=11)
-    axis.set_xticks(range(n), [in_lines(agent) for agent in agents])
-    axis.set_yticks(range(n), agents)
-    axis.set_xticks([i - 0.5 for i in range(1, n)], minor=True)
-    axis.set_yticks([i - 0.5 for i in range(1, n)], minor=True)
-    axis.grid(which="minor", color="white", linewidth=2)
-    axis.tick_params(which="both", length=0)
+    means = [[table.get((a, b), (float("nan"),))[0] for b in agents] for a in agents]
+    image = axis.pcolormesh(means, cmap="RdBu", norm=norm, edgecolors="white", linewidth=1)
+    for (a, b), (mean, half) in table.items():
+        ink = "white" if abs(norm(mean) - 0.5) > 0.3 else "#1f2328"
+        x, y = agents.index(b) + 0.5, agents.index(a) + 0.5
+        axis.text(x, y - 0.12, signed(mean, 2), ha="center", va="center", color=ink, size=8.5)
+        axis.text(x, y + 0.22, f"± {half:.2f}", ha="center", va="center", color=ink, size=7)
+    axis.set_aspect("equal")
+    axis.invert_yaxis()
+    axis.set_xticks([k + 0.5 for k in range(n)], [in_lines(agent) for agent in agents])
+    axis.tick_params(which="both", length=0, labelsize=8)
     axis.spines[:].set_visible(False)
     return image
 
 
-def labelled(agent: str, rated: dict[str, Interval]) -> str:
+def named(agent: str, rated: dict[str, Any]) -> str:
     """An agent's name over its rating, where it has one."""
-    return in_lines(agent) + (f"\n{rated[agent].mean:.0f}" if agent in rated else "")
+    return in_lines(agent) + (f"\n{rated[agent]['mean']:.0f}" if agent in rated else "")
 
 
 def in_lines(agent: str) -> str:
@@ -86,5 +116,23 @@ def in_lines(agent: str) -> str:
     return agent.replace(":", ":\n").replace(",", ",\n")
 
 
-def _signed(mean: float) -> str:
-    return f"{mean:+.2f}".replace("-", "\N{MINUS SIGN}")
+def signed(number: float, places: int) -> str:
+    """A number with its sign, which is a real minus."""
+    text = f"{number:+.{places}f}" if number else "0"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def main(args: Args) -> int:
+    """Draw both looks."""
+    try:
+        data = json.loads(args.results.read_text(encoding="utf-8"))
+        draw(args.results.with_suffix(""), data)
+    except OutputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OptionError(f"{args.results}: no results of a tournament ({error})") from None
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

@@ -107,12 +107,12 @@ class ExpertAgent(RowAgent):
         *,
         seed: int | None = None,
         network: Array | None = None,
-        goal: Goal = "game",
         wanted: tuple[int, ...] = WANTED,
         margin: float = MARGIN,
         standard_errors: float = STANDARD_ERRORS,
         lean: int = LEAN,
-    ):
+        goal: Goal = "game",
+    ) -> None:
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed

@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bideuchre_env._checks import shown
+from bideuchre_env._columns import html_table
 from bideuchre_env.agents.expert import hand_table
 from bideuchre_env.errors import DealError, OptionError
-from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, spelled_card
 from bideuchre_env.rules.rules import Rules
 
 LEADERS = ("the declarer leads", "another seat leads")
@@ -35,6 +36,22 @@ class HandWorth:
     deals: dict[str, int]
     """The deals each chance rests on: "first", and "more" for the strains near the best; alone
     "first_alone", and "more_alone" where one of those was won."""
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><b>{' '.join(self.cards)} as declarer</b></p>"]
+        for leader, worth in self.by_leader.items():
+            parts.append(f"<p>{leader}</p>{html_table(worth_rows(worth), 'l' + 'r' * len(worth))}")
+        return "".join(parts)
+
+
+def worth_rows(worth: Worth) -> list[list[str]]:
+    """A column per strain, best first; the tricks, then the chance to make each bid."""
+    ordered = sorted(worth.items(), key=lambda row: -row[1]["tricks"])
+    lines = [["", *(strain for strain, _ in ordered)]]
+    for name in ordered[0][1]:
+        form = ".2f" if name == "tricks" else ".0%"
+        lines.append([name, *(format(figures[name], form) for _, figures in ordered)])
+    return lines
 
 
 def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
@@ -62,9 +79,10 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
     """A hand number from names of cards; `DealError` unless it is a hand of this deck."""
     names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
-    kinds = [parse_card(name.upper().replace("10", "T")) for name in names if name]
+    kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
-        raise DealError(f"{len(kinds)} cards, and a hand of this deck has {rules.tricks}")
+        count = f"{len(kinds)} card{'s' * (len(kinds) != 1)}"
+        raise DealError(f"{count}, and a hand of this deck has {rules.tricks}")
     for kind in kinds:
         if kind >= rules.kinds:
             raise DealError(f"{CARD_NAMES[kind]} is not in this {rules.cards}-card deck")

@@ -83,7 +83,7 @@ def _told(name: str, agent: Description | str) -> str:
         return f"{name}\n{_folded(agent)}"
     lines = [name, *([_folded(agent.sentence)] if agent.sentence else [])]
     if agent.milliseconds is not None:
-        lines.append(_folded(f"{_time(agent.milliseconds)} a decision"))
+        lines.append(_folded(f"{_time(agent.milliseconds)} per decision"))
     options = [_option(option) for option in agent.options]
     room = WIDTH - len(_INDENT) - GAP - max((len(left) for left, _ in options), default=0)
     rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
@@ -102,8 +102,8 @@ def _option(option: Option) -> tuple[str, str]:
 def _time(milliseconds: float) -> str:
     """A time in the unit that suits it."""
     if milliseconds < 0.01:
-        return f"{1000 * milliseconds:.2g} microseconds"
-    return f"{milliseconds:.2g} milliseconds"
+        return f"{1000 * milliseconds:.2g} µs"
+    return f"{milliseconds:.2g} ms"
 
 
 def _folded(text: str) -> str:

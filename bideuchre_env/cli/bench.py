@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import variant_of
+from bideuchre_env.cli.options import add_rules, game_of
 from bideuchre_env.cli.program import ending
-from bideuchre_env.cli.screen import VARIANTS, help_of
+from bideuchre_env.cli.screen import VARIANTS, folded, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ def add(commands: Any) -> None:
         help="measure how fast the game is on this machine",
         **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
     )
-    parser.add_argument(
-        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
-    )
+    add_rules(parser)
     parser.add_argument(
         "--seconds",
         type=float,
@@ -55,9 +53,9 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print a table, write the file."""
-    game = variant_of(arguments.variant, [])
+    game = game_of(arguments)
     if not 0 < arguments.seconds < math.inf:
-        raise OptionError(f"--seconds {arguments.seconds:g}: a number above 0")
+        raise OptionError(f"--seconds {arguments.seconds:g}: it must be a number above 0")
     from bideuchre_env._files import Output, write_file
 
     if arguments.json is None:
@@ -79,9 +77,8 @@ def _run(arguments: argparse.Namespace, game: Variant) -> dict[str, Any]:
     with _status() as announce:
         core, figures = _measure(game, arguments.seconds, announce)
     facts = measure.machine()
-    print(
-        f"{game.name}, medians and quartiles of {REPEATS} rounds\n{measure.machine_line(facts)}\n"
-    )
+    print(f"{game.name}, medians and quartiles of {REPEATS} rounds")
+    print(f"{folded(measure.machine_line(facts))}\n")
     print(measure.table(figures))
     return {
         "variant": game.name,

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from bideuchre_env._columns import columns
-from bideuchre_env.cli.options import add_rules, variant_of
+from bideuchre_env.cli.options import add_rules, game_of
 from bideuchre_env.cli.screen import VARIANTS, folded, help_of
 from bideuchre_env.evaluation.statistics.intervals import Interval, wilson
 from bideuchre_env.rules.rules import Rules
@@ -39,14 +39,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the tables."""
     from bideuchre_env.agents.expert.hand_worth import hand_worth
 
-    rules = variant_of(arguments.variant, arguments.option).rules
+    game = game_of(arguments)
+    rules = game.rules
     worth = hand_worth(arguments.cards, rules)
     deals, absent = rests_on(worth.deals, rules), worth.leads_not_played
     if arguments.json:
-        head = {"variant": arguments.variant, "hand": worth.cards, **worth.by_leader}
+        head = {"variant": game.name, "hand": worth.cards, **worth.by_leader}
         print(json.dumps({**head, "rests_on": deals, "leads_not_played": absent}))
         return 0
-    print(f"{' '.join(worth.cards)} as declarer in {arguments.variant}")
+    print(f"{' '.join(worth.cards)} as declarer in {game.name}")
     print(
         folded("By strain, the best first: the tricks to expect, and the chance to make each bid")
     )
@@ -111,10 +112,6 @@ def remarks(rests: dict[str, dict[str, Any]], absent: list[str]) -> list[str]:
 
 def table(rows: dict[str, dict[str, float]]) -> str:
     """A column per strain, best first; the tricks, then the chance to make each bid."""
-    ordered = sorted(rows.items(), key=lambda row: -row[1]["tricks"])
-    names = list(ordered[0][1])
-    lines = [["", *(strain for strain, _ in ordered)]]
-    for name in names:
-        form = ".2f" if name == "tricks" else ".0%"
-        lines.append([name, *(format(figures[name], form) for _, figures in ordered)])
-    return columns(lines, "l" + "r" * len(ordered))
+    from bideuchre_env.agents.expert.hand_worth import worth_rows
+
+    return columns(worth_rows(rows), "l" + "r" * len(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from bideuchre_env import __version__
 from bideuchre_env.cli import agents, bench, compile, hand, match, records, selfplay, variants
@@ -39,6 +39,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and where help is, and exit."""
         self.exit(USAGE, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help, or where it cannot be printed raise: argparse would go on as if it were."""
+        (file or sys.stderr).write(message)
 
 
 def build_parser() -> argparse.ArgumentParser:

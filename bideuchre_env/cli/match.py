@@ -8,7 +8,7 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env.cli.options import add_game, check_agents, game_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
@@ -93,7 +93,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, print and write the result; 130 if it was interrupted."""
-    game = variant_of(arguments.variant, arguments.option)
+    game = game_of(arguments)
     agents = [arguments.a, arguments.b]
     check_agents(agents)
     boards = _boards(arguments)
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     bounds = Bounds(*arguments.sprt) if arguments.sprt else None
     with ExitStack() as stack:
         files = _reserved(arguments, stack)
-        with Bars(" - ".join(agents)) as bars:
+        with Bars(" against ".join(agents)) as bars:
             result = match.play(
                 game,
                 *agents,
@@ -154,7 +154,7 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
     names = {kind: getattr(arguments, kind) for kind in ("json", "csv", "picture")}
     files = {kind: name for kind, name in names.items() if name not in (None, STDOUT)}
     if len({*map(os.path.realpath, files.values())}) < len(files):
-        raise OptionError("--json, --csv and --picture want a file each")
+        raise OptionError("--json, --csv and --picture need a different file each")
     return {
         kind: stack.enter_context(Output(name, overwrite=arguments.force))
         for kind, name in files.items()

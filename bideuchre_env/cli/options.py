@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import json
+from pathlib import Path
 from typing import Any
 
-from bideuchre_env.envs.registration import Variant, make, variants
+from bideuchre_env._checks import shown, unknown_options
+from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.options import OPTIONS, from_text
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which game is played."""
-    parser.add_argument(
+    """Add the options that say which game is played; `game_of` reads them."""
+    game = parser.add_mutually_exclusive_group()
+    game.add_argument(
         "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
+    )
+    game.add_argument(
+        "--rules",
+        metavar="FILE",
+        help="rules of your own, a TOML file: `bideuchre variants --toml V` prints one to change",
     )
     parser.add_argument(
         "--option",
@@ -32,20 +40,23 @@ def add_game(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def variant_of(name: str, options: list[str]) -> Variant:
-    """The variant of a name and NAME=VALUE options; values are JSON, or else plain words."""
-    if name not in variants:
-        raise OptionError(f"no variant {name!r}: the variants are {', '.join(variants)}")
+def game_of(arguments: argparse.Namespace) -> Variant:
+    """The game that the options of `add_rules` name."""
+    file = arguments.rules
+    return variant_of(arguments.variant if file is None else Path(file), arguments.option)
+
+
+def variant_of(game: str | Path, options: list[str]) -> Variant:
+    """The game of a name or file, changed by NAME=VALUE options; see `from_text` for values."""
     values: dict[str, Any] = {}
     for option in options:
         key, equals, text = option.partition("=")
         if not equals or not key:
-            raise OptionError(f"--option {option!r}: NAME=VALUE, as target=40")
-        try:
-            values[key] = json.loads(text)
-        except (ValueError, RecursionError):  # no JSON, or more of it than Python reads
-            values[key] = text
-    return make(name, **values)
+            raise OptionError(f"--option {shown(option)}: NAME=VALUE, as target=40")
+        if unknown := unknown_options([key], OPTIONS):
+            raise OptionError(unknown)
+        values[key] = from_text(key, text)
+    return make(game, **values)
 
 
 def check_agents(names: list[str]) -> None:

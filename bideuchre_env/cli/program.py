@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -16,6 +17,7 @@ from bideuchre_env.runtime.interrupts import raising
 from bideuchre_env.runtime.quitting import INTERRUPTED
 
 FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 
 
 def exit_code(run: Callable[[], int], name: str) -> int:
@@ -41,7 +43,8 @@ def exit_code(run: Callable[[], int], name: str) -> int:
         _silence(sys.stdout)
         return BROKEN_PIPE
     except OSError as error:
-        where = "standard output" if _silence(sys.stdout) else error.filename
+        full = _silence(sys.stdout) or (error.errno in _NO_ROOM and error.filename is None)
+        where = "standard output" if full else error.filename
         complain(f"{where}: {reason(error)}" if where else reason(error), name)
         return FAILED
 

@@ -78,7 +78,7 @@ def _check_file(path: str) -> int:
 
     games = hands = bad = 0
     try:
-        for line in scan(path):
+        for line in _from_first_game(path, scan(path), fewer_pass=True):
             if line.record is None:
                 bad += 1
                 print(_fault(path, line))
@@ -89,8 +89,8 @@ def _check_file(path: str) -> int:
         sys.stdout.flush()
         complain(str(error))
         return USAGE
-    faults = f"{bad:,} bad line{'s' if bad != 1 else ''}" if bad else "no fault"
-    print(f"{_named(path)}: {games:,} games, {hands:,} hands verified, {faults}")
+    faults = _count(bad, "bad line") if bad else "no fault"
+    print(f"{_named(path)}: {_count(games, 'game')}, {_count(hands, 'hand')} verified, {faults}")
     return BAD if bad else 0
 
 
@@ -100,7 +100,7 @@ def show(arguments: argparse.Namespace) -> int:
     for name, numbers in asked.items():
         for number in numbers or []:
             if number is not None and number < 1:
-                raise OptionError(f"{name} {number}: 1 or more")
+                raise OptionError(f"{name} {number}: it must be 1 or more")
     from bideuchre_env.records.render import record_view
 
     console = _console()
@@ -121,6 +121,8 @@ def show(arguments: argparse.Namespace) -> int:
         console.print(record_view(line.record, line.number, hands or None))
         shown += 1
     _require_all(arguments, games, longest)
+    if not shown:
+        print(f"{_named(arguments.file)}: no games", file=sys.stderr)
     return BAD if bad else 0
 
 
@@ -137,14 +139,21 @@ def _require_all(arguments: argparse.Namespace, games: set[int], longest: int) -
         )
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def _listed(numbers: set[int]) -> str:
     return ", ".join(map(str, sorted(numbers)))
 
 
-def _from_first_game(path: str, lines: Iterator[Line]) -> Iterator[Line]:
+def _from_first_game(
+    path: str, lines: Iterator[Line], *, fewer_pass: bool = False
+) -> Iterator[Line]:
     """The same lines; `OptionError`, in place of a screen of faults, where no game is among them.
 
-    A file that begins with many bad lines is not read to its end.
+    A file that begins with `MOST_BAD_FIRST` bad lines is not read to its end; one that has fewer
+    lines, and no game, may pass.
     """
     bad: list[Line] = []
     for line in lines:
@@ -155,7 +164,9 @@ def _from_first_game(path: str, lines: Iterator[Line]) -> Iterator[Line]:
         bad.append(line)
         if len(bad) == MOST_BAD_FIRST:
             break
-    if bad:
+    if fewer_pass and len(bad) < MOST_BAD_FIRST:
+        yield from bad
+    elif bad:
         where = f"its first {len(bad)} lines" if len(bad) > 1 else "it"
         first = f"line {bad[0].number}: {bad[0].error}"
         raise OptionError(f"{_named(path)}: no game record in {where} ({first})")

@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from bideuchre_env.cli.options import add_game, check_agents, variant_of
+from bideuchre_env._checks import MAX_NAME
+from bideuchre_env.cli.options import add_game, check_agents, game_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
@@ -81,27 +82,27 @@ class Renamed(argparse.Action):
 
 def run(arguments: argparse.Namespace) -> int:
     """Play, and print the result; 130 if it was interrupted."""
-    game = variant_of(arguments.variant, arguments.option)
+    game = game_of(arguments)
     boards, games = arguments.boards, arguments.games
     if boards is None and games is None:
         games = DEFAULT_GAMES
     for name, number in (("--boards", boards), ("--games", games)):
         if number is not None and number < 1:
-            raise OptionError(f"{name} {number}: 1 or more")
+            raise OptionError(f"{name} {number}: it must be 1 or more")
     if arguments.out is not None and arguments.no_records:
-        raise OptionError("--out and --no-records exclude each other")
+        raise OptionError("--out and --no-records cannot be given together")
     check_agents(arguments.agents)
     from bideuchre_env.evaluation import selfplay
 
     unit = "games" if boards is None else "boards"
-    with progress_bar(" - ".join(arguments.agents), unit) as progress:
+    with progress_bar(" against ".join(arguments.agents), unit) as progress:
         result = selfplay.play(
             game,
             *arguments.agents,
             boards=boards,
             games=games,
             seed=arguments.seed,
-            out=None if arguments.no_records else _out(arguments),
+            out=None if arguments.no_records else _out(arguments, game.name),
             overwrite=arguments.force,
             progress=progress,
         )
@@ -109,10 +110,11 @@ def run(arguments: argparse.Namespace) -> int:
     return ending([result.unwritten] if result.unwritten else [], result.interrupted)
 
 
-def _out(arguments: argparse.Namespace) -> str:
+def _out(arguments: argparse.Namespace, game: str) -> str:
     if arguments.out is not None:
         return str(arguments.out)
     from bideuchre_env.records.files import file_stem, free_path
 
-    words = ("selfplay", arguments.variant, *arguments.agents, f"seed{arguments.seed}")
+    agents = (name[-MAX_NAME:] for name in arguments.agents)  # a path may be of any length
+    words = ("selfplay", game, *agents, f"seed{arguments.seed}")
     return str(free_path("runs", file_stem(*words)))

@@ -14,7 +14,8 @@ from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.screen import VARIANTS, help_of
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.rules import OPTIONS, Rules
+from bideuchre_env.rules.options import OPTIONS
+from bideuchre_env.rules.rules import Rules
 
 SHEET_INDENT = " " * 10
 
@@ -26,11 +27,18 @@ def add(commands: Any) -> None:
         help="print the variants and their options, or the rules of one",
         **help_of(
             "Without a name, print every variant and its options; with one, its rule sheet.",
-            ("bideuchre variants", "bideuchre variants barrie_v0 --option target=40"),
+            (
+                "bideuchre variants",
+                "bideuchre variants barrie_v0 --option target=40",
+                "bideuchre variants --toml barrie_v0 > farm.toml",
+                "bideuchre variants farm.toml",
+            ),
             VARIANTS,
         ),
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a variant, as barrie_v0")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a variant, as barrie_v0, or a .toml file"
+    )
     parser.add_argument(
         "--option",
         action="append",
@@ -38,25 +46,35 @@ def add(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="change an option of the variant named, as target=40; may be repeated",
     )
-    parser.add_argument("--json", action="store_true", help="print options as one JSON object")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print options as one JSON object")
+    form.add_argument(
+        "--toml",
+        action="store_true",
+        help="print its rules as a TOML file, to change and give to --rules",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the table or the sheet."""
-    if arguments.name is None and arguments.option:
-        raise OptionError(
-            "--option changes one variant: name it, as `bideuchre variants barrie_v0`"
-        )
+    for option in ("option", "toml"):
+        if arguments.name is None and getattr(arguments, option):
+            raise OptionError(
+                f"--{option} is for one variant: name it, as `bideuchre variants barrie_v0`"
+            )
     if arguments.name is not None:
-        chosen = {arguments.name: variant_of(arguments.name, arguments.option).rules}
+        game = variant_of(arguments.name, arguments.option)
+        chosen = {game.name: game.rules}
     else:
         chosen = {name: variant.rules for name, variant in variants.items()}
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     if arguments.json:
         print(json.dumps({name: rules.to_dict() for name, rules in chosen.items()}))
+    elif arguments.toml:
+        print(game.rules.to_toml(), end="")
     elif arguments.name is not None:
-        print(f"{arguments.name}\n\n{sheet(chosen[arguments.name], width)}")
+        print(f"{game.name}\n\n{sheet(game.rules, width)}")
     else:
         print(table(chosen, width))
     return 0
@@ -67,11 +85,14 @@ def sheet(rules: Rules, width: int | None = None) -> str:
     lines = str(rules).splitlines()
     if width is None:
         return "\n".join(lines)
-    folded = [
-        textwrap.fill(line, max(width, 40), subsequent_indent=SHEET_INDENT, drop_whitespace=True)
-        for line in lines
-    ]
-    return "\n".join(folded)
+    whole: list[str] = []
+    for line in lines:
+        if whole and line.startswith(SHEET_INDENT) and whole[-1][-1] not in ".)":
+            whole[-1] += f" {line.strip()}"  # the rest of a sentence
+        else:
+            whole.append(line)
+    room = max(width, 40)
+    return "\n".join(textwrap.fill(line, room, subsequent_indent=SHEET_INDENT) for line in whole)
 
 
 def table(games: dict[str, Rules], width: int | None = None) -> str:

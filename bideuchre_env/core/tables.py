@@ -9,7 +9,8 @@ import numpy as np
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import JACK, MAX_KINDS, MAX_TRICKS, NO_TRUMP, STRAINS, same_colour
-from bideuchre_env.rules.rules import CHOICES, Rules
+from bideuchre_env.rules.options import CHOICES
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 ANY, MADE_BID, MADE_OR_SET, ROUNDS = range(len(CHOICES["win_rule"]))

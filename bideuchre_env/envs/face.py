@@ -9,10 +9,12 @@ import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env._checks import shown
+from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import Layout, layout_of
-from bideuchre_env.errors import OutOfBoundsError
+from bideuchre_env.errors import NotationError, OutOfBoundsError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
 
 
 class Face:
@@ -39,14 +41,19 @@ def row_space(rules: Rules) -> spaces.Dict:
     return spaces.Dict({"observation": box, "action_mask": mask})
 
 
-def whole_action(action: Any, rules: Rules, who: str = "") -> int:
-    """An action as a number in range; `OutOfBoundsError`, beginning with `who`, otherwise."""
+def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None = None) -> int:
+    """An action as a number in range; `OutOfBoundsError`, beginning with `who`, otherwise.
+
+    With `states`, of which row 0 is asked what is legal, it may be an action's name.
+    """
     n = actions.of(rules).n
     try:
         if isinstance(action, (bool, np.bool_, np.ma.MaskedArray)):
             raise TypeError
         choice = operator.index(action)
     except TypeError:
+        if states is not None and isinstance(action, str):
+            return named_action(action, rules, who, states)
         raise OutOfBoundsError(
             f"{who}action {shown(action)} is {type(action).__name__}; a whole number from 0 to "
             f"{n - 1} is expected"
@@ -54,3 +61,16 @@ def whole_action(action: Any, rules: Rules, who: str = "") -> int:
     if not 0 <= choice < n:
         raise OutOfBoundsError(f"{who}action {shown(choice)} is out of range: 0 to {n - 1}")
     return choice
+
+
+def named_action(name: str, rules: Rules, who: str, states: Array) -> int:
+    """The number of an action, as `Actions.parse` reads its name.
+
+    For what is no action, an `OutOfBoundsError` that says what is legal in row 0 of `states`.
+    """
+    acts = actions.of(rules)
+    try:
+        return acts.parse(name)
+    except NotationError:
+        legal = ", ".join(map(repr, legal_names(states[0], rules)))
+        raise OutOfBoundsError(f"{who}{acts.no_action(name)}; legal: {legal}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, is_plain_name, shown, unknown_options
@@ -12,7 +13,9 @@ from bideuchre_env.envs.options import (
     ViewOptions,
 )
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.rules import OPTIONS, Rules
+from bideuchre_env.rules.options import OPTIONS
+from bideuchre_env.rules.rules import Rules, variant_name
+from bideuchre_env.rules.toml_file import is_rules_file, read_rules_file
 from bideuchre_env.rules.variants import CUSTOM, RULES
 
 if TYPE_CHECKING:
@@ -119,21 +122,28 @@ variants: dict[str, Variant] = {name: Variant(name, rules) for name, rules in RU
 """Every declared variant, by name."""
 
 
-def make(game: str | Rules, *, name: str | None = None, **options: Any) -> Variant:
-    """A `Variant` from the name of a declared one, or from `Rules` of your own.
+def make(game: str | PathLike[str] | Rules, *, name: str | None = None, **options: Any) -> Variant:
+    """A `Variant` from the name of a declared one, from `Rules` of your own, or from their file.
 
-    `options` change its rules; `name` is what a custom game is called (`custom_v0`).
+    "barrie" is "barrie_v0", and a path that ends in ".toml" is read by `Rules.from_toml`. `options`
+    change its rules; `name` is what a game of your own is called: "custom_v0" unless given, or
+    what its file says.
     """
     if name is not None and not is_plain_name(name):
         raise OptionError(f"name={shown(name)}: {MAX_NAME} printable characters at most")
     if isinstance(game, Rules):
         variant = Variant(name or CUSTOM, game)
-    elif isinstance(game, str) and game in variants:
-        if name is not None:
-            raise OptionError(f"name={name!r} is for games of your own: {game} has a name")
-        variant = variants[game]
+    elif is_rules_file(game):
+        file = read_rules_file(game, OPTIONS)
+        variant = Variant(name or file.name or CUSTOM, Rules.from_toml(file))
     else:
-        raise OptionError(f"{game!r} is no variant: one of {', '.join(variants)}, or a Rules")
+        try:
+            declared = variant_name(game)
+        except OptionError as error:
+            raise OptionError(f"{error}, Rules of your own, or the path of a .toml file") from None
+        if name is not None:
+            raise OptionError(f"name={name!r} is for games of your own: {declared} has a name")
+        variant = variants[declared]
     for option in options:
         if option in FACE_OPTIONS:
             raise OptionError(

@@ -63,8 +63,7 @@ def play(
     agent that is made already plays both as it is. In several processes each has agents of its
     own, so a class, a function or an agent has to be one that can be pickled.
 
-    Ctrl-C ends the match with the boards that are finished, before the first it raises, as a second
-    one does. Raises
+    Ctrl-C ends the match with the boards that are finished; a second one raises at once. Raises
     `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice,
     `AgentError` for an error of its own and `WorkerError` for a process that dies.
     """
@@ -89,7 +88,10 @@ def play(
         if collector.total
     }
     first, its_plan = next(iter(plans.items()))
-    first.warm_up(its_plan)  # nothing is lost yet: Ctrl-C raises while this compiles
+    try:
+        first.warm_up(its_plan)
+    except KeyboardInterrupt:  # not held back while this compiles: there is nothing to lose yet
+        plans = {}
     with ctrl_c() as pressed:
         for collector, plan in plans.items():
             if not pressed.is_set():
@@ -111,7 +113,7 @@ def play(
         decisions_per_second=float(decisions.sum() / seconds),
         seconds=seconds,
         at_once=at_once,
-        interrupted=pressed.is_set(),
+        interrupted=pressed.is_set() or not plans,
         workers=workers,
         games_asked=games,
         test=test,

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from bideuchre_env._files import write_file
 
 _NO_FACTS = ("Date", "Creator", "Format", "Type")  # of the file, which would only make it longer
 WIDTH = 9.2  # inches: at 96 dots per inch as wide as a page of GitHub
@@ -50,8 +49,11 @@ def files(path: Path) -> tuple[Path, Path]:
     return light, dark
 
 
-def save(path: Path, draw: Callable[[Look], Figure]) -> None:
-    """Draw a picture in both looks and write its files; `ImportError` without matplotlib."""
+def save(path: Path, draw: Callable[[Look], Any]) -> None:
+    """Write both files of a picture; `draw` gives matplotlib's figure of it in a look.
+
+    Raises `ImportError` without matplotlib, `OutputError` for a file that cannot be written.
+    """
     import matplotlib
 
     for look, file in zip((LIGHT, DARK), files(path), strict=True):
@@ -75,7 +77,7 @@ def save(path: Path, draw: Callable[[Look], Figure]) -> None:
         with matplotlib.rc_context(settings):
             text = io.StringIO()
             draw(look).savefig(text, format="svg", metadata=dict.fromkeys(_NO_FACTS))
-        file.write_text(_rounded(text.getvalue()), encoding="utf-8")
+        write_file(file, _rounded(text.getvalue()))
 
 
 def _rounded(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bideuchre_env._columns import GAP, columns
+from bideuchre_env._columns import GAP, columns, html_table
 from bideuchre_env.evaluation.statistics.intervals import Interval
 
 _INDENT = 2
@@ -40,9 +40,22 @@ def share_of(share: Interval | None) -> str:
 
 def contract_table(names: Sequence[str], contracts: Sequence[dict[str, int]], width: int) -> str:
     """A line per agent: contracts bid, made and set, and of these the ones played alone."""
-    rows = [
+    rows = contract_rows([" " * _INDENT + name for name in names], contracts)
+    return columns([("contracts", *_COLUMNS), *rows], "lrrrrr", first=width - GAP)
+
+
+def contract_html(names: Sequence[str], contracts: Sequence[dict[str, int]]) -> str:
+    """The same as a table in HTML."""
+    return html_table([("contracts", *_COLUMNS), *contract_rows(names, contracts)], "lrrrrr")
+
+
+def contract_rows(
+    names: Sequence[str], contracts: Sequence[dict[str, int]]
+) -> list[tuple[str, ...]]:
+    """The cells of those lines."""
+    return [
         (
-            " " * _INDENT + name,
+            name,
             f"{count['bid']:,}",
             part_of(count["made"], count["bid"]),
             part_of(count["set"], count["bid"]),
@@ -51,7 +64,6 @@ def contract_table(names: Sequence[str], contracts: Sequence[dict[str, int]], wi
         )
         for name, count in zip(names, contracts, strict=True)
     ]
-    return columns([("contracts", *_COLUMNS), *rows], "lrrrrr", first=width - GAP)
 
 
 def part_of(part: int, whole: int) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
+from bideuchre_env._columns import html_table
 from bideuchre_env.evaluation.report import (
+    contract_html,
     contract_table,
     label_width,
     part_of,
@@ -16,10 +19,11 @@ from bideuchre_env.evaluation.report import (
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
 from bideuchre_env.evaluation.statistics.sequential import SequentialTest
+from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 
 NOTHING = "Interrupted before both tables of a board were finished."
-NOT_ALL = "Interrupted: this is what was finished at both tables of a board."
+NOT_ALL = "Interrupted: the figures are of the boards that were finished at both tables."
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,9 @@ class Result:
     def __str__(self) -> str:
         return selfplay_report(self) if self.board_rows is None else match_report(self)
 
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
 
 def selfplay_report(result: Result) -> str:
     """A heading, points per hand, games, contracts, speed and where the records are."""
@@ -137,7 +144,9 @@ def selfplay_report(result: Result) -> str:
         lines += _games_won(result, width)
     lines += ["", contract_table(result.keys, scores.contracts, width), ""]
     rate = result.decisions_per_second
-    lines += [row("speed", f"{rate:,.0f} decisions per second" if rate else "too short", width)]
+    lines += [
+        row("speed", f"{rate:,.0f} decisions per second" if rate else "too short to tell", width)
+    ]
     return "\n".join([*lines, row("records", result.records or "not written", width)])
 
 
@@ -164,12 +173,33 @@ def match_report(result: Result) -> str:
         for name, ms in zip(result.keys, result.ms_per_decision, strict=True)
         if ms is not None
     ]
-    return "\n".join([*lines, "", row("a decision", "   ".join(times), width)])
+    return "\n".join([*lines, "", row("decision time", "   ".join(times), width)])
+
+
+def result_html(result: Result) -> str:
+    """The result in HTML, for notebooks: points per hand, games, contracts, as they were played."""
+    (a, b), parts = result.keys, [f"<p><b>{escape(_title(result))}</b></p>"]
+    if not result.boards.boards and not result.games.boards:
+        return f"{parts[0]}<p>{NOTHING}</p>"
+    parts += [f"<p>{NOT_ALL}</p>"] * result.interrupted
+    for mode, scores in (("boards", result.boards), ("games", result.games)):
+        if scores.boards:
+            lines = [("", _size(result, mode))]
+            lines.append(("points per hand", points_of(scores.points_per_hand, a)))
+            if mode == "boards" and result.test is not None:
+                lines.append(("test", str(result.test)))
+            if mode == "games":
+                won = f"{a} {scores.a_won:,}, {b} {scores.b_won:,}, drawn {scores.drawn:,}"
+                lines.append(("games won", f"{won}, truncated {scores.truncated:,}"))
+                lines.append(("", f"{a} {share_of(result.win_rate)}"))
+            parts += [html_table(lines), contract_html(result.keys, scores.contracts)]
+    return "".join(parts)
 
 
 def _title(result: Result) -> str:
     a, b = result.keys
-    options = "".join(f" {name}={value!r}" for name, value in result.options.items())
+    changed = result.options if result.variant in RULES else {}  # of one's own: they are all there
+    options = "".join(f" {name}={value!r}" for name, value in changed.items())
     return f"{a} against {b}, {result.variant}{options}, seed {result.seed}"
 
 
@@ -197,6 +227,6 @@ def _test_and_ties(result: Result, width: int) -> list[str]:
         verdict, _, ratio = str(result.test).partition(" (")
         lines += [row("test", verdict, width), row("", ratio.rstrip(")"), width)]
     reduction = boards.variance_reduction
-    saved = "no board differs" if reduction is None else f"variance / {reduction:.2f}"
+    saved = "every board tied" if reduction is None else f"divide the variance by {reduction:.2f}"
     ties = part_of(boards.ties, boards.boards)
-    return [*lines, row("tie boards", ties, width), row("duplication", saved, width)]
+    return [*lines, row("tied boards", ties, width), row("duplicate deals", saved, width)]

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,13 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, RecordError
 from bideuchre_env.records import transcript
+from bideuchre_env.records.html import game_html
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.options import OPTIONS
 from bideuchre_env.rules.parse import parse_deal, parse_score
-from bideuchre_env.rules.rules import OPTIONS, Rules
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
 from bideuchre_env.runtime.jit import Array
 
@@ -36,7 +39,7 @@ OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 
 
-@dataclass
+@dataclass(repr=False)
 class GameRecord:
     """A game on record: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
 
@@ -93,6 +96,25 @@ class GameRecord:
             **words,
             **_result(*_ending(rows[-1:])),
         )
+
+    def __repr__(self) -> str:
+        try:
+            return f"<GameRecord {self._title()}>"
+        except (TypeError, LookupError):  # of fields that `verify` refuses
+            return "<GameRecord that makes no game>"
+
+    def _title(self) -> str:
+        """The game in a line: its name, how many hands, the score, how it stands."""
+        score = self.hands[-1]["score"] if self.hands else self.start
+        hands = f"{len(self.hands)} hand{'s' * (len(self.hands) != 1)}"
+        by = "" if self.winner is None else f" by side {self.winner}"
+        return f"{self.variant}: {hands}, score {score[0]} to {score[1]}, {self.outcome}{by}"
+
+    def _repr_html_(self) -> str:
+        try:
+            return game_html(self._title(), self.hands, self.replay(), self.agents)
+        except BidEuchreError as error:
+            return f"<p>A record that does not replay: {escape(str(error))}</p>"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the notation; "start" stands in it only where it is not 0-0."""
@@ -229,7 +251,7 @@ def _replay_hand(
         states["score"] = start
     elif states[0]["phase"] == Phase.OVER:
         raise RecordError("the game was over before it")
-    deal_given_row(states, tables, parse_deal(hand["deal"], rules))
+    deal_given_row(states, tables, parse_deal(hand["deal"], rules, notation=True))
     if states[0]["dealer"] != dealer:
         raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
     acts = actions.of(rules)

@@ -30,8 +30,10 @@ from bideuchre_env.rules.cards import (
     parse_card,
 )
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
 
-LEGEND = "> led   * won the trick   ^ trump, the left bower too   -- sits out   ?? not seen"
+LEGEND = "> led   * won the trick   ^ trump (the left bower too)   -- sits out"
+UNSEEN = "   ?? not seen"
 SIDES = ("seats 0 and 2", "seats 1 and 3")
 _STYLE = {"C": "green", "D": "yellow", "H": "red", "S": "bright_blue"}
 _SUITS = ("clubs", "diamonds", "hearts", "spades")
@@ -64,7 +66,8 @@ def table_view(
     look = _Look(row, rules, viewer, agents)
     if look.strain < 0:
         return look.picture(held)
-    return Group(look.picture(held), Text(LEGEND, style="dim"))
+    legend = LEGEND if viewer is None else LEGEND + UNSEEN
+    return Group(look.picture(held), Text(legend, style="dim"))
 
 
 def record_view(
@@ -91,7 +94,11 @@ def record_view(
 
 def _title(record: GameRecord, number: int) -> Text:
     words = [f"Game {number}: {record.variant}"]
-    words += [f"{name}={value!r}" for name, value in record.options.items()]
+    if record.variant in RULES:
+        words += [f"{name}={value}" for name, value in record.options.items()]
+    else:
+        rules = record.rules
+        words.append(f"rules of its own with {rules.cards} cards and {rules.tricks} tricks")
     if record.seed is not None:
         words.append(f"seed {record.seed}")
     return Text(", ".join(words), style="bold underline")

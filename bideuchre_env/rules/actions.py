@@ -6,13 +6,22 @@ strains to name after an auction (where that is how it is done), then the card k
 
 from __future__ import annotations
 
+import re
 from functools import cached_property, lru_cache
 from typing import Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import did_you_mean, typed
 from bideuchre_env.errors import NotationError
-from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 from bideuchre_env.rules.rules import Rules
+
+_LONGEST = 80  # what is longer is no name, and is not compared with all of them
+_STRAIN_WORD = re.compile(r"(club|diamond|heart|spade|no-?trump)s?$")
+
+
+def _initials(found: re.Match[str]) -> str:
+    """The letters of a strain for its word."""
+    return "nt" if found[1].startswith("no") else found[1][0]
 
 
 class Actions:
@@ -38,12 +47,33 @@ class Actions:
         """Name to number."""
         return {name: number for number, name in enumerate(self.names)}
 
+    @cached_property
+    def _spelled(self) -> dict[str, int]:
+        """The same by names in `plain_letters`, without any that two actions would share."""
+        names = [plain_letters(name) for name in self.names]
+        return {name: at for at, name in enumerate(names) if names.count(name) == 1}
+
     def parse(self, name: Any) -> int:
-        """The number of an action name; `NotationError` if this game has no such action."""
+        """The number of an action, by its name or as people type it: "Bid 4 ♥", "10h", "trump nt".
+
+        Case and blanks do not matter, and strains may be words ("bid 4 hearts", "no trump").
+        Raises `NotationError` if this game has no such action.
+        """
         number = self.index.get(name) if isinstance(name, str) else None
+        if number is None and isinstance(name, str) and len(name) <= _LONGEST:
+            plain = plain_letters(name)
+            number = self._spelled.get(plain)
+            if number is None:
+                number = self._spelled.get(_STRAIN_WORD.sub(_initials, plain))
         if number is None:
-            raise NotationError(f"{shown(name)} is no action of this game: {self._example()}")
+            raise NotationError(f"{self.no_action(name)}: {self._example()}")
         return number
+
+    def no_action(self, name: Any) -> str:
+        """What an error says of a name that is none, with the nearest one."""
+        near = isinstance(name, str) and len(name) <= _LONGEST
+        close = did_you_mean(name, self.names) if near else ""
+        return f"{typed(name)} is no action of this game{close}"
 
     def _example(self) -> str:
         bids = self.names[1 : self.trump_offset]

@@ -45,7 +45,10 @@ class Bid:
 def lone_bids(value: Any) -> tuple[Bid, ...]:
     """Lone bids as a tuple, from a list of `Bid`s or mappings; `RulesError` for anything else."""
     if not isinstance(value, (list, tuple)):
-        raise RulesError(f"lone={shown(value)}: a list of lone bids, lowest first")
+        raise RulesError(
+            f"lone={shown(value)}: a list of lone bids, lowest first, as "
+            '[{"name": "moon", "value": 24}], or [] for none'
+        )
     return tuple(map(_as_bid, value))
 
 

@@ -9,9 +9,10 @@ A *hand* is one integer: bit `kind` says that a copy is held, bit `kind + 24` th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, typed
 from bideuchre_env.errors import NotationError
 
 RANKS = "AKQJT9"
@@ -29,7 +30,9 @@ CARD_NAMES = tuple(rank + suit for rank in RANKS for suit in SUITS)
 AGENT_NAMES = tuple(f"player_{seat}" for seat in range(N_SEATS))
 
 _KIND_OF = {name: kind for kind, name in enumerate(CARD_NAMES)}
+_SIGNS = str.maketrans("♣♧♦♢♥♡♠♤", "ccddhhss", "\ufe0e\ufe0f")
 _RANK_ORDER = {rank: value for value, rank in enumerate("9TJQKA")}
+_NO_CARD = "is no card: a rank of 9 T J Q K A then a suit of C D H S"
 
 
 def same_colour(suit: int) -> int:
@@ -38,13 +41,33 @@ def same_colour(suit: int) -> int:
 
 
 def parse_card(name: object) -> int:
-    """The kind of a card name such as `"JH"`; `NotationError` for anything else."""
+    """The kind of a card in notation, such as `"JH"`; `NotationError` for anything else."""
     kind = _KIND_OF.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise NotationError(
-            f"{shown(name)} is no card: a rank of 9 T J Q K A then a suit of C D H S, as 'JH'"
-        )
+        raise NotationError(f"{shown(name)} {_NO_CARD}, as 'JH'")
     return kind
+
+
+def spelled_card(name: object) -> int:
+    """The kind of a card as people spell it: "JH", "J♥", "10h" or "th"; `NotationError` otherwise.
+
+    Records are in notation alone: see `parse_card`.
+    """
+    kind = _KIND_OF.get(name) if isinstance(name, str) else None
+    if kind is None and isinstance(name, str):
+        kind = _KIND_OF.get(plain_letters(name).upper())
+    if kind is None:
+        raise NotationError(f"{typed(name)} {_NO_CARD}, as 'JH', 'J♥' or '10h'")
+    return kind
+
+
+def plain_letters(text: str) -> str:
+    """A text as notation writes it, but in lower case and without blanks.
+
+    The signs of suits become letters, and the 10 of a card alone a t.
+    """
+    plain = "".join(text.translate(_SIGNS).casefold().split())
+    return f"t{plain[2]}" if re.fullmatch("10[cdhs]", plain) else plain
 
 
 def parse_strain(name: object) -> int:

@@ -10,17 +10,19 @@ import numpy.typing as npt
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.errors import DealError, NotationError
-from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card, spelled_card
 from bideuchre_env.rules.rules import Rules
 
 SCORE_LIMIT = 10**15
 
 
-def parse_deal(deal: Any, rules: Rules) -> npt.NDArray[np.int64]:
+def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArray[np.int64]:
     """Four lists of card names, by seat, as hand integers, int64 (4,).
 
-    Raises `DealError` unless they are exactly the deck of these rules, dealt out equally.
+    Cards are spelled as people do (`spelled_card`), or with `notation` as records do. Raises
+    `DealError` unless they are exactly the deck of these rules, dealt out equally.
     """
+    read = parse_card if notation else spelled_card
     if not isinstance(deal, (list, tuple)) or len(deal) != N_SEATS:
         raise DealError(f"deal {shown(deal)}: four lists of card names, by seat")
     hands = []
@@ -28,7 +30,7 @@ def parse_deal(deal: Any, rules: Rules) -> npt.NDArray[np.int64]:
         if not isinstance(hand, (list, tuple)):
             raise DealError(f"deal, seat {seat}: {shown(hand)} is no list of card names")
         try:
-            kinds = [parse_card(name) for name in hand]
+            kinds = [read(name) for name in hand]
         except NotationError as error:
             raise DealError(f"deal, seat {seat}: {error}") from None
         if len(kinds) != rules.tricks:

@@ -8,7 +8,7 @@ comment says whose rule is taken.
 from __future__ import annotations
 
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import BY_NAME, Rules
 
 _CALLS = (
     # S1, S3, S4: "call for 2 cards: 12 points; call for 1 card: 18 points; moon: 24 points"
@@ -99,7 +99,9 @@ DOUBLE_DECK = Rules(
 CUSTOM = "custom_v0"
 """The name of a game that is none of them."""
 
-RULES: dict[str, Rules] = {
+RULES: dict[str, Rules] = BY_NAME
+"""Every declared variant, by name."""
+RULES |= {
     "cincinnati_v0": CINCINNATI,
     "simplified_v0": SIMPLIFIED,
     "club_v0": CLUB,
@@ -107,4 +109,3 @@ RULES: dict[str, Rules] = {
     "six_card_v0": SIX_CARD,
     "double_deck_v0": DOUBLE_DECK,
 }
-"""Every declared variant, by name."""

@@ -80,6 +80,15 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
 class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
     """numba's files, each with a checksum behind its pickle, which numba does not read."""
 
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code for a key, in a file that no other key has.
+
+        numba numbers the files, so that two processes may give one number to two keys.
+        """
+        name = self._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
     def _load_index(self) -> Any:
         if os.path.exists(self._index_path):
             _check(self._index_path)

@@ -21,7 +21,10 @@ _CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
 
 
 def program() -> str:
-    """The name of what is running if it is the command or a script of this repository, else ""."""
+    """The name of what is running if it is the command or a script of this repository, else "".
+
+    Such a script is one that imports this file at its head; another that lies there is left alone.
+    """
     argv = getattr(sys, "argv", None) or [""]
     if argv[0] == "-m":  # a package is imported before its `__main__`
         named = sys.orig_argv[sys.orig_argv.index("-m") + 1 :] if "-m" in sys.orig_argv else []
@@ -34,7 +37,14 @@ def program() -> str:
         return _COMMAND
     root = os.path.dirname(package)
     folders = [os.path.join(root, name, "") for name in ("experiments", "benchmarks")]
-    return os.path.basename(path) if path.endswith(".py") and path.startswith((*folders,)) else ""
+    if not path.startswith((*folders,)):
+        return ""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8192)
+    except OSError:  # it has been moved
+        return ""
+    return os.path.basename(path) if __name__.encode() in head else ""
 
 
 def quit_at_once(number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:

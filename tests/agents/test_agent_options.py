@@ -79,15 +79,15 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
         ("pimc:milliseconds=None", "'milliseconds=None' gives no number"),
         ("pimc:depth=3", "depth=3: no option of 'pimc' .*: it takes worlds, played_out, "),
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
-        ("pimc:seed=3", "seed=3: no option of 'pimc' .* considered, solved, milliseconds$"),
+        ("pimc:seed=3", "seed=3: no option of 'pimc' .* considered, solved, milliseconds, goal$"),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
         (
             "expert:network=3",
-            "network=3: no option of 'expert' .*: it takes margin, standard_errors, lean$",
+            "network=3: no option of 'expert' .*: it takes margin, standard_errors, lean, goal$",
         ),
         (
             "expert:wanted=3",
-            "wanted=3: no option of 'expert' .*: it takes margin, standard_errors, lean$",
+            "wanted=3: no option of 'expert' .*: it takes margin, standard_errors, lean, goal$",
         ),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes none$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),

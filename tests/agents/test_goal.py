@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 import numpy as np
 import pytest
 from support.agent_games import SEARCH, searcher
@@ -103,6 +105,7 @@ def test_a_match_asks_for_points_on_boards_and_for_the_game_in_games(monkeypatch
     """Of whoever can play for either, unless its name says what for."""
     made, init = [], ExpertAgent.__init__
 
+    @wraps(init)
     def watched(self, rules, **options):
         made.append(options["goal"])
         init(self, rules, **options)

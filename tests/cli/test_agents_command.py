@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 from support.own_agents import write_file
@@ -124,3 +125,6 @@ def test_self_play_records_name_agents_of_ones_own(capsys):
     data = json.loads(capsys.readouterr().out)
     assert (data["mode"], data["agents"]) == ("boards", pair)
     assert data["records"].endswith("-._mine.py_First-mine_Last-seed0.jsonl")
+    deep = "./" + 150 * "./" + "mine.py:First"
+    assert run("selfplay", "--agents", deep, deep, "--boards", "1", "--json") == 0
+    assert len(Path(json.loads(capsys.readouterr().out)["records"]).name) < 255

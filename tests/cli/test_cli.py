@@ -16,7 +16,7 @@ from support.notation import KEYS
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.cli import main as cli
-from bideuchre_env.rules.rules import OPTIONS
+from bideuchre_env.rules.options import OPTIONS
 
 COMMAND = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -106,7 +106,7 @@ def test_no_records_writes_none(capsys, tmp_path):
         ("selfplay --option colour=red", "unknown option 'colour'"),
         ("selfplay --out taken.jsonl", "exists"),
         ("selfplay --out taken.jsonl/x.jsonl", "cannot be written"),
-        ("selfplay --out x.jsonl --no-records", "exclude"),
+        ("selfplay --out x.jsonl --no-records", "cannot be given together"),
         ("variants poker", "the variants are"),
         ("variants --option target=40", "name it"),
         ("check none.jsonl", "cannot be read"),

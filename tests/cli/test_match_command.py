@@ -47,8 +47,9 @@ def test_a_match_prints_boards_games_contracts_and_time(capsys, tmp_path):
     assert run("match", "rule", "cautious", "--boards", "60", "--games", "6") == 0
     out, err = capsys.readouterr()
     for words in ("rule against cautious, cincinnati_v0, seed 0", "60 boards of two tables",
-                  "points per hand", "95 % interval", "tie boards", "duplication", "variance /",
-                  "6 games (3 pairs)", "games won", "made alone", "a decision", " ms"):  # fmt: skip
+                  "points per hand", "95 % interval", "tied boards", "duplicate deals",
+                  "divide the variance by", "6 games (3 pairs)", "games won", "made alone",
+                  "decision time", " ms"):  # fmt: skip
         assert words in out
     assert max(map(len, out.splitlines())) <= 80
     assert err == ""
@@ -78,7 +79,7 @@ def test_the_same_result_as_json_csv_and_picture(capsys):
     assert (data["pairs"]["boards"], data["records"]) == (2, None)
     mean = data["points_per_hand"]["mean"]
     assert f"rule {mean:+.2f}" in printed
-    assert f"variance / {data['variance_reduction']:.2f}" in printed
+    assert f"divide the variance by {data['variance_reduction']:.2f}" in printed
     assert set(data["win_rate"]) == {"mean", "low", "high"}
     for part in (data, data["pairs"]):
         for counts in part["contracts"].values():
@@ -145,7 +146,7 @@ def test_sprt_prints_its_verdict_and_stops(capsys):
         ("match rule cautious --option target", "NAME=VALUE"),
         ("match rule cautious --json taken", "exists"),
         ("match rule cautious --csv taken/x.csv", "cannot be written"),
-        ("match rule cautious --csv x --json x", "a file each"),
+        ("match rule cautious --csv x --json x", "a different file each"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_code_2(arguments, message, capsys, tmp_path):

@@ -18,7 +18,8 @@ from bideuchre_env.core.observation.layout import CLIP
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.cards import hand_names
-from bideuchre_env.rules.rules import CHOICES, Rules
+from bideuchre_env.rules.options import CHOICES
+from bideuchre_env.rules.rules import Rules
 
 HANDS = 2_500
 SLOW_HANDS = 100_000

@@ -9,7 +9,15 @@ import sys
 import numpy as np
 import pytest
 from pettingzoo.utils.env_logger import EnvLogger
-from support.fuzzing import CANARY, bounds_checked, in_fifths, legal_actions, odd_things, walled
+from support.fuzzing import (
+    CANARY,
+    bounds_checked,
+    in_fifths,
+    legal_actions,
+    number_of,
+    odd_things,
+    walled,
+)
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
@@ -62,7 +70,7 @@ def fuzz(face, seed, part=1):
                 refused += 1
                 assert position(raw) == before
                 continue
-            if mask[int(thing)]:
+            if mask[number_of(thing)]:
                 done += 1
             else:
                 forfeits += 1

@@ -28,8 +28,6 @@ NOT_NUMBERS = [
     np.float64(1.0),
     math.nan,
     math.inf,
-    "1",
-    "pass",
     b"1",
     None,
     [1],
@@ -159,7 +157,7 @@ def broken_deals():
     yield [good[0] + good[3][:1], *good[1:3], good[3][1:]], "seat 0: 7 cards"
     yield changed(0, 0, "9D"), "9. is dealt . times"
     yield changed(2, 3, "AS"), "is dealt . times"
-    for card in ("1C", "9c", "C9", "", "10C", "joker", None, 9, ["9C"], "9C ", HUGE):
+    for card in ("1C", "9X", "C9", "", "100C", "joker", None, 9, ["9C"], "9C9C", "♣", HUGE):
         yield changed(1, 5, card), "seat 1: .* is no card"
 
 
@@ -268,7 +266,7 @@ def test_options_of_an_environment(options, match):
 
 def test_make_of_no_game():
     """`make` takes the name of a variant or `Rules`."""
-    for game in ("barrie", "", None, 5, ["barrie_v0"], {"target": 5}):
+    for game in ("bridge", "", None, 5, ["barrie_v0"], {"target": 5}):
         with pytest.raises(errors.OptionError, match="is no variant: one of cincinnati_v0"):
             make(game)
     with pytest.raises(errors.OptionError, match="barrie_v0 has a name"):
@@ -359,8 +357,8 @@ def test_names_that_are_none():
     from bideuchre_env.rules import actions, cards
 
     acts = actions.of(bideuchre_env.cincinnati_v0.rules)
-    for name in ("bid 6", "bid 4 H", "Pass", "trump X", "AX", "", None, 5, [], HUGE):
-        with pytest.raises(errors.NotationError, match="is no action of this game: pass"):
+    for name in ("bid 6", "bid 4 H", "passs", "trump X", "AX", "", None, 5, [], HUGE):
+        with pytest.raises(errors.NotationError, match=r"is no action of this game.*: pass"):
             acts.parse(name)
         with pytest.raises(errors.NotationError, match="is no card: a rank of"):
             cards.parse_card(name)

@@ -15,6 +15,7 @@ from support.fuzzing import (
     CANARY,
     bounds_checked,
     legal_actions,
+    number_of,
     odd_actions,
     odd_things,
     walled,
@@ -173,7 +174,7 @@ def fuzz_singles(seed, part=1):
                 assert position(rows) == before
                 continue
             done += 1
-            if not obs["action_mask"][int(thing)]:
+            if not obs["action_mask"][number_of(thing)]:
                 penalties += 1
                 assert (reward, terminated, truncated) == (PENALTY, True, False)
                 assert rows.states.tobytes() == before[: rows.states.nbytes]

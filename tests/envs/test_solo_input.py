@@ -42,7 +42,7 @@ def test_an_illegal_action_ends_the_episode_at_its_price(name):
         env.step(int(env.action_masks().argmax()))
 
 
-NO_ACTIONS = [True, 1.0, math.nan, "pass", None, [1], np.array([1]), np.float32(1), object(), 1j]
+NO_ACTIONS = [True, 1.0, math.nan, "1", None, [1], np.array([1]), np.float32(1), object(), 1j]
 
 
 @pytest.mark.parametrize("given", [*NO_ACTIONS, -1, 37, 2**63, -(2**70), np.int64(99)])

@@ -109,6 +109,25 @@ def test_the_code_of_a_room_runs(guide, capsys):
         assert "print" not in "".join(code_of(guide, "python")) or capsys.readouterr().out
 
 
+def test_an_agent_of_ones_own_plays_from_the_shell(tmp_path):
+    """The file and the command of the agents' page, as they stand there."""
+    [file] = [block for block in code_of("agents/README.md", "python") if "# mine.py" in block]
+    [command] = commands_of(code_of("agents/README.md", "sh")[0])
+    (tmp_path / "mine.py").write_text(file, encoding="utf-8")
+    done = subprocess.run(
+        [Path(sys.executable).parent / "bideuchre", *shlex.split(command)[1:]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    heading, *_ = done.stdout.splitlines()
+    assert heading.startswith("./mine.py:Mine against ./mine.py:Mine:aces=2, cincinnati_v0")
+    points = re.search(r"points per hand +\S+ (\S+) +95 % interval (\S+)", done.stdout)
+    assert float(points[1]) == pytest.approx(0.9, abs=0.3)
+    assert float(points[2]) > 0
+
+
 def commands_of(text):
     """The commands of lines of a shell, without comments."""
     lines = [line.split(" #")[0] for line in text.splitlines()]

@@ -124,6 +124,21 @@ def test_the_python_blocks_run() -> None:
         exec(compile(block, "README.md", "exec"), namespace)
 
 
+def test_the_agent_of_ones_own_plays_the_match_that_is_told(tmp_path: Path) -> None:
+    """Its block is a file of 15 lines at most; its command prints what the README says of it."""
+    [agent] = [block for block in blocks("python") if "class Careful" in block]
+    assert len(agent.splitlines()) <= 15
+    (tmp_path / "mine.py").write_text(agent, encoding="utf-8")
+    [command] = [block for block in blocks("sh") if "mine.py" in block]
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [str(BIN / program), *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    mean, low, high = re.findall(r"[+-]\d+\.\d\d", done.stdout)
+    told = f"It is better by {mean} points per hand, with a 95 % interval of {low} to {high}."
+    assert told in README.read_text(encoding="utf-8")
+
+
 def test_the_five_line_loop_plays_a_game_to_its_end() -> None:
     """After the loop every agent has left and the game has a result."""
     namespace: dict[str, object] = {}

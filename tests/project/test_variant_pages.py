@@ -25,7 +25,7 @@ from support.variant_pages import (
 
 import bideuchre_env
 from bideuchre_env.errors import RulesError
-from bideuchre_env.rules.rules import CHOICES, OPTIONS
+from bideuchre_env.rules.options import CHOICES, OPTIONS
 from bideuchre_env.rules.variants import RULES
 
 SHOOT = ({"name": "call-3", "exchange": 3, "value": 9}, {"name": "shoot", "value": 16})

@@ -127,6 +127,16 @@ def test_a_game_names_its_agents_and_says_what_its_signs_mean(tmp_path):
         assert ("\nSet." in shown) != made
 
 
+def test_the_title_says_by_which_rules():
+    """What is changed of a variant; of rules of one's own no more than the deck."""
+    record = GameRecord("barrie_v0", {"target": 40}, seed=3)
+    assert text_of(record_view(record, 2)).startswith("Game 2: barrie_v0, target=40, seed 3\n")
+    rules = bideuchre_env.club_v0.rules
+    record = GameRecord("custom_v0", rules.to_dict())
+    title = "Game 1: custom_v0, rules of its own with 32 cards and 8 tricks\n"
+    assert text_of(record_view(record, 1)).startswith(title)
+
+
 @pytest.mark.parametrize("name", bideuchre_env.variants)
 def test_a_hand_fits_80_columns(name):
     """With every agent's name of usual length; twelve cards too."""

@@ -44,6 +44,20 @@ def test_what_is_compiled_is_kept(folder, caplog):
     assert caplog.text == ""
 
 
+def test_two_processes_write_two_files_for_two_types(folder):
+    """Each knows of nothing yet when it begins: at worst one is compiled again."""
+    load = kernel_files._CheckedFiles._load_index
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_files._CheckedFiles, "_load_index", lambda files: {})
+        assert fresh(folder)(21) == 42
+        assert fresh(folder)(0.5) == 1.0
+    assert kernel_files._CheckedFiles._load_index is load
+    assert len(list(folder.rglob("*.nbc"))) == 2
+    assert not loads(folder)
+    assert loads(folder)
+    assert fresh(folder)(0.5) == 1.0
+
+
 def flip(path):
     """Another byte in the middle."""
     data = bytearray(path.read_bytes())

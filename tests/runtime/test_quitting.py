@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from support.script_modules import ROOT
 
 import bideuchre_env
 
@@ -56,6 +57,11 @@ def run(code, *arguments, where, **environment):
     )
 
 
+def told(done):
+    """The lines on stderr, but for those on kernels that are compiled."""
+    return [line for line in done.stderr.splitlines() if "compil" not in line]
+
+
 @pytest.mark.parametrize(
     ("moment", "arguments"), [*((moment, SELFPLAY) for moment in MOMENTS), ("compiling", MATCH)]
 )
@@ -65,8 +71,7 @@ def test_ctrl_c_is_one_line_while(moment, arguments, tmp_path):
     cold = {"NUMBA_CACHE_DIR": str(folder)} if moment == "compiling" else {}
     (tmp_path / "here").mkdir()
     done = run(COMMAND + MOMENTS[moment] + RUN, *arguments, where=tmp_path / "here", **cold)
-    lines = [line for line in done.stderr.splitlines() if "compil" not in line]
-    assert (done.returncode, lines, done.stdout) == (130, ["bideuchre: interrupted"], "")
+    assert (done.returncode, told(done), done.stdout) == (130, ["bideuchre: interrupted"], "")
     assert list((tmp_path / "here").iterdir()) == []
 
 
@@ -87,7 +92,7 @@ def test_a_second_ctrl_c_ends_it_at_once_with_whole_lines(tmp_path):
         "selfplay.play = press; "
     )
     done = run(COMMAND + twice + RUN, *SELFPLAY, where=tmp_path)
-    assert (done.returncode, done.stderr, done.stdout) == (130, "bideuchre: interrupted\n", "")
+    assert (done.returncode, told(done), done.stdout) == (130, ["bideuchre: interrupted"], "")
     lines = (tmp_path / "x.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) > 50
     for line in (lines[0], lines[-1]):
@@ -114,18 +119,18 @@ def test_a_script_raises_first_and_then_ends(tmp_path):
     head = (
         START
         + "from pathlib import Path; import bideuchre_env as b; "
-        + "sys.argv[0] = str(Path(b.__file__).resolve().parents[1] / 'experiments' / 'mine.py')\n"
+        + "sys.argv[0] = str(Path(b.__file__).resolve().parents[1] / 'experiments' / 'ladder.py')\n"
         "from bideuchre_env.runtime import quitting; quitting.take_ctrl_c()\n"
         "from bideuchre_env.cli import program\n"
     )
     bodies = {
         f"def main():\n    try: {PRESS}\n    except KeyboardInterrupt: print('kept')\n"
         "    return 130\n": ("kept\n", ""),
-        f"def main(): {PRESS}\n": ("", "mine.py: interrupted\n"),
-        f"def main():\n    try: {PRESS}\n    finally: {PRESS}\n": ("", "mine.py: interrupted\n"),
+        f"def main(): {PRESS}\n": ("", "ladder.py: interrupted\n"),
+        f"def main():\n    try: {PRESS}\n    finally: {PRESS}\n": ("", "ladder.py: interrupted\n"),
         f"class Press:\n    def __del__(self): {PRESS}\ndef main(): Press(); print('went on')\n": (
             "",
-            "mine.py: interrupted\n",
+            "ladder.py: interrupted\n",
         ),
     }
     for body, (out, err) in bodies.items():
@@ -137,6 +142,9 @@ def test_a_script_raises_first_and_then_ends(tmp_path):
 def test_other_programs_keep_their_ctrl_c(tmp_path):
     ask = START + "import bideuchre_env; print(signal.getsignal(signal.SIGINT).__name__)"
     assert run(ask, where=tmp_path).stdout == "default_int_handler\n"
+    for name in ("bench.py", "README.md"):
+        there = START + f"sys.argv[0] = {str(ROOT / 'experiments' / name)!r}; "
+        assert run(there + ask, where=tmp_path).stdout == "default_int_handler\n"
     taken = "import signal, sys; sys.argv[0] = 'bideuchre'\nsignal.signal(signal.SIGINT, print)\n"
     ask = taken + "import bideuchre_env; print(signal.getsignal(signal.SIGINT) is print)"
     assert run(ask, where=tmp_path).stdout == "True\n"

@@ -15,8 +15,7 @@ from support.script_modules import ROOT, loaded
 from bideuchre_env.cli import script_args
 
 FOLDER = ROOT / "experiments"
-PARTS = ("tournament_picture",)  # of scripts, and none themselves
-FILES = {path.stem: path for path in sorted(FOLDER.rglob("*.py")) if path.stem not in PARTS}
+FILES = {path.stem: path for path in sorted(FOLDER.rglob("*.py"))}
 NAMES = tuple(FILES)
 
 

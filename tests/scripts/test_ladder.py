@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -81,6 +82,9 @@ def test_a_rung_is_played_in_parts(ladder, arguments, tmp_path, monkeypatch, cap
     )
     assert ladder.main(asked) == 130
     first, played[:] = played.copy(), []
+    assert ladder.main(replace(asked, kept=True)) == 0
+    assert "| 50 |" in capsys.readouterr().out
+    assert played == []
     assert len(list((tmp_path / "rungs").iterdir())) == 2
     assert ladder.main(asked) == 0
     parts = [(part["seed"], part.get("boards"), part.get("games")) for part in first + played]
@@ -169,17 +173,3 @@ def test_every_published_step_is_surely_above_nothing():
         assert 0.0 < low < mean < high
         searches = stronger in ("pimc", "inference")
         assert (high - low) / 2 <= (0.15 if searches else 0.05) + 0.005  # two decimals are given
-
-
-def test_the_front_page_has_the_same_ladder():
-    """Means and half intervals, as far as their decimals go."""
-    page, rungs = (ROOT / "README.md").read_text(encoding="utf-8"), published()
-    rows = re.findall(r"\| `(\w+)` over `(\w+)` \|(.*)\|", page)
-    assert len(rows) == len(AGENTS) - 1
-    for stronger, weaker, cells in rows:
-        shown = re.findall(rf"({SIGNED}) ± (\d\.\d\d)", cells)
-        assert len(shown) == len(VARIANTS)
-        for variant, (mean, half) in zip(VARIANTS, shown, strict=True):
-            exact, low, high = rungs[variant, stronger, weaker]
-            assert float(mean) == exact
-            assert abs(float(half) - (high - low) / 2) <= 0.0101

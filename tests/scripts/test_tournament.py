@@ -9,8 +9,9 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import ROOT, loaded
 
+import bideuchre_env
 from bideuchre_env.errors import OptionError
 
 
@@ -18,6 +19,12 @@ from bideuchre_env.errors import OptionError
 def tournament():
     with loaded("experiments", "tournament") as (module,):
         yield module
+
+
+def tournament_picture(results):
+    """The exit code of the script that draws the results again."""
+    with loaded("experiments", "tournament_picture") as (module,):
+        return module.main(module.Args(results=results))
 
 
 @pytest.fixture
@@ -50,13 +57,32 @@ def test_every_pair_on_every_variant_is_in_every_table(tournament, args, capsys)
         assert row["games"] == "0"
         assert row["win_rate"] == ""
     assert sorted(path.name for path in args.out.iterdir()) == [
-        *("results.csv", "results.json", "results.md", "results.png")
+        *("results-dark.svg", "results-light.svg", "results.csv", "results.json", "results.md")
     ]
-    assert (args.out / "results.png").read_bytes().startswith(b"\x89PNG")
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in args.out.glob("*.svg")}
+    for text in drawn.values():
+        assert all(f">{word}<" in text for word in (*args.variants, *args.agents))
+    assert tournament_picture(args.out / "results.json") == 0
+    assert drawn == {path.name: path.read_text(encoding="utf-8") for path in args.out.glob("*.svg")}
+
+
+def test_a_game_of_ones_own_is_played_by_its_name(tournament, args, capsys, tmp_path):
+    file = tmp_path / "farm.toml"
+    file.write_text('base = "six_card"\ntarget = 9\n', encoding="utf-8")
+    chosen = replace(args, variants=("six-card", str(file)), agents=("random", "rule"))
+    assert tournament.main(chosen) == 0
+    rows = list(csv.DictReader((args.out / "results.csv").open(encoding="utf-8")))
+    assert [row["variant"] for row in rows] == ["six_card_v0", "farm"]
+    table = (args.out / "results.md").read_text(encoding="utf-8")
+    assert "## six_card_v0" in table
+    assert "## farm" in table
+    assert "farm            ratings: " in capsys.readouterr().out
+    with pytest.raises(OptionError, match="each needs a name of its own"):
+        tournament.main(replace(chosen, variants=("barrie", "barrie_v0"), force=True))
 
 
 def test_without_matplotlib_it_says_so_and_writes_the_tables(tournament, args, monkeypatch, capsys):
-    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_svg"):
         monkeypatch.setitem(sys.modules, name, None)
     assert tournament.main(args) == 0
     assert "matplotlib" in capsys.readouterr().err
@@ -116,7 +142,7 @@ def test_ctrl_c_keeps_the_finished_pairs(tournament, args, monkeypatch, capsys):
     assert tournament.main(args) == 130
     assert "2 finished pairs are kept" in capsys.readouterr().err
     assert len((args.out / "results.csv").read_text().splitlines()) == 3
-    assert (args.out / "results.png").exists()
+    assert (args.out / "results-dark.svg").exists()
 
 
 @pytest.mark.parametrize(
@@ -172,9 +198,9 @@ def test_a_table_of_pairs_says_how_the_points_came_about(tournament, args, capsy
                 assert b.startswith(row[f"b_{key}"])
                 assert row["b_bid"] == "0" or column == "made alone" or b.endswith(" %)")
             assert cells["alone"] == f"{row['a_lone_bid']} / {row['b_lone_bid']}"
-            assert cells["tie boards"].startswith(f"{row['tie_boards']} (")
-            assert cells["variance factor"] == f"{float(row['variance_reduction']):.2f}"
-            assert list(cells)[-1] == "variance factor"
+            assert cells["tied boards"].startswith(f"{row['tie_boards']} (")
+            assert cells["variance divided by"] == f"{float(row['variance_reduction']):.2f}"
+            assert list(cells)[-1] == "variance divided by"
             assert {row[f"sprt_{key}"] for key in ("low", "high", "llr", "verdict")} == {""}
     assert json.loads((args.out / "results.json").read_text())["sprt"] is None
 
@@ -216,5 +242,18 @@ def test_agents_with_options_are_players_of_their_own(tournament, tmp_path, caps
     assert [(row["b"], row["a"]) for row in rows] == list(combinations(agents, 2))
     data = json.loads((args.out / "results.json").read_text(encoding="utf-8"))
     assert set(data["ratings"]["six_card_v0"]) == set(agents)
-    assert (args.out / "results.png").exists()
+    assert (args.out / "results-dark.svg").exists()
     capsys.readouterr()
+
+
+def test_the_heat_maps_committed_are_of_the_results_committed():
+    """Every agent, and the points of every pair of every variant, in both looks."""
+    folder = ROOT / "experiments" / "results" / "tournament"
+    data = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert {match["variant"] for match in data["matches"]} == set(bideuchre_env.variants)
+    for look in ("light", "dark"):
+        drawn = (folder / f"results-{look}.svg").read_text(encoding="utf-8")
+        assert len(drawn) < 100_000
+        for match in data["matches"]:
+            assert f">{match['points_per_hand']['mean']:+.2f}<" in drawn
+            assert all(f">{agent}<" in drawn for agent in match["agents"])

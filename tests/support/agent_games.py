@@ -11,7 +11,8 @@ from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_row
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.rules import CHOICES, Rules
+from bideuchre_env.rules.options import CHOICES
+from bideuchre_env.rules.rules import Rules
 
 SEARCH = ("pimc", "inference")
 

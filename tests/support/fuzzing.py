@@ -101,6 +101,11 @@ def legal_actions(rng, masks):
     return (masks.cumsum(axis=1, dtype=np.int64) > picks[:, np.newaxis]).argmax(axis=1)
 
 
+def number_of(thing):
+    """The number of a thing taken for an action: "pass", the only name among them, is 0."""
+    return 0 if isinstance(thing, str) else int(thing)
+
+
 def odd_things(rng, n_actions):
     """Single things that might be given for an action; most of them are none."""
     whole = [-1, n_actions, 2**31, -(2**31), 2**63, -(2**63), 2**64, 10**30, -(10**30), 10**5000]

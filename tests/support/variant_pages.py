@@ -8,12 +8,10 @@ rest are prose. `python tests/support/variant_pages.py --write` writes anew what
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,8 @@ from bideuchre_env.envs.registration import aec_id, gymnasium_id
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.rules.rules import CHOICES, OPTIONS, Rules
+from bideuchre_env.rules.options import CHOICES, OPTIONS, meaning_of, values_of, words_of
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 FOLDER = Path(__file__).resolve().parents[2] / "bideuchre_env" / "rules"
@@ -236,19 +235,11 @@ def differing_options(name: str) -> list[Row]:
 
 
 def option_rows() -> list[Row]:
-    """Every option of `Rules`: its name, its words or type, and what `Rules` says of it."""
-    [declared] = ast.parse(inspect.getsource(Rules)).body
-    assert isinstance(declared, ast.ClassDef)
-    meanings = {
-        ast.unparse(node.target): ast.literal_eval(said.value)
-        for node, said in pairwise(declared.body)
-        if isinstance(node, ast.AnnAssign) and isinstance(said, ast.Expr)
-    }
+    """Every option of `Rules`: its name, what it takes, and what it means."""
     rows = []
     for each in fields(Rules):
-        words = " ".join(f'`"{word}"`' for word in CHOICES.get(each.name, ()))
-        kind = words or f"`{each.type}`".replace("|", "\\|")
-        rows.append((f"`{each.name}`", kind, meanings[each.name]))
+        words = " ".join(f'`"{word}"`' for word in words_of(each))
+        rows.append((f"`{each.name}`", words or values_of(each), meaning_of(each)))
     return rows
 
 

@@ -69,7 +69,8 @@ class Bounds(BaseWrapper):
         agent = self.agent_selection
         done = self.terminations[agent] or self.truncations[agent]
         if not (done and action is None):
-            whole_action(action, self.unwrapped.rules, f"{self.unwrapped.agent_selection}: ")
+            who, states = f"{self.unwrapped.agent_selection}: ", self.unwrapped._states
+            action = whole_action(action, self.unwrapped.rules, who, states)
         super().step(action)
 
     def __str__(self):
@@ -178,8 +179,31 @@ def resets_badly(env):
     env.reset(options={"dealer": 7})
 
 
-ACTIONS = (None, -1, 10**30, -(10**30), 1.0, 1.5, float("nan"), float("inf"), np.float64(1), "pass")
-ACTIONS += (True, np.True_, [0], (), np.zeros(2), np.float32("nan"), np.array([[1]]), b"1", {})
+ACTIONS = (
+    None,
+    -1,
+    10**30,
+    -(10**30),
+    1.0,
+    1.5,
+    float("nan"),
+    float("inf"),
+    np.float64(1),
+    "pass",
+    "trump Z",
+)
+ACTIONS += (
+    "trump Z",
+    True,
+    np.True_,
+    [0],
+    (),
+    np.zeros(2),
+    np.float32("nan"),
+    np.array([[1]]),
+    b"1",
+    {},
+)
 KINDS = (int, np.int64, np.int8, np.uint64, np.array)
 
 CALLS = {f"step {action!r}": lambda env, a=action: env.step(a) for action in ACTIONS}

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._columns import columns
+from bideuchre_env._columns import columns, html_table
 from bideuchre_env.core.observation.words import (
     cards,
     number,
@@ -220,13 +220,20 @@ class Layout:
         return f"Layout(size={self.size}, blocks={[block.name for block in self.blocks]})"
 
     def __str__(self) -> str:
-        rows = [("block", "at", "shape", "bounds", "meaning")]
+        return columns(self._rows(), "lllll", gap=2)
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """A line for each block."""
+        rows: list[tuple[str, ...]] = [("block", "at", "shape", "bounds", "meaning")]
         for block in self.blocks:
             at = self.slices[block.name]
             shape = " x ".join(map(str, block.shape))
             bounds = f"{block.low}..{block.high}"
             rows.append((block.name, f"{at.start}:{at.stop}", shape, bounds, block.meaning))
-        return columns(rows, "lllll", gap=2)
+        return rows
 
 
 @lru_cache(maxsize=256)

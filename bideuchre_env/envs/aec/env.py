@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, typed
 from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -187,7 +187,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         """Carry out the action of `agent_selection`.
 
         Raises `IllegalActionError`, and changes nothing, unless `action` is a whole number that
-        the mask allows (None for an agent whose game is over).
+        the mask allows, or the name of such an action ("bid 4 H", "j♥"); it is None for an agent
+        whose game is over.
         """
         agent = self._actor
         if agent is None or self.terminations[agent] or self.truncations[agent]:
@@ -197,7 +198,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             return
         kind = type(action)
         if kind is not _INT64 and not (kind is int and 0 <= action < len(self._mask)):
-            action = whole_action(action, self.rules, f"{agent}: ")
+            action = self._read(action)
         turn = self._play(self._states, self._tables, self._offsets, action, self._seen, self._mask)
         if turn == NOT_LEGAL:
             self._refuse(action)
@@ -213,6 +214,15 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._end_hand()
         if self.render_mode == "human":
             self.render()
+
+    def _read(self, action: Any) -> int:
+        """An action as a number in range; one that was typed is legal, too."""
+        number = whole_action(action, self.rules, f"{self.agent_selection}: ", self._states)
+        if isinstance(action, str) and not self._mask[number]:
+            name = self.action_names[number]
+            given = "" if action == name else f"{typed(action)}: "
+            raise IllegalActionError(illegal(self._states[0], self.rules, name, given))
+        return number
 
     def _refuse(self, action: Any) -> None:
         name = self.action_names[whole_action(action, self.rules, f"{self.agent_selection}: ")]
@@ -298,6 +308,15 @@ class BidEuchreEnv(Bookkeeping, Face):
             print(text)
             return None
         return text
+
+    def __repr__(self) -> str:
+        name = self.metadata["name"]
+        if not self._has_stream:
+            return f"<{name}: nothing dealt yet>"
+        row = self._states[0]
+        score = "{} to {}".format(*row["score"].tolist())
+        turn = "over" if self._over else f"{self.agent_selection} to act"
+        return f"<{name}: hand {row['hands_dealt']}, {turn}, score {score}>"
 
     def close(self) -> None:
         """Nothing is held open."""

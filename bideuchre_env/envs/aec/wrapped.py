@@ -80,7 +80,8 @@ class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
             EnvLogger.warn_step_after_terminated_truncated()
             return
         if action is not None:
-            whole_action(action, self.env.rules, f"{self.env.agent_selection}: ")
+            who = f"{self.env.agent_selection}: "
+            whole_action(action, self.env.rules, who, self.env._states)
         self.env.step(action)
 
     def last(
@@ -96,6 +97,9 @@ class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
         return WrappedTurns(self, max_iter)
+
+    def __repr__(self) -> str:
+        return repr(self.env)
 
     def __str__(self) -> str:
         return str(self.env)

@@ -80,13 +80,14 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
     def step(self, action: Any) -> tuple[dict[str, Array], float, bool, bool, dict[str, Any]]:
         """The learner's action, and the others' up to its next turn or the end of the episode.
 
-        Raises `IllegalActionError`, and changes nothing, when no episode is going on or `action`
-        is no whole number from 0 to A - 1.
+        `action` is a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
+        Raises `IllegalActionError`, and changes nothing, for anything else, and when no episode is
+        going on.
         """
         rows = self._rows
         if not rows.dealt or rows.solos["ending"][0]:
             raise IllegalActionError("no episode is going on: reset() starts one")
-        self._choice[0] = whole_action(action, self.rules)
+        self._choice[0] = whole_action(action, self.rules, "", rows.states)
         rows.step(self._choice, rows.every)
         terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
         if self.render_mode == "human":
@@ -111,6 +112,13 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
             print(text)
             return None
         return text
+
+    def __repr__(self) -> str:
+        name, rows = self.metadata["name"], self._rows
+        if not rows.dealt:
+            return f"<{name}, one learner: nothing dealt yet>"
+        score = "{} to {}".format(*rows.states[0]["score"].tolist())
+        return f"<{name}, one learner: in seat {self.seat}, score {score}>"
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -137,6 +137,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self._require_games()
         return tuple(table_of(self._rows, i, self.view) for i in range(self.num_envs))
 
+    def __repr__(self) -> str:
+        return f"<{self.metadata['name']} x {self.num_envs}, one learner each>"
+
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads go."""
         if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too

@@ -146,8 +146,10 @@ class SequentialTest:
 
     def __str__(self) -> str:
         bounds = self.bounds
-        ratio = f"log likelihood ratio {self.llr:+.2f} of {bounds.accept_low:+.2f}"
-        return f"{self.answer}, after {self.boards:,} boards ({ratio} to {bounds.accept_high:+.2f})"
+        ratio = f"log likelihood ratio {self.llr:+.2f}, bounds {bounds.accept_low:+.2f}"
+        return (
+            f"{self.answer}, after {self.boards:,} boards ({ratio} and {bounds.accept_high:+.2f})"
+        )
 
 
 def best_likelihood(scores: Array, counts: Array, mean: float) -> float:

@@ -1,0 +1,194 @@
+"""The options of a game, each declared once: its default, what it means, what it takes.
+
+Rule files, their comments, the command line and the documentation go by that. `Rules` has the
+checks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, TypeVar
+
+from bideuchre_env.rules.bids import Bid
+
+T = TypeVar("T")
+NONE = "none"
+_RANGE = re.compile(r"[(\[]?\s*(\d{1,9})\s*(?:-|to|,)\s*(\d{1,9})\s*[)\]]?")
+
+
+def option(default: T, meaning: str, *words: str, values: str = "") -> T:
+    """An option: its default, what it means, and the words or the values it takes."""
+    declared = {"meaning": meaning, "words": words, "values": values}
+    made: T = field(default=default, metadata=declared)
+    return made
+
+
+def words_of(each: Field[Any]) -> tuple[str, ...]:
+    """The words that an option takes; none where it takes something else."""
+    return tuple(each.metadata["words"])
+
+
+def meaning_of(each: Field[Any]) -> str:
+    """What an option means, as a sentence."""
+    return str(each.metadata["meaning"])
+
+
+def values_of(each: Field[Any]) -> str:
+    """What an option takes, in words."""
+    words = [f'"{word}"' for word in words_of(each)]
+    if not words:
+        return str(each.metadata["values"])
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameOptions:
+    """The options of a game, and what follows from them."""
+
+    ranks: str = option("9", "Lowest rank of the deck.", "9", "10", "J")
+    copies: int = option(
+        1,
+        "Copies of each card; of two identical cards in a trick the first played wins.",
+        values="1 or 2",
+    )
+    partnered: tuple[int, int] | None = option(
+        (1, 6),
+        "Lowest and highest bid with partner, in tricks; none where every bid is a lone one.",
+        values='two whole numbers, as [3, 5], or "none"',
+    )
+    lone: tuple[Bid, ...] = option(
+        (),
+        "Bids to play alone, lowest first; each outranks every partnered bid.",
+        values="a list of bids, each with name, value (points) and exchange (cards, 0 to 3)",
+    )
+    strain_named: str = option(
+        "in_bid",
+        "Whether the strain is part of the bid, or the declarer names it after the auction.",
+        "in_bid",
+        "after_auction",
+    )
+    moon_ladder: str = option(
+        "jump",
+        '"step": a lone bid after the first only over the one just below it; "jump": any higher.',
+        "step",
+        "jump",
+    )
+    all_pass: str = option(
+        "redeal_next",
+        "Who may not pass, or who deals again, when nobody bids.",
+        "dealer_forced",
+        "redeal_next",
+        "redeal_same",
+        "eldest_forced",
+    )
+    opening_lead: str = option(
+        "declarer",
+        'Who leads first: "eldest" (left of the dealer, or the next seat playing) or "declarer".',
+        "eldest",
+        "declarer",
+    )
+    dealer_may_equal: str = option(
+        "never",
+        '"lone": the dealer may take a standing lone bid by equalling it, in any strain.',
+        "never",
+        "lone",
+    )
+    win_rule: str = option(
+        "made_or_set",
+        "Who can win at the target: any side, one that made its own bid in the hand, one that "
+        "made its bid or set the other's; or who has most points after so many rounds.",
+        "any",
+        "made_bid",
+        "made_or_set",
+        "rounds",
+    )
+    both_over: str = option(
+        "declarer",
+        'Who wins under "any" with both sides at the target after a hand: the declarer\'s side; '
+        "the highest total, equal totals being a draw; or the higher total, equal totals playing "
+        "on.",
+        "declarer",
+        "highest",
+        "continue",
+    )
+    target: int | None = option(
+        None, 'Points that end the game; none under "rounds".', values="a whole number from 1"
+    )
+    rounds: int | None = option(
+        None,
+        'Rounds of four played hands under "rounds"; none otherwise.',
+        values="a whole number from 1",
+    )
+    max_hands: int = option(
+        100,
+        "Deals, passed-out ones included, after which the game is truncated.",
+        values="a whole number from 1",
+    )
+
+    @property
+    def kinds(self) -> int:
+        """Card kinds in the deck: 16, 20 or 24."""
+        return {"J": 16, "10": 20, "9": 24}[self.ranks]
+
+    @property
+    def cards(self) -> int:
+        """Cards in the deck: 16 to 48."""
+        return self.kinds * self.copies
+
+    @property
+    def tricks(self) -> int:
+        """Cards in each hand, so tricks in a hand: 4 to 12."""
+        return self.cards // 4
+
+    @property
+    def ladder(self) -> tuple[Bid, ...]:
+        """Every bid from low to high; a bid's index is its level."""
+        low, high = self.partnered if self.partnered is not None else (1, 0)
+        partnered = (Bid(str(k), value=k, tricks=k) for k in range(low, high + 1))
+        return (*partnered, *self.lone)
+
+    @property
+    def exchange(self) -> int:
+        """The largest exchange of the ladder (0 when no bid exchanges cards)."""
+        return max((bid.exchange for bid in self.lone), default=0)
+
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    each.name: words_of(each) for each in fields(GameOptions) if words_of(each)
+}
+"""The words of each option that takes words."""
+OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(GameOptions))
+"""The names of all options, in the order they are declared."""
+
+
+def from_text(name: str, text: str) -> Any:
+    """The value of an option written on a command line: JSON, or as errors and pages write it.
+
+    What is nothing of that comes back as it is, for `Rules` to refuse.
+    """
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"":
+        bare = bare[1:-1]
+    try:
+        value = json.loads(bare)
+    except (ValueError, RecursionError):  # no JSON, or more of it than Python reads
+        value = bare
+    return from_file(name, value)
+
+
+def from_file(name: str, value: Any) -> Any:
+    """The value of an option as a file gives it, which has no None and no pair.
+
+    `ranks` may be a number; where None is a value it is written "none", and `lone` may be that
+    too; `partnered` may be written "4-8".
+    """
+    if name == "ranks" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if name in ("partnered", "target", "rounds", "lone") and isinstance(value, str):
+        if value.lower() == NONE:
+            return () if name == "lone" else None
+        if name == "partnered" and (found := _RANGE.fullmatch(value.strip())):
+            return int(found[1]), int(found[2])
+    return value

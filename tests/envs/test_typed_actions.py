@@ -1,0 +1,169 @@
+"""Actions and cards as people type them: at a step, in a deal, in a hand."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import bideuchre_env
+from bideuchre_env import Bid, GameRecord, Rules, errors
+from bideuchre_env.agents.expert.hand_worth import parse_hand
+from bideuchre_env.rules import actions, cards
+from bideuchre_env.rules.variants import RULES
+
+CINCINNATI, BARRIE = bideuchre_env.cincinnati_v0, bideuchre_env.barrie_v0
+SPELLED = {
+    "cincinnati_v0": {
+        "pass": ("PASS", " Pass ", "p a s s"),
+        "bid 4": ("Bid 4", "BID  4", "bid4", "\tbid 4\n"),
+        "bid double moon": ("Bid Double Moon", "bid doublemoon"),
+        "trump H": ("trump h", "TRUMP ♥", "trump♡", "trump hearts", "Trump Heart", "trump ♥️"),
+        "trump NT": ("trump nt", "trump no trump", "Trump No-Trump", "trump NoTrumps"),
+        "TH": ("th", "10h", "10H", "10♥", "T♥", " 10 ♥ ", "t H"),
+        "JS": ("js", "J♠", "j♤", "J ♠"),
+        "9D": ("9d", "9♦", "9♢"),
+    },
+    "barrie_v0": {
+        "bid 4 H": ("bid 4 h", "Bid 4 ♥", "bid 4♥", "bid 4 hearts", "BID 4 HEARTS", "bid4h"),
+        "bid 8 NT": ("bid 8 nt", "bid 8 no trump", "bid 8NT"),
+        "bid call-2 S": ("Bid Call-2 ♠", "bid call-2 spades"),
+        "bid moon C": ("bid moon clubs", "BID MOON ♣"),
+    },
+}
+
+
+@pytest.mark.parametrize("variant", SPELLED)
+def test_names_are_read_as_people_type_them(variant):
+    acts = actions.of(RULES[variant])
+    for name, spellings in SPELLED[variant].items():
+        for given in (name, *spellings, np.str_(name)):
+            assert acts.parse(given) == acts.index[name], given
+    for name in acts.names:
+        for given in (name.upper(), name.lower(), f"  {name} ", name.replace(" ", "")):
+            assert acts.parse(given) == acts.index[name]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_no_two_actions_share_a_spelling(variant):
+    assert len(actions.of(RULES[variant])._spelled) == len(actions.of(RULES[variant]).names)
+
+
+def test_bids_that_differ_by_a_blank_are_told_apart_by_it():
+    lone = (Bid("double moon", 9), Bid("doublemoon", 10))
+    acts = actions.of(Rules(lone=lone, strain_named="after_auction", target=9))
+    assert acts.parse("bid double moon") != acts.parse("bid doublemoon")
+    with pytest.raises(errors.NotationError, match="is no action"):
+        acts.parse("Bid Double Moon")  # either of them, squeezed
+
+
+def begun(make):
+    env = make()
+    env.reset(seed=3, options={"dealer": 3})
+    return env
+
+
+@pytest.mark.parametrize("make", [BARRIE.raw_env, BARRIE.env], ids=["raw", "wrapped"])
+def test_a_step_takes_a_name(make):
+    """The same game as by numbers; what is legal is asked as always."""
+    typed, numbered = begun(make), begun(make)
+    for name in ("bid 4 ♥", "Bid 5 hearts", "pass", " PASS "):
+        typed.step(name)
+        numbered.step(actions.of(BARRIE.rules).parse(name))
+    assert typed.unwrapped.record == numbered.unwrapped.record
+    assert typed.unwrapped.record.hands[0]["contract"] == "5 H"
+    card = typed.unwrapped.action_names[int(typed.last()[0]["action_mask"].argmax())]
+    typed.step(f"{card[0].lower()}{dict(zip('CDHS', '♣♦♥♠', strict=True))[card[1]]}")
+    assert typed.unwrapped.record.hands[0]["actions"][-1] == card
+
+
+def test_the_raw_environment_says_what_was_typed_and_what_is_legal():
+    env = begun(BARRIE.raw_env)
+    env.step("bid 4 H")
+    before = env.get_state()
+    legal = r"legal: 'pass', 'bid 5 C', 'bid 5 D'"
+    for given, error, match in (
+        ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
+        ("BID 4 ♠", errors.IllegalActionError, "^'BID 4 ♠': player_1 may not choose 'bid 4 S'; "),
+        ("jh", errors.IllegalActionError, "^'jh': player_1 may not choose 'JH'; " + legal),
+        ("bidd 5 C", errors.OutOfBoundsError, "^player_1: 'bidd 5 C' is no action of this game "),
+        ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
+        ("", errors.OutOfBoundsError, "^player_1: '' is no action of this game; " + legal),
+        ("5", errors.OutOfBoundsError, "^player_1: '5' is no action of this game; " + legal),
+        ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),
+        ("bid " * 10**6, errors.OutOfBoundsError, r"^player_1: 'bid bid .*\.\.\. is no action"),
+    ):
+        with pytest.raises(error, match=match) as caught:
+            env.step(given)
+        assert type(caught.value) is error
+        assert (env.get_state() == before).all()
+
+
+def test_the_wrapped_environment_ends_at_an_illegal_name():
+    """As at an illegal number; a name that is none is refused."""
+    env = begun(BARRIE.env)
+    env.step("bid 4 H")
+    with pytest.raises(errors.OutOfBoundsError, match="'bid nine' is no action of this game"):
+        env.step("bid nine")
+    assert not any(env.terminations.values())
+    env.step("bid 4 S")
+    assert all(env.terminations.values())
+    assert env.rewards["player_1"] == -1
+
+
+def test_a_lone_learner_steps_by_name():
+    envs = [BARRIE.solo(seat=0, opponents="rule") for _ in range(2)]
+    for env in envs:
+        env.reset(seed=3, options={"dealer": 3})
+    given = [envs[0].step("Bid 8 ♥"), envs[1].step(envs[1].action_names.index("bid 8 H"))]
+    np.testing.assert_array_equal(given[0][0]["observation"], given[1][0]["observation"])
+    with pytest.raises(errors.OutOfBoundsError, match=r"^'bid 8 X' is no action .*; legal: '"):
+        envs[0].step("bid 8 X")
+    *_, terminated, _, info = envs[0].step("bid 8 S")  # the auction is over
+    assert (terminated, info["illegal"]) == (True, True)
+
+
+def spelled(deal):
+    """A deal with its cards in other letters."""
+    signs = dict(zip("CDHS", "♣♦♥♠", strict=True))
+    rank = {"T": "10"}
+    return [[f"{rank.get(card[0], card[0].lower())}{signs[card[1]]}" for card in h] for h in deal]
+
+
+def test_deals_are_read_as_people_write_them():
+    plain = begun(CINCINNATI.raw_env)
+    deal = plain.record.hands[0]["deal"]
+    assert spelled(deal) != deal
+    options = {"dealer": 3, "deal": spelled(deal)}
+    for make in (CINCINNATI.raw_env, CINCINNATI.env):
+        env = make()
+        env.reset(seed=1, options=options)
+        assert env.unwrapped.record.hands == plain.record.hands
+    vec = CINCINNATI.vec(2)
+    vec.reset(seed=1, options=options)
+    np.testing.assert_array_equal(vec.get_state()["hands"], plain.get_state()["hands"].repeat(2, 0))
+    vec.reset(seed=1)
+    vec.set_deal([spelled(deal)], [1])
+    np.testing.assert_array_equal(vec.get_state()["hands"][1], plain.get_state()["hands"][0])
+    with pytest.raises(errors.DealError, match="deal, seat 0: 'J♥♥' is no card: a rank of"):
+        plain.reset(options={"deal": [["J♥♥"], *deal[1:]]})
+    assert parse_hand("jh 10♥, A♠ k♦ 9c QC", CINCINNATI.rules) == parse_hand(
+        ["JH", "TH", "AS", "KD", "9C", "QC"], CINCINNATI.rules
+    )
+    with pytest.raises(errors.NotationError, match="5 is no card"):
+        parse_hand([5], CINCINNATI.rules)
+
+
+def test_records_are_in_notation_alone():
+    env = begun(CINCINNATI.raw_env)
+    data = env.record.to_dict()
+    wrong = copy.deepcopy(data)
+    wrong["hands"][0]["deal"] = spelled(data["hands"][0]["deal"])
+    with pytest.raises(errors.RecordError, match=r"is no card: .*, as 'JH'$"):
+        GameRecord.from_dict(wrong)
+    env.step("pass")
+    wrong = env.record.to_dict()
+    wrong["hands"][0]["actions"] = ["Pass"]
+    with pytest.raises(errors.RecordError, match="may not choose 'Pass'"):
+        GameRecord.from_dict(wrong)
+    with pytest.raises(errors.NotationError):
+        cards.parse_card("10H")

@@ -1,0 +1,143 @@
+"""How objects show themselves: a line by `repr`, a table in a notebook."""
+
+from html.parser import HTMLParser
+
+import pytest
+from support.playthroughs import VARIANTS, Chooser, finish, start
+
+import bideuchre_env
+from bideuchre_env import GameRecord, agents, match, selfplay
+from bideuchre_env.agents.expert.hand_worth import hand_worth
+
+NAMES = ["<script>alert(1)</script>", "a & b", '"c"', "rule"]
+
+
+class Page(HTMLParser):
+    """Checks that every tag is closed, and keeps the tags and the text of every table cell."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.rows, self.text = [], set(), [], ""
+        self.feed(text)
+        assert not self.open
+        assert self.tags <= {"table", "tr", "th", "td", "p", "b", "details", "summary"}
+        assert "color" not in text
+        assert "background" not in text
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_rules_are_their_sheet(name):
+    rules = bideuchre_env.variants[name].rules
+    page = Page(rules._repr_html_())
+    said = [f"{title}: {line}" for title, lines in page.rows for line in lines.split("\n")]
+    sheet = [line.strip() for line in str(rules).splitlines()]
+    assert [line.partition(":")[2].strip() for line in sheet if line.partition(":")[0] in "Cards"]
+    flat = " ".join(" ".join(sheet).split())
+    for line in said[1:]:
+        assert line.partition(": ")[2] in flat
+
+
+def test_a_layout_is_its_table():
+    layout = bideuchre_env.barrie_v0.raw_env().observation_layout
+    page = Page(layout._repr_html_())
+    assert [row[0] for row in page.rows] == ["block", *(block.name for block in layout.blocks)]
+    lines = str(layout).splitlines()
+    assert [" ".join(row) for row in page.rows] == [" ".join(line.split()) for line in lines]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_record_is_read_hand_by_hand(name):
+    """Calls, cards and tricks stand there as they were; names of agents are text, no markup."""
+    record = finish(start(name, 5, max_hands=6), Chooser(5)).record
+    record.agents = NAMES
+    page = Page(record._repr_html_())
+    assert page.text.startswith(f"{name}: {len(record.hands)} hands, score ")
+    assert all(agent in page.text for agent in NAMES)
+    hands = [row for row in page.rows if len(row) == 7][1:]
+    for number, (row, hand) in enumerate(zip(hands, record.hands, strict=True), 1):
+        assert row[:2] == [str(number), str(hand["dealer"])]
+        assert row[2] == (hand["contract"] or "passed out")
+        assert row[4:] == ["{} - {}".format(*hand[name]) for name in ("tricks", "points", "score")]
+    tricks = [row[1:] for row in page.rows if len(row) == 5 and row[0].isdigit()]
+    cards = [cell.strip(" >*") for row in tricks for cell in row if cell]
+    played = [card for hand in record.hands for card in played_cards(hand)]
+    assert sorted(cards) == sorted(played)
+    won = [sum(row[seat].endswith("*") for row in tricks for seat in s) for s in ((0, 2), (1, 3))]
+    assert won == [sum(hand["tricks"][side] for hand in record.hands) for side in (0, 1)]
+    assert all(sum(cell.startswith(">") for cell in row) == 1 for row in tricks)
+
+
+def played_cards(hand):
+    """The cards of a hand that were played to tricks: what is left of its actions at the end."""
+    seats = 3 if hand["contract"] and not hand["contract"][0].isdigit() else 4
+    return hand["actions"][len(hand["actions"]) - seats * sum(hand["tricks"]) :]
+
+
+def test_records_that_are_odd():
+    """A game in progress, one not begun, and one that does not replay."""
+    env = start("barrie_v0", 3)
+    assert "in progress" in Page(env.record._repr_html_()).text
+    assert "0 hands" in Page(GameRecord("club_v0")._repr_html_()).text
+    assert repr(GameRecord("club_v0", hands=5)) == "<GameRecord that makes no game>"
+    broken = env.record
+    broken.hands[0]["actions"] = ["<b>"]
+    assert "does not replay: hand 1: action 1, player_" in Page(broken._repr_html_()).text
+
+
+def test_results_show_their_figures():
+    played = match.play("six_card_v0", "rule", "random", boards=6, games=2)
+    page = Page(played._repr_html_())
+    assert page.text.startswith("rule against random, six_card_v0, seed 0")
+    assert sum(row[0] == "points per hand" for row in page.rows) == 2
+    assert [row[0] for row in page.rows if len(row) == 6] == ["contracts", "rule", "random"] * 2
+    assert str(played).count("\n") > 5
+    alone = selfplay.play("six_card_v0", "rule", "rule", boards=3)
+    assert "rule#2" in Page(alone._repr_html_()).text
+
+
+def test_a_hand_is_worth_a_table():
+    rules = bideuchre_env.cincinnati_v0.rules
+    page = Page(hand_worth("JH JD AH KH QS 9C", rules)._repr_html_())
+    assert "JH" in page.text
+    assert page.rows[0][:2] == ["", "H"]
+    assert page.rows[1][0] == "tricks"
+    assert page.rows[2][0] == "3"
+
+
+def test_reprs_are_a_line():
+    game = bideuchre_env.cincinnati_v0
+    raw, wrapped, solo, many = game.raw_env(), game.env(), game.solo(seat=2), game.solo_vec(3)
+    for env in (raw, wrapped):
+        assert repr(env) == "<cincinnati_v0: nothing dealt yet>"
+        env.reset(seed=1, options={"dealer": 0, "score": (5, -3)})
+        assert repr(env) == "<cincinnati_v0: hand 1, player_1 to act, score 5 to -3>"
+    raw.step(1)
+    assert "player_2 to act" in repr(raw)
+    wrapped.step(30)
+    assert repr(wrapped) == "<cincinnati_v0: hand 1, over, score 5 to -3>"
+    assert repr(solo) == "<cincinnati_v0, one learner: nothing dealt yet>"
+    solo.reset(seed=1, options={"score": (5, -3)})
+    assert repr(solo) == "<cincinnati_v0, one learner: in seat 2, score 5 to -3>"
+    assert repr(many) == "<cincinnati_v0 x 3, one learner each>"
+    assert repr(game.vec(3)) == "<cincinnati_v0 x 3, 1 threads>"
+    assert repr(raw.record) == "<GameRecord cincinnati_v0: 1 hand, score 5 to -3, unfinished>"
+    won = finish(start("cincinnati_v0", 2, target=4), Chooser(2)).record
+    words = f"score {won.hands[-1]['score'][0]} to {won.hands[-1]['score'][1]}, won by side"
+    assert f"{words} {won.winner}>" in repr(won)
+    assert agents.make("rule", game.rules).name == "rule"

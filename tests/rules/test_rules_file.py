@@ -1,0 +1,218 @@
+"""Files of rules: what is written is read again; what is wrong is named, with its line."""
+
+from pathlib import Path
+
+import pytest
+from support.strategies import in_two_sizes, rules
+
+from bideuchre_env import Bid, Rules, make
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.errors import OptionError, RulesError
+from bideuchre_env.rules.options import CHOICES, OPTIONS, from_text
+from bideuchre_env.rules.toml_file import tomllib
+from bideuchre_env.rules.variants import RULES
+
+
+@pytest.fixture
+def farm(tmp_path, monkeypatch):
+    """Writes `farm.toml`, in the folder that is the current one; gives its path."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        Path("farm.toml").write_text(text, encoding="utf-8")
+        return "farm.toml"
+
+    return write
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_variant_is_read_back(name):
+    text = RULES[name].to_toml()
+    assert Rules.from_toml(text) == RULES[name]
+    changed = RULES[name].replace(win_rule="rounds", rounds=3)
+    assert Rules.from_toml(changed.to_toml()) == changed
+    assert Rules.from_toml(f'base = "{name}"\nmax_hands = 50') == RULES[name].replace(max_hands=50)
+
+
+@in_two_sizes(60, game=rules())
+def test_any_rules_are_read_back(game):
+    """Exactly, on top of any variant too."""
+    text = game.to_toml()
+    assert Rules.from_toml(text) == game
+    missing = [f'{name} = "none"\n' for name in ("target", "rounds") if getattr(game, name) is None]
+    for base in RULES:
+        assert Rules.from_toml(f'base = "{base}"\n{"".join(missing)}{text}') == game
+
+
+def test_every_option_says_what_it_takes():
+    """A comment above each: its words, and what it means."""
+    text = RULES["barrie_v0"].to_toml()
+    parts = text.split("\n\n")[1:]
+    assert len(parts) == len(OPTIONS)
+    for name, part in zip(OPTIONS, parts, strict=True):
+        *_, line = part.replace("# rounds", "rounds").rstrip(" ]\n").split("\n# ")
+        assert f"\n{name} = " in f"\n{line}"
+        assert "# Takes " in part
+        assert all(f'"{word}"' in part for word in CHOICES.get(name, ()))
+    assert max(map(len, text.splitlines())) <= 100
+    assert list(tomllib.loads(text)) == [name for name in OPTIONS if name != "rounds"]
+
+
+def test_a_file_needs_only_what_differs(farm):
+    path = farm(
+        '# ours\nbase = "barrie"\ntarget = 40\npartnered = "4-8"\n\n'
+        '[[lone]]\nname = "moon"\nvalue = 30\n'
+    )
+    game = make(path)
+    assert game.rules == RULES["barrie_v0"].replace(
+        target=40, partnered=(4, 8), lone=[Bid("moon", 30)]
+    )
+    assert game.rules == Rules.from_toml(path) == Rules.from_toml(Path(path))
+    assert game.name == "farm"
+    assert make(Path(path)).name == "farm"
+    assert make(path, name="ours", target=30).rules.target == 30
+    assert make(path, name="ours").name == "ours"
+    assert make(Rules.from_toml(path), name="farm").name == "farm"
+    assert make(farm('name = "Grandma\'s"\nbase = "club_v0"')).name == "Grandma's"
+    assert make(farm('\ufeffbase = "club_v0"\r\nlone = "none"\r\nranks = 9\r\n')).rules.ranks == "9"
+
+
+FAULTS = [
+    ("\ntarget = \n\n", r"farm.toml:2: no TOML: Invalid value"),
+    ('base = "club"\n\n\nx = [', r"farm.toml:4: no TOML"),
+    ("target = 5\ntarget = 6", r"farm.toml:2: no TOML: Cannot overwrite a value"),
+    (
+        '# a\n\ntargett = 5\nbase = "club"',
+        r"farm.toml:3: unknown option 'targett' \(did you mean 'target'\?\); the options are: r",
+    ),
+    (
+        'base = "cincinati"',
+        r"farm.toml:1: base='cincinati' is no variant \(did you mean 'cincinnati_v0'\?\): one of c",
+    ),
+    ("base = 5", r"farm.toml:1: base=5 is no variant: one of"),
+    ('\nname = ""', r"farm.toml:2: name='': 80 printable characters"),
+    ("name = 5", r"farm.toml:1: name=5: 80 printable characters"),
+    (
+        'base = "club"\n\nwin_rule = "made_bids"',
+        r"farm.toml:3: win_rule='made_bids': one of 'any', 'made_bid', 'made_or_set', 'rounds' "
+        r"\(did you mean 'made_bid'\?\)",
+    ),
+    ('base = "club"\n  copies = 3', r"farm.toml:2: copies=3: a whole number from 1 to 2"),
+    ('base = "club"\ntarget = 5.0', r"farm.toml:2: target=5.0: a whole number from 1"),
+    ('base = "club"\ntarget = 1979-05-27', r"farm.toml:2: target=.*: a whole number from 1"),
+    ('base = "club"\npartnered = "8-4"', r"farm.toml:2: partnered=\(8, 4\): from 1 up to 8"),
+    ('base = "club"\nlone = "moon"', r"farm.toml:2: lone='moon': a list of lone bids, .* as \["),
+    ('base = "club"\n[lone]\nx = 1', r"farm.toml:2: lone=.*: a list of lone bids"),
+    ('base = "club"\n\n[[lone]]\nname = "Moon"\nvalue = 5', r"farm.toml:3: lone bid name 'Moon'"),
+    ('base = "club"\n[[lone]]\nname = "moon"\nvalue = 0', r"farm.toml:2: value of 'moon'=0"),
+    ("copies = 2", r"farm.toml: win_rule='made_or_set' needs a target"),
+    ("[" * 100_000, r"farm.toml.*no TOML"),
+    ("target = 5\x00", r"farm.toml:1: no TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "match"), FAULTS, ids=range(len(FAULTS)))
+def test_faults_have_a_place(farm, text, match):
+    path = farm(text)
+    for read in (make, Rules.from_toml, lambda path: Rules.from_toml(Path(path))):
+        with pytest.raises(RulesError, match=match) as caught:
+            read(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("odd.toml").write_bytes(b"\xff\xfe")
+    Path("large.toml").write_bytes(b"#" * 2_000_000)
+    Path("folder.toml").mkdir()
+    for path, match in (
+        ("nothing.toml", "nothing.toml: cannot be read: No such file"),
+        ("folder.toml", "folder.toml: cannot be read: Is a directory"),
+        ("odd.toml", "odd.toml.*: no text in UTF-8"),
+        ("large.toml", "large.toml: too large"),
+        ("a\0.toml", "a.*.toml"),
+        ("größer.toml", "größer.toml: cannot be read: No such file"),
+        ("x" * 10**5, f"{'x' * 200}: cannot be read: File name too long"),
+        ("\x1b[31m.toml", r"\\x1b\[31m.toml: cannot be read"),
+        (5, "5: the path of a file of rules, or its text"),
+        (None, "None: the path of a file of rules, or its text"),
+    ):
+        with pytest.raises(RulesError, match=match):
+            Rules.from_toml(path)
+    with pytest.raises(RulesError, match="line 2: target=0: a whole number"):
+        Rules.from_toml('base = "club"\ntarget = 0')
+
+
+def test_a_variant_by_its_short_name():
+    for given in ("barrie", "Barrie", "barrie_v0", " six card ", "double-deck", "SIX_CARD_V0"):
+        assert make(given).name in (*RULES,)
+    assert make("barrie").rules == RULES["barrie_v0"]
+    assert make("double-deck", target=9).name == "double_deck_v0"
+    for given, close in (("barie", "barrie_v0"), ("cincinati_v0", "cincinnati_v0")):
+        with pytest.raises(OptionError, match=rf"'{given}' is no variant \(did you mean '{close}'"):
+            make(given)
+    for given in ("", "v0", "_v0", "barrie_v1", 5, None):
+        with pytest.raises(OptionError, match=r"is no variant.*: one of cincinnati_v0"):
+            make(given)
+
+
+AS_WRITTEN = [
+    ("ranks", "9", "9"),
+    ("ranks", "10", "10"),
+    ("ranks", "'J'", "J"),
+    ("copies", "2", 2),
+    ("partnered", "4-8", (4, 8)),
+    ("partnered", "4 to 8", (4, 8)),
+    ("partnered", "(3, 5)", (3, 5)),
+    ("partnered", "[3, 5]", [3, 5]),
+    ("partnered", "none", None),
+    ("partnered", "None", None),
+    ("partnered", "null", None),
+    ("lone", "none", ()),
+    ("lone", "[]", []),
+    ("lone", '[{"name": "moon", "value": 24}]', [{"name": "moon", "value": 24}]),
+    ("target", "none", None),
+    ("rounds", "none", None),
+    ("win_rule", "any", "any"),
+    ("win_rule", '"any"', "any"),
+    ("all_pass", "none", "none"),
+    ("target", "[" * 10_000, "[" * 10_000),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "value"), AS_WRITTEN, ids=range(len(AS_WRITTEN)))
+def test_options_written_as_text(name, text, value):
+    assert from_text(name, text) == value
+    assert type(from_text(name, text)) is type(value)
+
+
+CALLS = '[{"name": "moon", "value": 24}]'
+RECOMMENDED = [  # what is tried, and what its error says is allowed
+    (["ranks=8"], "ranks='9'"),
+    (["partnered=5"], "partnered=(3, 5)"),
+    (["partnered=5"], "partnered=None"),
+    (["lone=moon"], f"lone={CALLS}"),
+    (["lone=moon"], "lone=[]"),
+    (["moon_ladder=step"], "moon_ladder='jump'"),
+    (["lone=none", "moon_ladder=step"], "moon_ladder='jump'"),
+    (["lone=none", "dealer_may_equal=lone"], "dealer_may_equal='never'"),
+    (["target=none"], "target=52"),
+    (["rounds=3"], "win_rule='rounds'"),
+    (["win_rule=rounds", "rounds=30"], "max_hands=120"),
+    (["both_over=highest"], "win_rule='any'"),
+    *(([f"{name}=x"], f"{name}={words[-1]!r}") for name, words in CHOICES.items()),
+]
+
+
+@pytest.mark.parametrize(("tried", "advice"), RECOMMENDED, ids=range(len(RECOMMENDED)))
+def test_what_an_error_recommends_is_taken(tried, advice):
+    """Pasted from the error as it stands there, after what was tried."""
+    with pytest.raises(RulesError) as caught:
+        variant_of("barrie", tried)
+    name, _, value = advice.partition("=")
+    assert value in str(caught.value)
+    needed = {"ranks='9'": ["copies=2"], "win_rule='rounds'": ["target=none"]}
+    needed |= {f"both_over={word!r}": ["win_rule=any"] for word in CHOICES["both_over"]}
+    rules = variant_of("barrie", [*tried, *needed.get(advice, []), advice]).rules
+    if name in CHOICES:
+        assert getattr(rules, name) == value.strip("'")
