@@ -182,7 +182,7 @@ def markdown(group: str, rows: list[Figure]) -> list[str]:
     heads = [group, "median", "quartiles", ""]
     targets = any(row.target is not None for row in rows)
     ratios = any(row.ratio is not None for row in rows)
-    heads += ["target"] * targets + ["ours, times this"] * ratios
+    heads += ["target"] * targets + ["ours, times as fast"] * ratios
     lines = [
         "| " + " | ".join(heads) + " |",
         "|---" + "|---:" * 2 + "|---" * (len(heads) - 3) + "|",

@@ -20,6 +20,7 @@ from contextlib import nullcontext
 import reporting
 
 import bideuchre_env
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure, tasks
 from bideuchre_env.bench.measure import Figure, Task
 from bideuchre_env.cli.program import script
@@ -108,7 +109,7 @@ def rollouts(args: argparse.Namespace) -> Tasks:
 def agents(args: argparse.Namespace) -> Tasks:
     """The agents alone on rows of observations, and in self-play with everything it does."""
     ways: Tasks = {}
-    for agent in bideuchre_env.agents.names():
+    for agent in BUILT_IN:
         if agent not in SEARCH:
             ways[f"{agent}, act_rows on {USUAL:,} rows"] = tasks.agent_rows(GAME, agent, USUAL)
     for a, b in (("rule", "random"), ("rule", "rule")):

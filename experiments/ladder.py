@@ -12,8 +12,9 @@ time of a decision is processor time, the mean of a part, and the median of thos
 A rung is played in parts: part k has the seed `--seed` + k and 100,000 boards or 2,000 games; 100
 boards or 20 games where an agent searches. Each part is kept in the folder `--out` as JSON and is
 not played again, so Ctrl-C loses only the part being played, and more boards add parts: take
-another folder, or empty it, when the agents have changed. `--write FILE` puts the table into a
-file, between the lines `<!-- ladder -->` and `<!-- end -->`; `--json FILE` writes its rows as JSON.
+another folder, or empty it, when the agents have changed. `--kept` plays nothing, and shows what is
+there. `--write FILE` puts the table into a file, between the lines `<!-- ladder -->` and
+`<!-- end -->`; `--json FILE` writes its rows as JSON.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import numpy as np
 import bideuchre_env
 from bideuchre_env import match, records_io
 from bideuchre_env._files import write_file
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
@@ -56,12 +58,13 @@ class Args(ScriptArgs):
         default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games to play"}
     )
     agents: tuple[str, ...] = field(
-        default=bideuchre_env.agents.names(), metadata={"help": "the rungs, weakest first"}
+        default=tuple(BUILT_IN), metadata={"help": "the rungs, weakest first"}
     )
     boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
     games: int = field(default=10_000, metadata={"help": "whole games of a rung of fast agents"})
     search_boards: int = field(default=3_200, metadata={"help": "boards of a rung that searches"})
     search_games: int = field(default=400, metadata={"help": "games of a rung that searches"})
+    kept: bool = field(default=False, metadata={"help": "play nothing: show what is kept"})
     seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
     workers: int = field(default=1, metadata={"help": "processes that play; same results"})
     out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished parts are"})
@@ -74,8 +77,11 @@ def searches(agent: str) -> bool:
     return bideuchre_env.agents.parse(agent)[0] in SEARCH
 
 
-def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]:
-    """The row of two neighbours: its parts taken from their files, or played now and kept."""
+def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any] | None:
+    """The row of two neighbours: its parts taken from their files, or played now and kept.
+
+    With `--kept` the row of the parts that there are, or None.
+    """
     slow = searches(weaker) or searches(stronger)
     asked = {"boards": args.boards, "games": args.games}
     if slow:
@@ -85,12 +91,20 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
         most = PART[kind][slow]
         for k, first in enumerate(range(0, number, most)):
             n = min(most, number - first)
-            parts[kind].append(part(args, variant, (stronger, weaker), kind, n, args.seed + k))
-    return row(variant, (stronger, weaker), parts)
+            played = part(args, variant, (stronger, weaker), kind, n, args.seed + k)
+            if played is None:
+                break
+            parts[kind].append(played)
+    return row(variant, (stronger, weaker), parts) if parts["boards"] else None
 
 
-def part(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int) -> Part:
-    """`n` boards, or games, of this seed: from their file, or played now and kept."""
+def part(
+    args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
+) -> Part | None:
+    """`n` boards, or games, of this seed: from their file, or played now and kept.
+
+    None where there is no file and nothing is to be played.
+    """
     stem = records_io.file_stem(variant, *agents, f"{n}{kind}", f"seed{seed}")
     path = args.out / f"{stem}.json"
     if path.exists():
@@ -98,6 +112,8 @@ def part(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, s
         if kept.get("agents") != list(agents) or "totals" not in kept:
             raise OptionError(f"{path} is no result of {' and '.join(agents)}: another --out")
         return kept
+    if args.kept:
+        return None
     prepare(variant, agents)
     result = match.play(variant, *agents, seed=seed, workers=args.workers, **{kind: n})
     if result.interrupted:
@@ -197,7 +213,8 @@ def main(args: Args) -> int:
         for variant in args.variants:
             for weaker, stronger in pairwise(args.agents):
                 print(f"{variant}: {stronger} over {weaker}", file=sys.stderr, flush=True)
-                rungs.append(rung(args, variant, weaker, stronger))
+                found = rung(args, variant, weaker, stronger)
+                rungs += [found] if found else []
     except KeyboardInterrupt:
         code = 130
     print(table(rungs))

@@ -220,7 +220,7 @@ def table(figures: Sequence[Figure]) -> str:
             f"  {row.name}",
             f"{amount(row.median)} {row.unit}",
             f"{amount(row.low)} to {amount(row.high)}",
-            f"{row.against} is {amount(row.ratio)} times this" if row.ratio else row.verdict,
+            f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict,
         )
         for row in figures
     ]

@@ -121,6 +121,8 @@ def show(arguments: argparse.Namespace) -> int:
         console.print(record_view(line.record, line.number, hands or None))
         shown += 1
     _require_all(arguments, games, longest)
+    if not shown:
+        print(f"{_named(arguments.file)}: no games", file=sys.stderr)
     return BAD if bad else 0
 
 

@@ -17,6 +17,8 @@ event: Any = _event
 Show = Callable[[str, int, int], None]
 
 PARTS = {
+    "rules": "the game",
+    "runtime": "the game",
     "core": "the game",
     "envs": "the environments",
     "records": "game records",
@@ -33,8 +35,9 @@ _log = logging.getLogger("bideuchre_env")
 
 def part_of(compiled: Any) -> str:
     """The part of the package that a kernel belongs to, in words."""
-    rooms = compiled.py_func.__module__.split(".")[1:]
-    return PARTS.get(".".join(rooms[:2])) or PARTS.get(".".join(rooms[:1]), "kernels")
+    module = compiled.py_func.__module__
+    rooms = module.split(".")[1:]
+    return PARTS.get(".".join(rooms[:2])) or PARTS.get(".".join(rooms[:1]), module)
 
 
 class Compiling(event.Listener):  # type: ignore[misc]

@@ -20,8 +20,7 @@ from numba.core import types as _types
 from bideuchre_env.runtime.cache import cache_folder
 from bideuchre_env.runtime.compiling import Compiling
 from bideuchre_env.runtime.kernel_files import kernel_cache
-from bideuchre_env.runtime.linking import KERNELS as LINKED
-from bideuchre_env.runtime.linking import LinkedImpl, LinkedPipeline, WholePipeline
+from bideuchre_env.runtime.linking import LinkedFiles, LinkedPipeline
 from bideuchre_env.runtime.plain import PlainRow, plain_kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,14 +76,12 @@ def _compile(function: F, **options: Any) -> F:
     # numba keeps code by the path of its source: one name for it, whichever link it is read by
     path = os.path.realpath(function.__code__.co_filename)
     function.__code__ = function.__code__.replace(co_filename=path)
-    pipeline = LinkedPipeline if "no_cpython_wrapper" in options else WholePipeline
-    if not config.BOUNDSCHECK:  # whose errors need more of numba
-        options["pipeline_class"] = pipeline
+    linked = "no_cpython_wrapper" in options and not config.BOUNDSCHECK  # whose errors need more
+    if linked:
+        options["pipeline_class"] = LinkedPipeline
     compiled: Any = numba.njit(**_OPTIONS, **options)(function)
     if CACHE_FOLDER:
-        linked = options.get("pipeline_class") is LinkedPipeline
-        compiled._cache = kernel_cache(function, CACHE_FOLDER, LinkedImpl if linked else None)
-    LINKED[f"{function.__module__}.{function.__qualname__}"] = compiled
+        compiled._cache = kernel_cache(function, CACHE_FOLDER, LinkedFiles if linked else None)
     _widen_arguments(compiled)
     KERNELS.append(compiled)
     return cast(F, compiled)

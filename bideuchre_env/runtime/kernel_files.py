@@ -11,7 +11,7 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
 
@@ -28,10 +28,6 @@ class DamagedFile(Exception):
     """A file of compiled code that is not as it was written."""
 
 
-class StaleFile(Exception):
-    """A file of compiled code that is whole, and fits nothing else there is any more."""
-
-
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, from which no fault of a file comes out.
 
@@ -39,11 +35,13 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """
 
     _cache_file: Any
+    _impl: Any
     said = False  # in this process, on what is wrong
     keeping = True  # until a kernel could not be written
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, form: Any = None) -> None:
         super().__init__(function)
+        self._impl = form(function) if form else self._impl
         self._folder = config.CACHE_DIR
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file: Any = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
@@ -53,9 +51,6 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         target_context.refresh()
         try:
             return self._load_overload(signature, target_context)
-        except StaleFile:
-            with suppress(OSError):
-                os.unlink(self._cache_file._index_path)
         except OSError as error:
             _say("cannot be read", error, self._folder)
         except Exception as error:  # whatever damage makes of a checksum, a pickle or machine code
@@ -112,18 +107,16 @@ class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
             file.write(data + sha256(data).digest())
 
 
-def kernel_cache(function: Any, folder: str, how: Any = None) -> Any:
+def kernel_cache(function: Any, folder: str, form: Any = None) -> Any:
     """The cache of a function in a folder; one that keeps nothing where there can be none.
 
-    `how` is a `CacheImpl` of numba's: how its code is written and read.
+    `form` is how compiled code is written and read, if not as numba does it.
     """
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
-        cache: Any = KernelCache(function)
+        cache: Any = KernelCache(function, form)
         if not cache.cache_path.startswith(folder):
             raise PermissionError(None, "no file can be made in it")
-        if how is not None:
-            cache._impl = how(function)
         return cache
     except (OSError, RuntimeError) as error:  # numba has no place for it
         _say("cannot be kept", error, folder)

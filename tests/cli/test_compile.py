@@ -52,7 +52,7 @@ def test_what_cannot_be_compiled_or_kept_is_one_line(setting, value, capsys, mon
 def fresh(folder, *arguments):
     """What a command prints in a process of its own, with kernels kept in a folder."""
     done = subprocess.run(
-        [sys.executable, "-m", "bideuchre_env.cli", *arguments],
+        [sys.executable, "-m", "bideuchre_env", *arguments],
         env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
         cwd=folder,
         capture_output=True,

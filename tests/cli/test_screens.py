@@ -143,9 +143,37 @@ def test_a_wrong_file_is_one_line(content, message, tmp_path, capsys):
     assert len(lines) <= 5
 
 
+def test_an_empty_file_has_no_games(tmp_path, capsys):
+    """Which is said, and is no error: a run that was stopped early leaves one."""
+    path = tmp_path / "empty.jsonl"
+    path.write_text("")
+    assert run("show", str(path)) == 0
+    assert capsys.readouterr() == ("", f"{path}: no games\n")
+
+
 def test_the_screen_is_at_least_60_columns(monkeypatch):
     """And text is folded to it."""
     for columns, width in (("20", 60), ("72", 72), ("400", 100)):
         monkeypatch.setenv("COLUMNS", columns)
         assert screen.width() == width
     assert max(map(len, screen.folded("word " * 99).splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", [None, *parsers()])
+def test_help_takes_no_time(name):
+    """Neither numpy nor what needs it is imported for a greeting or a page of help."""
+    asked = [] if name is None else [*name.split(), "--help"]
+    command = [sys.executable, "-X", "importtime", "-m", "bideuchre_env", *asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "bideuchre_env.cli.screen" in imported
+    assert not imported & {"numpy", "numba", "gymnasium", "pettingzoo", "rich", "matplotlib"}
+
+
+def test_the_command_knows_the_variants_ids_when_it_runs():
+    """What a file of one's own agents may make of them, `gymnasium.make` say."""
+    code = (
+        "import sys; sys.argv = ['bideuchre', 'agents']; import bideuchre_env, gymnasium\n"
+        "sys.exit('bideuchre/Cincinnati-v0' not in gymnasium.registry)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

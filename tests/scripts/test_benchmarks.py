@@ -72,7 +72,7 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
     for name, version in measure.machine()["packages"].items():
         assert f"{name} {version}" in readme
     out = capsys.readouterr().out
-    assert "ours is 40.0 times this" in out
+    assert "ours is 40.0 times as fast" in out
     assert "skipped: x: no wheel" in out
 
 

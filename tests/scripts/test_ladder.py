@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -81,6 +82,9 @@ def test_a_rung_is_played_in_parts(ladder, arguments, tmp_path, monkeypatch, cap
     )
     assert ladder.main(asked) == 130
     first, played[:] = played.copy(), []
+    assert ladder.main(replace(asked, kept=True)) == 0
+    assert "| 50 |" in capsys.readouterr().out
+    assert played == []
     assert len(list((tmp_path / "rungs").iterdir())) == 2
     assert ladder.main(asked) == 0
     parts = [(part["seed"], part.get("boards"), part.get("games")) for part in first + played]

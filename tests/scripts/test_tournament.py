@@ -9,8 +9,9 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import ROOT, loaded
 
+import bideuchre_env
 from bideuchre_env.errors import OptionError
 
 
@@ -243,3 +244,16 @@ def test_agents_with_options_are_players_of_their_own(tournament, tmp_path, caps
     assert set(data["ratings"]["six_card_v0"]) == set(agents)
     assert (args.out / "results-dark.svg").exists()
     capsys.readouterr()
+
+
+def test_the_heat_maps_committed_are_of_the_results_committed():
+    """Every agent, and the points of every pair of every variant, in both looks."""
+    folder = ROOT / "experiments" / "results" / "tournament"
+    data = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert {match["variant"] for match in data["matches"]} == set(bideuchre_env.variants)
+    for look in ("light", "dark"):
+        drawn = (folder / f"results-{look}.svg").read_text(encoding="utf-8")
+        assert len(drawn) < 100_000
+        for match in data["matches"]:
+            assert f">{match['points_per_hand']['mean']:+.2f}<" in drawn
+            assert all(f">{agent}<" in drawn for agent in match["agents"])
