@@ -80,14 +80,19 @@ class Args(ScriptArgs):
 
 def main(args: Args) -> int:
     """Play both decks and write the file; no file if interrupted."""
-    words = split_seed(args.seed)
+    split_seed(args.seed)
     if min(args.first, args.more, args.first_alone, args.more_alone) < 1 or args.hands < 0:
         raise OptionError("--first, --more, --first-alone and --more-alone: at least 1 deal")
-    out = Output(args.out, overwrite=True)  # reserved now, written at the end
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        return play_decks(args, out)
+
+
+def play_decks(args: Args, out: Output) -> int:
+    """Play both decks and write the file."""
     arrays: dict[str, Array] = {}
     for kinds, copies in DECKS:
         start = time.perf_counter()
-        arrays |= make_deck(kinds, copies, args, words[0])
+        arrays |= make_deck(kinds, copies, args, split_seed(args.seed)[0])
         print(f"{kinds}x{copies}: {time.perf_counter() - start:.0f} s", flush=True)
     write_file(out, arrays, told(args))
     print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")

@@ -86,7 +86,12 @@ def main(args: Args) -> int:
     split_seed(args.seed)
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
-    out = Output(args.out, overwrite=True)  # reserved now, written at the end
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        return count_decks(args, out)
+
+
+def count_decks(args: Args, out: Output) -> int:
+    """Count every deck and write the file."""
     arrays: dict[str, Array] = {}
     for deck, names in decks().items():
         arrays[deck] = count_deck(deck, names, args)

@@ -134,7 +134,12 @@ def main(args: Args) -> int:
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
     if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
         raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
-    out = Output(args.out, overwrite=True)  # reserved now, written at the end
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        return fit_games(args, out)
+
+
+def fit_games(args: Args, out: Output) -> int:
+    """Fit the games and write the file."""
     told = {} if set(args.games) == set(GAMES) else provenance()
     networks = {name: fitted_network(name) for name in told if name not in args.games}
     for name in args.games:

@@ -90,7 +90,12 @@ class Args(ScriptArgs):
 def main(args: Args) -> int:
     """Fit the decks and write the file; no file if interrupted."""
     check(args)
-    out = Output(args.out, overwrite=True)  # reserved now, written at the end
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        return fit_decks(args, out)
+
+
+def fit_decks(args: Args, out: Output) -> int:
+    """Fit the decks and write the file."""
     arrays: dict[str, Array] = {}
     made = provenance()
     for place, (name, deck) in enumerate(zip(NAMES, DECKS, strict=True)):

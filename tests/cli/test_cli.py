@@ -16,6 +16,7 @@ from support.notation import KEYS
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.cli import main as cli
+from bideuchre_env.cli.program import BROKEN_PIPE
 from bideuchre_env.rules.options import OPTIONS
 
 COMMAND = (
@@ -240,7 +241,7 @@ def test_a_reader_that_goes_away_is_no_error(games, tmp_path):
     assert shown.stdout.readline().startswith(b"Game 1")
     shown.stdout.close()
     assert shown.stderr.read() == b""
-    assert shown.wait(timeout=60) == cli.BROKEN_PIPE
+    assert shown.wait(timeout=60) == BROKEN_PIPE
     shown.stderr.close()
 
 
