@@ -41,7 +41,7 @@ def _code(run: Callable[[], int], name: str) -> int:
         return FAILED if isinstance(error, OutputError) else USAGE
     except KeyboardInterrupt:
         _say(f"{name}: interrupted")
-        return INTERRUPTED
+        return _left(INTERRUPTED)  # before what the exception holds is let go
     except BrokenPipeError:
         # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
         _silence(sys.stdout)

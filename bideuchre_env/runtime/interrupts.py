@@ -14,7 +14,13 @@ from bideuchre_env.runtime.quitting import quit_at_once
 
 
 def raise_once(number: int, frame: FrameType | None) -> NoReturn:
-    """Raise `KeyboardInterrupt`, as Python does; the second Ctrl-C ends the program at once."""
+    """Raise `KeyboardInterrupt`, as Python does; the second Ctrl-C ends the program at once.
+
+    So does the first while numba compiles, which may crash when it is broken off.
+    """
+    compiler: Any = sys.modules.get("numba.core.compiler_lock")
+    if compiler is not None and compiler.global_compiler_lock.is_locked():
+        quit_at_once()
     signal.signal(signal.SIGINT, quit_at_once)
     raise KeyboardInterrupt
 
