@@ -7,8 +7,6 @@ from inspect import Parameter, signature
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
 from bideuchre_env.agents.loading import loaded
 from bideuchre_env.agents.naming import find, kinds_of, number_or_text, split, value_of
@@ -131,7 +129,7 @@ class AdaptedAgent:
 
     def act(self, observation: Array, action_mask: Array) -> int:
         """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
-        return int(self.act_rows(observation[np.newaxis], action_mask[np.newaxis])[0])
+        return int(self.act_rows(observation[None], action_mask[None])[0])
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, whole numbers (n,), for observations, int8 (n, D), and masks, int8 (n, A).
@@ -140,6 +138,8 @@ class AdaptedAgent:
         """
         if isinstance(self.agent, ActsOnRows):
             return self.agent.act_rows(observations, action_masks)
+        import numpy as np
+
         choices = np.empty(len(observations), np.int64)
         for i in range(len(observations)):
             # copies, for an agent may keep what it has seen

@@ -8,10 +8,11 @@ options or from `Rules` of your own. The heavy parts are imported when first use
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+from bideuchre_env.runtime.quitting import program  # first: Ctrl-C is one line from now on
 
 # isort: split
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -113,4 +114,13 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_MODULES})
 
 
-register()
+def _only_help() -> bool:
+    """Whether this is the command, asked what it does: for that nothing heavy is imported."""
+    asked = sys.argv[1:]
+    return program() == "bideuchre" and (
+        not asked or not {"-h", "--help", "--version"}.isdisjoint(asked)
+    )
+
+
+if not _only_help():
+    register()

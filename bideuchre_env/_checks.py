@@ -43,8 +43,9 @@ def typed(value: object) -> str:
 
 def did_you_mean(given: str, words: Iterable[str]) -> str:
     """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
-    close = get_close_matches(given, words, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    spelled = {word.lower(): word for word in words}
+    close = get_close_matches(given.lower(), spelled, n=1)
+    return f" (did you mean {spelled[close[0]]!r}?)" if close else ""
 
 
 def unknown_options(given: Iterable[str], known: Sequence[str], whose: str = "") -> str:

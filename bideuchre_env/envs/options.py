@@ -5,11 +5,11 @@ Rules are options of the game, see `Rules`; these say how a game is presented to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar, TypeVar
-
-import numpy as np
 
 from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.errors import DealError, OptionError
@@ -144,11 +144,11 @@ def learners_seat(seat: Any) -> int:
 
 
 def _finite(name: str, value: Any) -> float:
-    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    real = isinstance(value, Real) and not isinstance(value, bool)
     try:
-        number = float(value) if real else np.nan
+        number = float(value) if real else math.nan
     except OverflowError:
-        number = np.nan
-    if not np.isfinite(number):
+        number = math.nan
+    if not math.isfinite(number):
         raise OptionError(f"{name}={shown(value)}: a finite number")
     return number

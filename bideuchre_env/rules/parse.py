@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.errors import DealError, NotationError
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, hand_bits, parse_card, spelled_card
 from bideuchre_env.rules.rules import Rules
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 SCORE_LIMIT = 10**15
 
@@ -46,6 +47,8 @@ def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArra
                 f"deal: {CARD_NAMES[kind]} is dealt {counts[kind]} times, and this deck of "
                 f"{rules.cards} has it {copies} times"
             )
+    import numpy as np
+
     return np.array([hand_bits(kinds) for kinds in hands], np.int64)
 
 
@@ -65,6 +68,8 @@ def parse_score(score: Any) -> tuple[int, int]:
     """The points both sides start with; (0, 0) for None; `DealError` otherwise."""
     if score is None:
         return 0, 0
+    import numpy as np
+
     values = list(score) if isinstance(score, (list, tuple, np.ndarray)) else []
     if (
         len(values) != 2

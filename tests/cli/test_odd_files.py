@@ -185,7 +185,7 @@ def test_check_tells_an_odd_line_and_reads_on(odd, capfd):
     assert first.isprintable()
     assert len(first) < 400
     assert total.startswith("odd: 2 games")
-    assert other.startswith("good: 1 games")
+    assert other.startswith("good: 1 game, ")
     assert run("show", "odd") == 1
     assert capfd.readouterr().err.splitlines() == [first]
 

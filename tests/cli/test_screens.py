@@ -157,3 +157,23 @@ def test_the_screen_is_at_least_60_columns(monkeypatch):
         monkeypatch.setenv("COLUMNS", columns)
         assert screen.width() == width
     assert max(map(len, screen.folded("word " * 99).splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", [None, *parsers()])
+def test_help_takes_no_time(name):
+    """Neither numpy nor what needs it is imported for a greeting or a page of help."""
+    asked = [] if name is None else [*name.split(), "--help"]
+    command = [sys.executable, "-X", "importtime", "-m", "bideuchre_env", *asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "bideuchre_env.cli.screen" in imported
+    assert not imported & {"numpy", "numba", "gymnasium", "pettingzoo", "rich", "matplotlib"}
+
+
+def test_the_command_knows_the_variants_ids_when_it_runs():
+    """What a file of one's own agents may make of them, `gymnasium.make` say."""
+    code = (
+        "import sys; sys.argv = ['bideuchre', 'agents']; import bideuchre_env, gymnasium\n"
+        "sys.exit('bideuchre/Cincinnati-v0' not in gymnasium.registry)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

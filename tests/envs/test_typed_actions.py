@@ -87,6 +87,7 @@ def test_the_raw_environment_says_what_was_typed_and_what_is_legal():
         ("jh", errors.IllegalActionError, "^'jh': player_1 may not choose 'JH'; " + legal),
         ("bidd 5 C", errors.OutOfBoundsError, "^player_1: 'bidd 5 C' is no action of this game "),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
+        ("bidd 5 c", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
         ("", errors.OutOfBoundsError, "^player_1: '' is no action of this game; " + legal),
         ("5", errors.OutOfBoundsError, "^player_1: '5' is no action of this game; " + legal),
         ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),
