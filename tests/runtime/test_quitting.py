@@ -128,6 +128,10 @@ def test_a_script_raises_first_and_then_ends(tmp_path):
         "    return 130\n": ("kept\n", ""),
         f"def main(): {PRESS}\n": ("", "ladder.py: interrupted\n"),
         f"def main():\n    try: {PRESS}\n    finally: {PRESS}\n": ("", "ladder.py: interrupted\n"),
+        "from numba.core.compiler_lock import global_compiler_lock as lock\n"
+        "def main():\n    try:\n"
+        f"        with lock: {PRESS}\n"
+        "    except KeyboardInterrupt: print('went on')\n": ("", "ladder.py: interrupted\n"),
         f"class Press:\n    def __del__(self): {PRESS}\ndef main(): Press(); print('went on')\n": (
             "",
             "ladder.py: interrupted\n",
