@@ -131,7 +131,8 @@ class _Teller:
         elif done == 0 and (self._kept or total >= _FEW) and (alone or process.name.endswith("-1")):
             more = f"; {self._kept}" if self._kept else ""
             self._kept = ""  # said
-            _log.warning("bideuchre_env: compiling %s, %d kernels%s", part, total, more)
+            number = "1 kernel" if total == 1 else f"{total} kernels"
+            _log.warning("bideuchre_env: compiling %s, %s%s", part, number, more)
 
     def _draw(self, text: str, done: int, total: int) -> None:
         if self._bar is None and done < total:

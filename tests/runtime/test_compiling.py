@@ -97,7 +97,7 @@ def test_elsewhere_than_on_a_terminal_there_is_a_line_per_part(kernels, caplog, 
         "bideuchre_env: compiling the expert, 41 kernels",
     ]
     compiling._Teller(kept=False)("the game", 0, 1)
-    assert "1 kernels; they are not kept: no folder can be written" in caplog.text
+    assert "the game, 1 kernel; they are not kept: no folder can be written" in caplog.text
 
 
 def test_on_a_terminal_a_bar_moves(caplog, monkeypatch):
