@@ -26,7 +26,7 @@ MILLISECONDS = {
     "pimc": 3.4,
     "inference": 12.0,
 }
-"""A decision's processor time on Cincinnati, in a match; see the ladder in `experiments/README.md`."""
+"""A decision's processor time on Cincinnati: see the ladder in `experiments/README.md`."""
 _SEARCHED = {
     "worlds": "deals that a card is tried in",
     "played_out": "deals that a call, a strain or an exchange is tried in, at most",
