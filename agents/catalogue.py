@@ -20,13 +20,13 @@ SENTENCES = {
 }
 MILLISECONDS = {
     "random": 0.0003,
-    "cautious": 0.0004,
+    "cautious": 0.0003,
     "rule": 0.001,
-    "expert": 0.2,
-    "pimc": 5.0,
-    "inference": 23.0,
+    "expert": 0.11,
+    "pimc": 3.4,
+    "inference": 12.0,
 }
-"""A decision's time on Cincinnati, in a match; see the ladder in `experiments/README.md`."""
+"""A decision's processor time on Cincinnati: see the ladder in `experiments/README.md`."""
 _SEARCHED = {
     "worlds": "deals that a card is tried in",
     "played_out": "deals that a call, a strain or an exchange is tried in, at most",
