@@ -92,9 +92,7 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
         for k, first in enumerate(range(0, number, most)):
             n = min(most, number - first)
             played = part(args, variant, (stronger, weaker), kind, n, args.seed + k)
-            if played is None:
-                break
-            parts[kind].append(played)
+            parts[kind] += [played] if played else []
     return row(variant, (stronger, weaker), parts) if parts["boards"] else None
 
 

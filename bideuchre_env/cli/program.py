@@ -14,7 +14,7 @@ from bideuchre_env._checks import printable
 from bideuchre_env._files import discard_all, reason
 from bideuchre_env.errors import BidEuchreError, OutputError
 from bideuchre_env.runtime.interrupts import raising
-from bideuchre_env.runtime.quitting import INTERRUPTED
+from bideuchre_env.runtime.quitting import INTERRUPTED, leave_at_once
 
 FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
@@ -26,6 +26,10 @@ def exit_code(run: Callable[[], int], name: str) -> int:
     1: something could not be written or read. 2: bad input. 130: Ctrl-C. 141: nobody reads any
     more. `SystemExit` passes.
     """
+    return _left(_code(run, name))
+
+
+def _code(run: Callable[[], int], name: str) -> int:
     _prepare_streams()
     try:
         try:
@@ -53,9 +57,17 @@ def script(run: Callable[[], int]) -> int:
     """`exit_code` of a script of this repository; the first Ctrl-C raises `KeyboardInterrupt`."""
     try:
         with raising():
-            return exit_code(run, os.path.basename(sys.argv[0]))
+            code = _code(run, os.path.basename(sys.argv[0]))
     finally:
         discard_all()
+    return _left(code)
+
+
+def _left(code: int) -> int:
+    """The code; a program that Ctrl-C has ended leaves here."""
+    if code == INTERRUPTED:
+        leave_at_once((sys.stdout, sys.stderr))
+    return code
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:

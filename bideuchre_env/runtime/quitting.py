@@ -12,8 +12,9 @@ import sys
 
 TYPE_CHECKING = False  # `typing` itself takes longer than all the rest
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
 INTERRUPTED = 130  # the exit code of what Ctrl-C has ended
 _COMMAND = "bideuchre"
@@ -53,17 +54,37 @@ def quit_at_once(number: int = signal.SIGINT, frame: FrameType | None = None) ->
     Nothing is raised, so nothing can swallow it: an import, a compiler, a finalizer.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for clean_up in (_discard_files, _end_processes):
-        try:
-            clean_up()
-        except Exception:  # then that is left
-            continue
+    _clean_up()
     bar = "rich" in sys.modules and os.isatty(2)  # which hides the cursor
     line = f"{_CLEAR_LINE + _SHOW_CURSOR if bar else ''}{program() or _COMMAND}: interrupted\n"
     try:
         os.write(2, line.encode())
     finally:
         os._exit(INTERRUPTED)
+
+
+def leave_at_once(streams: Iterable[TextIO]) -> None:
+    """End a program of ours that Ctrl-C has ended, and that has said so; others go on.
+
+    Without finalizers: a compiler that was broken off may crash in them.
+    """
+    if signal.getsignal(signal.SIGINT) is not quit_at_once:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _clean_up()
+    try:
+        for stream in streams:
+            stream.flush()
+    finally:
+        os._exit(INTERRUPTED)
+
+
+def _clean_up() -> None:
+    for clean_up in (_discard_files, _end_processes):
+        try:
+            clean_up()
+        except Exception:  # then that is left
+            continue
 
 
 def _discard_files() -> None:
