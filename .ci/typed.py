@@ -4,7 +4,7 @@ from typing_extensions import assert_type
 
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env.agents.base import Agent
+from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.envs.aec.wrapped import WrappedEnv
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.solver.deal_table import DealTable
@@ -16,7 +16,7 @@ result = match.play("cincinnati_v0", agent, "cautious", boards=2)
 record = bideuchre_env.GameRecord.loads("{}")
 
 assert_type(env, WrappedEnv)
-assert_type(agent, Agent)
+assert_type(agent, CompleteAgent)
 assert_type(result, Result)
 assert_type(bideuchre_env.match.play("cincinnati_v0", agent, agent, games=2), Result)
 assert_type(record, bideuchre_env.GameRecord)

@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
             "what is compiled cannot be kept, no folder can be written: "
             "set NUMBA_CACHE_DIR to one that can"
         )
-    kernels, seconds = compile_parts(parts_for(arguments.agents) if arguments.agents else [*PARTS])
+    kernels, seconds = compile_parts(
+        parts_for(arguments.agents) if arguments.agents else tuple(PARTS)
+    )
     if kernels:
         print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, kept in {jit.CACHE_FOLDER}")
     else:

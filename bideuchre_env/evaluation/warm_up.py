@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env import agents
+from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.evaluation import rollout, selfplay
@@ -85,7 +86,8 @@ def play_learner() -> None:
 
 
 def play_expert() -> None:
-    """The expert, in a game by rounds, too."""
+    """The expert, in a game by rounds, too, and what a hand is worth to it."""
+    hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
     play_boards("expert", "random")
     agents.make("expert", variants["simplified_v0"].rules)
 
