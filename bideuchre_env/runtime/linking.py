@@ -21,11 +21,6 @@ compiler: Any = _compiler
 machinery: Any = _machinery
 passes: Any = _passes
 
-_LEFT_OUT = {  # passes for what no kernel has: closures, lists of literals, arithmetic on arrays
-    *("with_lifting", "inline_closure_likes", "make_function_op_code_to_jit_function"),
-    *("find_literally", "literal_unroll", "nopython_rewrites"),
-}
-
 
 class LinkedCode(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel and all that it calls, to be built into others."""
@@ -89,7 +84,6 @@ class LinkedPipeline(compiler.CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """numba's own, with a pass before and a pass behind the one that makes code."""
         steps = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        steps.passes = [step for step in steps.passes if step[0].name() not in _LEFT_OUT]
         steps.add_pass_after(Prepare, passes.AnnotateTypes)
         steps.add_pass_after(Offer, passes.NativeLowering)
         steps.finalize()

@@ -183,7 +183,7 @@ def test_bench_prints_a_table_and_writes_the_figures(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--variant poker", "the variants are"),
+        ("--variant poker", "is no variant: one of"),
         ("--seconds 0", "--seconds 0"),
         ("--seconds nan", "--seconds nan"),
         ("--json taken/at/all.json", "cannot be written"),

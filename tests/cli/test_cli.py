@@ -94,7 +94,7 @@ def test_no_records_writes_none(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("selfplay --variant poker", "the variants are cincinnati_v0"),
+        ("selfplay --variant poker", "is no variant: one of cincinnati_v0"),
         ("selfplay --agents rule nobody", "the agents are random"),
         ("selfplay --agents rule", "2 arguments"),
         ("selfplay --boards 0", "--boards 0"),
@@ -108,7 +108,7 @@ def test_no_records_writes_none(capsys, tmp_path):
         ("selfplay --out taken.jsonl", "exists"),
         ("selfplay --out taken.jsonl/x.jsonl", "cannot be written"),
         ("selfplay --out x.jsonl --no-records", "cannot be given together"),
-        ("variants poker", "the variants are"),
+        ("variants poker", "is no variant: one of"),
         ("variants --option target=40", "name it"),
         ("check none.jsonl", "cannot be read"),
         ("show none.jsonl", "cannot be read"),

@@ -133,7 +133,7 @@ def test_sprt_prints_its_verdict_and_stops(capsys):
     [
         ("match rule", "required"),
         ("match rule nobody", "the agents are random"),
-        ("match rule cautious --variant poker", "the variants are"),
+        ("match rule cautious --variant poker", "is no variant: one of"),
         ("match rule cautious --boards -1", "boards=-1"),
         ("match rule cautious --boards 0", "boards=N"),
         ("match rule cautious --games -2", "games=-2"),

@@ -118,7 +118,7 @@ def test_check_goes_on_where_the_screen_has_few_letters(tmp_path):
     )
     assert done.returncode == 1, done.stderr
     assert "\\u2665" in done.stdout
-    assert "1 games" in done.stdout
+    assert "1 game" in done.stdout
 
 
 def test_an_option_of_the_environment_is_no_rule():
