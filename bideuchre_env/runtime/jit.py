@@ -20,7 +20,6 @@ from numba.core import types as _types
 from bideuchre_env.runtime.cache import cache_folder
 from bideuchre_env.runtime.compiling import Compiling
 from bideuchre_env.runtime.kernel_files import kernel_cache
-from bideuchre_env.runtime.linking import LinkedFiles, LinkedPipeline
 from bideuchre_env.runtime.plain import PlainRow, plain_kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,6 +42,10 @@ _OPTIONS: dict[str, Any] = {
 KERNELS: list[Any] = []
 """All kernels, as far as they are imported, and `ENTRIES` those that Python calls."""
 ENTRIES: list[Any] = []
+
+
+# Errors of bounds need numba's own code; `linking` was tried with these versions of numba.
+_CAN_LINK = not config.BOUNDSCHECK and (0, 60) <= numba.version_info.short <= (0, 68)
 
 
 def kernel(function: F) -> F:
@@ -76,12 +79,14 @@ def _compile(function: F, **options: Any) -> F:
     # numba keeps code by the path of its source: one name for it, whichever link it is read by
     path = os.path.realpath(function.__code__.co_filename)
     function.__code__ = function.__code__.replace(co_filename=path)
-    linked = "no_cpython_wrapper" in options and not config.BOUNDSCHECK  # whose errors need more
-    if linked:
-        options["pipeline_class"] = LinkedPipeline
+    form = None
+    if _CAN_LINK and "no_cpython_wrapper" in options:
+        from bideuchre_env.runtime.linking import LinkedFiles, LinkedPipeline
+
+        options["pipeline_class"], form = LinkedPipeline, LinkedFiles
     compiled: Any = numba.njit(**_OPTIONS, **options)(function)
     if CACHE_FOLDER:
-        compiled._cache = kernel_cache(function, CACHE_FOLDER, LinkedFiles if linked else None)
+        compiled._cache = kernel_cache(function, CACHE_FOLDER, form)
     _widen_arguments(compiled)
     KERNELS.append(compiled)
     return cast(F, compiled)

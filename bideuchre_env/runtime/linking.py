@@ -40,14 +40,14 @@ class LinkedCode(codegen.JITCodeLibrary):  # type: ignore[misc]
         manager.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
-        """Where numba makes machine code."""
+        """Note what is done; numba would make machine code of it here."""
         self._finalize_dynamic_globals()
         self._finalized = True
 
 
 @machinery.register_pass(mutates_CFG=False, analysis_only=True)
 class Prepare(machinery.LoweringPass):  # type: ignore[misc]
-    """Says where the code of a kernel goes."""
+    """Gives a kernel a `LinkedCode` for its code, where numba would take a library of its own."""
 
     _name = "bideuchre_prepare"
 
@@ -55,7 +55,7 @@ class Prepare(machinery.LoweringPass):  # type: ignore[misc]
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        """Before it is made."""
+        """Put the code of the kernel into a `LinkedCode`, and ask for no machine code."""
         state.library = LinkedCode(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         return False
@@ -63,7 +63,7 @@ class Prepare(machinery.LoweringPass):  # type: ignore[misc]
 
 @machinery.register_pass(mutates_CFG=False, analysis_only=True)
 class Offer(machinery.LoweringPass):  # type: ignore[misc]
-    """Offers a kernel to its callers."""
+    """Lets callers find a kernel that has no machine code."""
 
     _name = "bideuchre_offer"
 
@@ -71,7 +71,10 @@ class Offer(machinery.LoweringPass):  # type: ignore[misc]
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        """numba does so where there is machine code, by which it then knows the kernel."""
+        """Enter the kernel for its callers, as numba does for functions with machine code.
+
+        numba knows a function by the address of its code, here by an object in its place.
+        """
         lowered, known_by = state["cr"], object()
         state.targetctx.insert_user_function(known_by, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=known_by)
@@ -82,7 +85,7 @@ class LinkedPipeline(compiler.CompilerBase):  # type: ignore[misc]
     """Compiles a kernel that only kernels call."""
 
     def define_pipelines(self) -> list[Any]:
-        """numba's own, with a pass before and a pass behind the one that makes code."""
+        """The passes of numba, with `Prepare` before the one that makes code and `Offer` after."""
         steps = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         steps.add_pass_after(Prepare, passes.AnnotateTypes)
         steps.add_pass_after(Offer, passes.NativeLowering)
@@ -91,17 +94,17 @@ class LinkedPipeline(compiler.CompilerBase):  # type: ignore[misc]
 
 
 class LinkedFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """How such a kernel is kept."""
+    """How a linked kernel is written to a file and read: as LLVM bitcode, not as machine code."""
 
     def reduce(self, compiled: Any) -> Any:
-        """What is written."""
+        """The parts of a compiled kernel that are pickled."""
         library, description = compiled.library, compiled.fndesc
         description.typemap = description.calltypes = None
         code = library._get_module_for_linking().as_bitcode()
         return library.name, code, description, compiled.signature
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """The same, from what was written."""
+        """The compiled kernel, from what `reduce` gave."""
         name, code, description, signature = payload
         library = LinkedCode(target_context.codegen(), name)
         library._final_module = library._shared_module = codegen.ll.parse_bitcode(code)

@@ -31,6 +31,7 @@ def blocks(language: str, page: Path = README) -> list[str]:
 def figures() -> str:
     """The README's measured figures, from the results that the scripts have written."""
     report = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text("utf-8"))
+    facts = report["machine"]
     rows = {(row["group"], row["name"]): row for row in report["figures"]}
     env, vec, hands = (
         rows["bideuchre_env", name]["median"]
@@ -46,11 +47,12 @@ def figures() -> str:
     }
     connect_four, bridge, euchre = times.values()
     return (
-        f"- **Fast**: on one core, decisions a second: `env()` {env / 1e3:.0f} thousand,\n"
-        f"  {connect_four} times PettingZoo's connect four; `vec(4096)` {vec / 1e6:.0f} million,\n"
-        f"  {bridge} times pgx's bridge bidding; whole hands in a kernel\n"
-        f"  {hands / 1e6:.0f} million, {euchre} times OpenSpiel's euchre in C++\n"
-        "  ([benchmarks](benchmarks/README.md#peers)).\n"
+        f"- **Fast**: in decisions a second on one core, `env()` {env / 1e3:.0f} thousand, "
+        f"{connect_four} times PettingZoo's connect four;\n"
+        f"  `vec(4096)` {vec / 1e6:.0f} million, {bridge} times pgx's bridge bidding; "
+        f"whole hands in a kernel {hands / 1e6:.0f} million,\n"
+        f"  {euchre} times OpenSpiel's euchre in C++ "
+        f"([{facts['processor']}](benchmarks/README.md#peers)).\n"
     )
 
 
