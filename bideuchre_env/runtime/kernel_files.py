@@ -126,9 +126,16 @@ def kernel_cache(function: Any, folder: str, form: Any = None) -> Any:
 
 
 def is_kept(compiled: Any) -> bool:
-    """Whether code of a function is kept, for whatever types."""
+    """Whether code of a function as it is now is kept for this processor, for whatever types."""
     cache = compiled._cache
-    return isinstance(cache, KernelCache) and os.path.exists(cache._cache_file._index_path)
+    if not isinstance(cache, KernelCache):
+        return False
+    try:
+        kept = cache._cache_file._load_index()
+        _, *wanted = cache._index_key(None, compiled.targetctx.codegen())
+        return any([*rest] == wanted for _, *rest in kept)
+    except Exception:  # it is damaged: it will be made anew
+        return False
 
 
 def _check(path: str) -> None:

@@ -44,6 +44,25 @@ def test_what_is_compiled_is_kept(folder, caplog):
     assert caplog.text == ""
 
 
+def test_kept_is_what_can_be_used(folder, monkeypatch):
+    """Not what is damaged, of another source, or for another processor; asking says nothing."""
+    assert not kernel_files.is_kept(fresh(folder))
+    loads(folder)
+    compiled = fresh(folder)
+    assert kernel_files.is_kept(compiled)
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled._cache._cache_file, "_source_stamp", "another")
+        assert not kernel_files.is_kept(compiled)
+    with monkeypatch.context() as patch:
+        codegen = type(compiled.targetctx.codegen())
+        patch.setattr(codegen, "magic_tuple", lambda self: ("another processor",))
+        assert not kernel_files.is_kept(compiled)
+    (index,) = folder.rglob("*.nbi")
+    flip(index)
+    assert not kernel_files.is_kept(compiled)
+    assert index.exists()
+
+
 def test_two_processes_write_two_files_for_two_types(folder):
     """Each knows of nothing yet when it begins: at worst one is compiled again."""
     load = kernel_files._CheckedFiles._load_index
