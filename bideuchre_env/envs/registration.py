@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, is_plain_name, shown, unknown_options
@@ -130,12 +131,19 @@ def make(game: str | PathLike[str] | Rules, *, name: str | None = None, **option
     what its file says.
     """
     if name is not None and not is_plain_name(name):
-        raise OptionError(f"name={shown(name)}: {MAX_NAME} printable characters at most")
+        raise OptionError(f"name={shown(name)}: a name has 1 to {MAX_NAME} printable characters")
     if isinstance(game, Rules):
         variant = Variant(name or CUSTOM, game)
     elif is_rules_file(game):
         file = read_rules_file(game, OPTIONS)
         variant = Variant(name or file.name or CUSTOM, Rules.from_toml(file))
+        if variant.rules != RULES.get(variant.name, variant.rules):
+            key = None if file.name == Path(game).stem else "name"
+            raise file.fault(
+                f"{variant.name!r} is a declared variant with other rules: give this game a name "
+                "of its own, as name = \"ours\"",
+                key,
+            )
     else:
         try:
             declared = variant_name(game)

@@ -45,7 +45,8 @@ class RulesFile:
 
     def fault(self, message: str, key: str | None = None) -> RulesError:
         """The error of this file, with the line where `key` stands."""
-        found = key and re.search(rf"^[ \t]*(?:\[\[?)?[ \t]*[\"']?{key}\b", self.text, re.M)
+        start = r"^[ \t]*(?:\[\[?)?[ \t]*[\"']?"
+        found = key and re.search(rf"{start}{re.escape(key)}(?![\w-])", self.text, re.M)
         line = self.text.count("\n", 0, found.start()) + 1 if found else None
         return self.fault_at(message, line)
 
@@ -68,7 +69,7 @@ class RulesFile:
 
 def is_rules_file(game: object) -> bool:
     """Whether the name of a game is the path of a file of rules."""
-    return isinstance(game, PathLike) or (isinstance(game, str) and game.endswith(SUFFIX))
+    return isinstance(game, PathLike) or (isinstance(game, str) and game.lower().endswith(SUFFIX))
 
 
 def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> RulesFile:
@@ -88,17 +89,19 @@ def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> Rule
     except tomllib.TOMLDecodeError as error:
         found = _PLACE.search(str(error))
         last = file.text.rstrip().count("\n") + 1
-        message = f"no TOML: {_PLACE.sub('', str(error))}"
+        message = f"is not valid TOML: {_PLACE.sub('', str(error))}"
         raise file.fault_at(message, found and (found[1] or last)) from None
     except RecursionError:
-        raise file.fault("no TOML that a file of rules needs: too deep") from None
+        raise file.fault("is not valid TOML: too deep") from None
+    except ValueError:  # Python reads no such number
+        raise file.fault("is not valid TOML: a number has too many digits") from None
     if unknown := unknown_options(file.options, (*known, "base", "name")):
         raise file.fault(unknown, min(set(file.options) - {*known, "base", "name"}))
     file.base = file.options.pop("base", None)
     file.name = file.options.pop("name", file.name)
     if file.name is not None and not is_plain_name(file.name):
         raise file.fault(
-            f"name={shown(file.name)}: {MAX_NAME} printable characters at most", "name"
+            f"name={shown(file.name)}: a name has 1 to {MAX_NAME} printable characters", "name"
         )
     file.options = {key: from_file(key, value) for key, value in file.options.items()}
     return file
@@ -117,8 +120,10 @@ def _text_of(path: Path) -> str:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise RulesError(f"{_shown_path(path)}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # no UTF-8, or a path with a zero
-        raise RulesError(f"{_shown_path(path)}: no text in UTF-8 ({error})") from None
+    except UnicodeDecodeError as error:
+        raise RulesError(f"{_shown_path(path)}: is not UTF-8 text ({error})") from None
+    except ValueError as error:  # a path with a zero
+        raise RulesError(f"{_shown_path(path)}: cannot be read: {error}") from None
 
 
 def written(name: str, value: Any) -> str:

@@ -78,9 +78,9 @@ def test_a_file_needs_only_what_differs(farm):
 
 
 FAULTS = [
-    ("\ntarget = \n\n", r"farm.toml:2: no TOML: Invalid value"),
-    ('base = "club"\n\n\nx = [', r"farm.toml:4: no TOML"),
-    ("target = 5\ntarget = 6", r"farm.toml:2: no TOML: Cannot overwrite a value"),
+    ("\ntarget = \n\n", r"farm.toml:2: is not valid TOML: Invalid value"),
+    ('base = "club"\n\n\nx = [', r"farm.toml:4: is not valid TOML"),
+    ("target = 5\ntarget = 6", r"farm.toml:2: is not valid TOML: Cannot overwrite a value"),
     (
         '# a\n\ntargett = 5\nbase = "club"',
         r"farm.toml:3: unknown option 'targett' \(did you mean 'target'\?\); the options are: r",
@@ -90,8 +90,8 @@ FAULTS = [
         r"farm.toml:1: base='cincinati' is no variant \(did you mean 'cincinnati_v0'\?\): one of c",
     ),
     ("base = 5", r"farm.toml:1: base=5 is no variant: one of"),
-    ('\nname = ""', r"farm.toml:2: name='': 80 printable characters"),
-    ("name = 5", r"farm.toml:1: name=5: 80 printable characters"),
+    ('\nname = ""', r"farm.toml:2: name='': a name has 1 to 80 printable characters"),
+    ("name = 5", r"farm.toml:1: name=5: a name has 1 to 80 printable characters"),
     (
         'base = "club"\n\nwin_rule = "made_bids"',
         r"farm.toml:3: win_rule='made_bids': one of 'any', 'made_bid', 'made_or_set', 'rounds' "
@@ -106,8 +106,12 @@ FAULTS = [
     ('base = "club"\n\n[[lone]]\nname = "Moon"\nvalue = 5', r"farm.toml:3: lone bid name 'Moon'"),
     ('base = "club"\n[[lone]]\nname = "moon"\nvalue = 0', r"farm.toml:2: value of 'moon'=0"),
     ("copies = 2", r"farm.toml: win_rule='made_or_set' needs a target"),
-    ("[" * 100_000, r"farm.toml.*no TOML"),
-    ("target = 5\x00", r"farm.toml:1: no TOML"),
+    ("[" * 100_000, r"farm.toml.*is not valid TOML"),
+    ('base = "club"\n"a(" = 1', r"farm.toml:2: unknown option 'a\('"),
+    ('target-a = 1\ntarget = 5\n"target" = 6', r"farm.toml:3: is not valid TOML"),
+    ("target-a = 1\nbase = 5", r"farm.toml:1: unknown option 'target-a'"),
+    ("target = " + "9" * 5_000, r"farm.toml: is not valid TOML: a number has too many digits"),
+    ("target = 5\x00", r"farm.toml:1: is not valid TOML"),
 ]
 
 
@@ -128,9 +132,9 @@ def test_what_is_no_file(tmp_path, monkeypatch):
     for path, match in (
         ("nothing.toml", "nothing.toml: cannot be read: No such file"),
         ("folder.toml", "folder.toml: cannot be read: Is a directory"),
-        ("odd.toml", "odd.toml.*: no text in UTF-8"),
+        ("odd.toml", "odd.toml: is not UTF-8 text"),
         ("large.toml", "large.toml: too large"),
-        ("a\0.toml", "a.*.toml"),
+        ("a\0.toml", "a.*.toml: cannot be read: embedded null"),
         ("größer.toml", "größer.toml: cannot be read: No such file"),
         ("x" * 10**5, f"{'x' * 200}: cannot be read: File name too long"),
         ("\x1b[31m.toml", r"\\x1b\[31m.toml: cannot be read"),
@@ -141,6 +145,27 @@ def test_what_is_no_file(tmp_path, monkeypatch):
             Rules.from_toml(path)
     with pytest.raises(RulesError, match="line 2: target=0: a whole number"):
         Rules.from_toml('base = "club"\ntarget = 0')
+
+
+def test_the_ending_may_be_in_capitals(tmp_path):
+    path = tmp_path / "Farm.TOML"
+    path.write_text('base = "barrie"\ntarget = 40\n', encoding="utf-8")
+    assert make(str(path)).rules == Rules.from_toml(str(path)) == make("barrie", target=40).rules
+
+
+def test_other_rules_do_not_go_by_a_variants_name(farm, tmp_path):
+    """Neither by the file's own name nor by its key; its own rules do."""
+    file = tmp_path / "barrie_v0.toml"
+    file.write_text(RULES["barrie_v0"].to_toml(), encoding="utf-8")
+    assert make(file).name == "barrie_v0"
+    assert make(file, target=9).rules.target == 9
+    file.write_text('base = "club"\n\n[[lone]]\nname = "moon"\nvalue = 30\n', encoding="utf-8")
+    with pytest.raises(RulesError, match=r"barrie_v0.toml: 'barrie_v0' is .* a name of its own"):
+        make(file)
+    assert make(file, name="ours").name == "ours"
+    named = farm('base = "club"\nname = "barrie_v0"')
+    with pytest.raises(RulesError, match=r"farm.toml:2: 'barrie_v0' is .* a name of its own"):
+        make(named)
 
 
 def test_a_variant_by_its_short_name():
