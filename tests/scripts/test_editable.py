@@ -18,7 +18,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="links take a privilege there
 @pytest.fixture
 def link(monkeypatch):
     """The function that makes one."""
-    parts = "hatchling.builders.hooks.plugin.interface".split(".")
+    parts = ["hatchling", "builders", "hooks", "plugin", "interface"]
     for k in range(1, len(parts) + 1):
         stub = SimpleNamespace(BuildHookInterface=object, __path__=[])
         monkeypatch.setitem(sys.modules, ".".join(parts[:k]), stub)
