@@ -25,14 +25,27 @@ class EditableHook(BuildHookInterface):
 
 
 def link(path: Path, folder: Path) -> None:
-    """Make `path` a link to `folder`; one that is there stays."""
-    if path.is_dir():
-        return
-    path.parent.mkdir(exist_ok=True)
-    path.unlink(missing_ok=True)  # git writes a text where it can make no link
-    if os.name == "nt":
-        import _winapi
+    """Make `path` a link to `folder`; one that is there stays.
 
-        _winapi.CreateJunction(str(folder), str(path))  # other links take a privilege there
-    else:
-        path.symlink_to(os.path.relpath(folder, path.parent), target_is_directory=True)
+    A folder in its place is somebody's: it ends the installation, as does a link that cannot be
+    made, with a sentence.
+    """
+    if path.is_dir():
+        if path.resolve() == folder.resolve():
+            return
+        if not path.is_symlink():
+            raise SystemExit(f"{path} is a folder, where a link to {folder} goes: move it away")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)  # git writes a text where it can make no link
+        if os.name == "nt":
+            import _winapi
+
+            _winapi.CreateJunction(str(folder), str(path))  # other links take a privilege there
+        else:
+            path.symlink_to(os.path.relpath(folder, path.parent), target_is_directory=True)
+    except OSError as error:
+        raise SystemExit(
+            f"{path} cannot be made a link to {folder} ({error.strerror or error}): "
+            "install without -e, as in pip install ."
+        ) from None

@@ -19,6 +19,7 @@ from bideuchre_env._files import write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.records.picture import table_svg
 
+PICTURES = Path(__file__).resolve().parents[1] / ".github" / "pictures"
 DEALER, VIEWER = 0, 3
 DEAL = (
     "KS JS JD 9D KC TC",
@@ -33,7 +34,7 @@ ACTIONS = ("bid 3", "pass", "bid 4", "pass", "trump D", "KD", "TS", "TD", "JD", 
 class Args(ScriptArgs):
     """Where the pictures go; every field is an option of the command line."""
 
-    out: Path = field(default=Path(".github/pictures"), metadata={"help": "the folder of both"})
+    out: Path = field(default=PICTURES, metadata={"help": "the folder of both"})
 
 
 def pictures() -> dict[str, str]:

@@ -14,7 +14,7 @@ boards or 20 games where an agent searches. Each part is kept in the folder `--o
 not played again, so Ctrl-C loses only the part being played, and more boards add parts: take
 another folder, or empty it, when the agents have changed. `--kept` plays nothing, and shows what is
 there. `--write FILE` puts the table into a file, between the lines `<!-- ladder -->` and
-`<!-- end -->`; `--json FILE` writes its rows as JSON.
+`<!-- end -->`; `--json FILE` writes its rows as JSON; with `--kept` both want every part.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 # isort: split
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -34,7 +35,7 @@ import numpy as np
 
 import bideuchre_env
 from bideuchre_env import match, records_io
-from bideuchre_env._files import write_file
+from bideuchre_env._files import reason, write_file
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
@@ -82,18 +83,31 @@ def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any]
 
     With `--kept` the row of the parts that there are, or None.
     """
+    parts: dict[str, list[Part]] = {"boards": [], "games": []}
+    for kind, n, seed in parts_of(args, weaker, stronger):
+        played = part(args, variant, (stronger, weaker), kind, n, seed)
+        parts[kind] += [played] if played else []
+    return row(variant, (stronger, weaker), parts) if parts["boards"] else None
+
+
+def parts_of(args: Args, weaker: str, stronger: str) -> Iterator[tuple[str, int, int]]:
+    """The parts of a rung: `boards` or `games`, how many of them, and the seed."""
     slow = searches(weaker) or searches(stronger)
     asked = {"boards": args.boards, "games": args.games}
     if slow:
         asked = {"boards": args.search_boards, "games": args.search_games}
-    parts: dict[str, list[Part]] = {"boards": [], "games": []}
     for kind, number in asked.items():
         most = PART[kind][slow]
         for k, first in enumerate(range(0, number, most)):
-            n = min(most, number - first)
-            played = part(args, variant, (stronger, weaker), kind, n, args.seed + k)
-            parts[kind] += [played] if played else []
-    return row(variant, (stronger, weaker), parts) if parts["boards"] else None
+            yield kind, min(most, number - first), args.seed + k
+
+
+def file_of(
+    args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
+) -> Path:
+    """Where a part is kept."""
+    stem = records_io.file_stem(variant, *agents, f"{n}{kind}", f"seed{seed}")
+    return args.out / f"{stem}.json"
 
 
 def part(
@@ -103,11 +117,10 @@ def part(
 
     None where there is no file and nothing is to be played.
     """
-    stem = records_io.file_stem(variant, *agents, f"{n}{kind}", f"seed{seed}")
-    path = args.out / f"{stem}.json"
+    path = file_of(args, variant, agents, kind, n, seed)
     if path.exists():
-        kept: Part = json.loads(path.read_text(encoding="utf-8"))
-        if kept.get("agents") != list(agents) or "totals" not in kept:
+        kept = kept_part(path)
+        if kept is None or kept["agents"] != list(agents):
             raise OptionError(f"{path} is no result of {' and '.join(agents)}: another --out")
         return kept
     if args.kept:
@@ -127,6 +140,26 @@ def part(
     }
     write_file(path, json.dumps(played, indent=1) + "\n")
     return played
+
+
+def kept_part(path: Path) -> Part | None:
+    """The part in a file; None if it is damaged, or something else."""
+    try:
+        kept: Part = json.loads(path.read_text(encoding="utf-8"))
+        totals, shapes = kept["totals"], {name: TOTALS[name].shape for name in TOTALS.names or ()}
+        sound = (
+            {name: np.shape(total) for name, total in totals.items()} == shapes
+            and np.shape(kept["decisions"]) == np.shape(kept["think_seconds"]) == (2,)
+            and min(kept["decisions"]) > 0 <= min(kept["think_seconds"])
+            and isinstance(kept["agents"], list)
+            and isinstance(kept["machine"], str)
+        )
+        if sound:
+            scores_of([kept], 1.0)
+            return kept
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        pass
+    return None
 
 
 @lru_cache
@@ -188,13 +221,40 @@ def table(rungs: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def put(path: Path, text: str) -> None:
-    """Put the text between the two marks of a file."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+def around(path: Path) -> tuple[str, str]:
+    """What stands before and after the lines between the two marks of a file."""
+    try:
+        before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    except OSError as error:
+        raise OptionError(f"{path} cannot be read: {reason(error)}") from None
+    except UnicodeDecodeError:
+        raise OptionError(f"{path} is no text") from None
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise OptionError(f"{path}: no lines {BEGIN} and {END} to put the table between")
-    write_file(path, f"{before}{BEGIN}\n{text}\n{END}{after}")
+    return before + BEGIN, END + after
+
+
+def put(path: Path, text: str) -> None:
+    """Put the text between the two marks of a file."""
+    before, after = around(path)
+    write_file(path, f"{before}\n{text}\n{after}")
+
+
+def check_kept(args: Args) -> None:
+    """Raise `OptionError` where a part of the ladder is not kept."""
+    files = [
+        file_of(args, variant, (stronger, weaker), *each)
+        for variant in args.variants
+        for weaker, stronger in pairwise(args.agents)
+        for each in parts_of(args, weaker, stronger)
+    ]
+    missing = [path for path in files if not path.exists()]
+    if missing:
+        raise OptionError(
+            f"--kept: {len(missing)} of {len(files)} parts are missing, {missing[0]} first: "
+            "--write and --json want all of them"
+        )
 
 
 def main(args: Args) -> int:
@@ -204,7 +264,12 @@ def main(args: Args) -> int:
     for variant in args.variants:
         for agent in args.agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
-    args.out.mkdir(parents=True, exist_ok=True)
+    if args.write is not None:
+        around(args.write)
+    if not args.kept:
+        args.out.mkdir(parents=True, exist_ok=True)
+    elif args.write is not None or args.json is not None:
+        check_kept(args)
     rungs: list[dict[str, Any]] = []
     code = 0
     try:

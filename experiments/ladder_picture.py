@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.export import NEEDS_MATPLOTLIB
 from bideuchre_env.evaluation.pictures import WIDTH, Look, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+HERE = Path(__file__).resolve().parent
 ROW = 0.52  # inches
 SEVERAL = 1.0  # points per hand: a longer step has room for its words
 
@@ -34,11 +36,30 @@ class Args(ScriptArgs):
     """What to draw, and where; every field is an option of the command line."""
 
     ladder: Path = field(
-        default=Path("experiments/ladder.json"), metadata={"help": "the file of ladder.py --json"}
+        default=HERE / "ladder.json", metadata={"help": "the file of ladder.py --json"}
     )
     out: Path = field(
-        default=Path(".github/pictures"), metadata={"help": "the folder of the pictures"}
+        default=HERE.parent / ".github" / "pictures",
+        metadata={"help": "the folder of the pictures"},
     )
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """The rows of a ladder; `OptionError` for a file that has none, or lacks what is drawn."""
+    try:
+        rungs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rungs"]
+        for rung in rungs:
+            stronger, weaker = rung["agents"]
+            named = all(isinstance(name, str) for name in (rung["variant"], stronger, weaker))
+            sum(rung["points_per_hand"][name] for name in ("mean", "low", "high"))
+            words(rung, 0.0)
+            if not named:
+                raise ValueError("a name is no text")
+        if not rungs:
+            raise ValueError("it is empty")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OptionError(f"{path}: no rows of a ladder ({error})") from None
+    return rungs
 
 
 def draw(path: Path, rungs: list[dict[str, Any]]) -> None:
@@ -117,13 +138,11 @@ def duration(milliseconds: float) -> str:
 
 def main(args: Args) -> int:
     """Draw both looks."""
+    rungs = load(args.ladder)
     try:
-        rungs = json.loads(args.ladder.read_text(encoding="utf-8"))["rungs"]
         draw(args.out / "ladder", rungs)
-    except OutputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OptionError(f"{args.ladder}: no rows of a ladder ({error})") from None
+    except ImportError:
+        raise OptionError(NEEDS_MATPLOTLIB) from None
     return 0
 
 

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.export import NEEDS_MATPLOTLIB
 from bideuchre_env.evaluation.pictures import WIDTH, Look, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+HERE = Path(__file__).resolve().parent
 Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, half interval
 
 
@@ -32,9 +34,28 @@ class Args(ScriptArgs):
     """What to draw; every field is an option of the command line."""
 
     results: Path = field(
-        default=Path("experiments/results/tournament/results.json"),
+        default=HERE / "results" / "tournament" / "results.json",
         metadata={"help": "the file of a tournament; the pictures lie beside it"},
     )
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The object of a `results.json`; `OptionError` for a file that lacks what is drawn."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        agents, tables = data["agents"], scores(data)
+        if not tables:
+            raise ValueError("no matches")
+        pairs = [pair for table in tables.values() for pair in table]
+        if not all(isinstance(name, str) and name in agents for pair in pairs for name in pair):
+            raise ValueError("a match of somebody else")
+        for rated in data["ratings"].values():
+            for agent in agents:
+                named(agent, rated)
+        f"{data['sprt']}, {data['boards']:,}"
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OptionError(f"{path}: no results of a tournament ({error})") from None
+    return data
 
 
 def draw(path: Path, data: dict[str, Any]) -> None:
@@ -124,13 +145,11 @@ def signed(number: float, places: int) -> str:
 
 def main(args: Args) -> int:
     """Draw both looks."""
+    data = load(args.results)
     try:
-        data = json.loads(args.results.read_text(encoding="utf-8"))
         draw(args.results.with_suffix(""), data)
-    except OutputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OptionError(f"{args.results}: no results of a tournament ({error})") from None
+    except ImportError:
+        raise OptionError(NEEDS_MATPLOTLIB) from None
     return 0
 
 

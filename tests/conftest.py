@@ -3,6 +3,7 @@
 Tests in several processes (`-n 2`) find the kernels compiled: two processes share that beforehand.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from bideuchre_env.runtime import jit
 
+os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
 HALVES = (("game", "rule", "learner", "solver"), ("expert", "search"))
 
 settings.register_profile(

@@ -189,6 +189,14 @@ def test_hand_fits_the_screen(variant, columns, capsys, monkeypatch):
     assert {line.split("  ")[0] for line in lines} >= {bid.name for bid in rules.ladder}
 
 
+def test_hand_of_a_deck_without_a_table_is_one_line(capsys):
+    """The double deck has 48 cards."""
+    assert run("hand", "JH JH JD JD AH AH KH KH QH QH TH TH", "--variant", "double_deck_v0") == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "48 cards" in err
+
+
 def test_hand_says_how_many_deals_its_figures_rest_on(capsys, monkeypatch):
     """As the file tells it, not the command; with none won a lone bid's chance is not nothing."""
     cards, asked = "JH JD AH KH QS 9C", {"first": 9, "more": 16, "first_alone": 7, "more_alone": 93}

@@ -29,6 +29,8 @@ def _a_folder_of_ones_own(monkeypatch, tmp_path):
     monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
     write_file(tmp_path)
+    for name in ("mine", "beside", "torn", "rule"):  # imported by name: each test has its own
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
 
 def chosen(agent, n=5):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 from support.notation import KEYS
@@ -241,32 +242,37 @@ def test_a_reader_that_goes_away_is_no_error(games, tmp_path):
     assert shown.stdout.readline().startswith(b"Game 1")
     shown.stdout.close()
     assert shown.stderr.read() == b""
-    assert shown.wait(timeout=60) == BROKEN_PIPE
+    assert shown.wait(timeout=600) == BROKEN_PIPE
     shown.stderr.close()
 
 
+@contextmanager
 def _long_run(path):
-    """An endless self-play that has begun to write."""
+    """An endless self-play that has begun to write; killed if it is still there in the end."""
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, "selfplay", "--games", "100000000", "--out", str(path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 120
-    while not (path.exists() and path.stat().st_size > 200_000):
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return process
+    with process:
+        try:
+            deadline = time.monotonic() + 600
+            while not (path.exists() and path.stat().st_size > 200_000):
+                assert process.poll() is None, process.stderr.read()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c_prints_what_is_finished_and_leaves_whole_lines(tmp_path):
     path = tmp_path / "games.jsonl"
-    process = _long_run(path)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with _long_run(path) as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     assert "Interrupted" in out
     assert "points per hand" in out
@@ -280,9 +286,9 @@ def test_ctrl_c_prints_what_is_finished_and_leaves_whole_lines(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_a_killed_run_leaves_whole_lines(tmp_path):
     path = tmp_path / "games.jsonl"
-    process = _long_run(path)
-    process.kill()
-    process.communicate(timeout=60)
+    with _long_run(path) as process:
+        process.kill()
+        process.communicate(timeout=600)
     lines = path.read_bytes().splitlines(keepends=True)
     assert all(line.endswith(b"\n") for line in lines)
     for line in (*lines[:20], *lines[-20:]):

@@ -1,8 +1,10 @@
 """All kernels are compiled beforehand, in parts whose numbers are right."""
 
+import ast
 from importlib import import_module
 
 import pytest
+from support.script_modules import ROOT
 
 from bideuchre_env.evaluation import warm_up
 from bideuchre_env.runtime import jit
@@ -29,6 +31,17 @@ def test_the_parts_have_every_kernel():
     }
     package = {each.py_func.__module__ for each in jit.ENTRIES}
     assert {name for name in package if name.startswith("bideuchre_env.")} == named
+
+
+def test_the_halves_that_tests_compile_beforehand_are_every_part():
+    """What two processes compile at once for `pytest -n`, each part in one of them."""
+    tree = ast.parse((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    [halves] = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HALVES"
+    )
+    assert sorted(name for half in halves for name in half) == sorted(warm_up.PARTS)
 
 
 def test_what_is_compiled_is_not_compiled_again():

@@ -92,7 +92,7 @@ def test_processes_end_with_the_one_that_started_them():
             assert process.poll() is None, process.stderr.read()
         assert int(line) > 0
         process.kill()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
     assert "Traceback" not in errors
 
 

@@ -2,10 +2,12 @@
 
 import ast
 import importlib
+import os
 import re
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -189,7 +191,7 @@ def read(name):
 
 def test_what_is_packaged_is_what_lies_on_disk():
     """The wheel has both folders of packaged code, whole; each folder in them is a package."""
-    tomllib = pytest.importorskip("tomllib", reason="in the standard library from 3.11")
+    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     build = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]
     wheel = build["targets"]["wheel"]
     assert wheel["only-include"] == ["bideuchre_env", "agents"]
@@ -197,7 +199,14 @@ def test_what_is_packaged_is_what_lies_on_disk():
     assert build["exclude"] == ["/bideuchre_env/agents"]
     for folder in {name.rpartition(".")[0] for name in FILES} - {""}:
         assert f"{folder}.__init__" in FILES, f"{folder} lacks an __init__.py"
-    assert (PACKAGE / "py.typed").exists()
+    numbers = sorted((ROOT / "agents" / "data").glob("*.npz"))
+    assert len(numbers) >= 4
+    left_out = [*build["exclude"], *wheel["exclude"], *read(".gitignore").split()]
+    for path in (PACKAGE / "py.typed", *numbers):
+        parts = path.relative_to(ROOT).parts
+        names = [*parts, *("/" + "/".join(parts[:k]) for k in range(1, len(parts) + 1))]
+        for each in left_out:  # as a name anywhere, or as a path from the top
+            assert not any(fnmatch(name, each.rstrip("/")) for name in names), (path, each)
 
 
 def test_tests_mirror_the_rooms_and_import_no_other_test():
@@ -218,16 +227,25 @@ def test_the_link_to_the_agents():
 
 
 def git(*args):
-    """What git says, or a skip outside a checkout."""
-    done = subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip("not a git checkout")
-    return done.stdout
+    """What git says, or a skip where this folder is not the top of a checkout."""
+    outputs = []
+    for asked in (("rev-parse", "--show-toplevel"), args):
+        try:
+            done = subprocess.run(["git", *asked], cwd=ROOT, capture_output=True, check=False)
+        except FileNotFoundError:
+            pytest.skip("there is no git")
+        if done.returncode:
+            pytest.skip("not a git checkout")
+        outputs.append(os.fsdecode(done.stdout).rstrip("\n"))
+    top, said = outputs
+    if Path(top).resolve() != ROOT:
+        pytest.skip("inside another checkout")
+    return said
 
 
 def test_the_top_folder_is_as_agreed():
-    """Six files and folders, and dot-files; nothing else, not even uncommitted."""
-    names = git("ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+    """Files and folders of git: those of `TOP_LEVEL`, and dot-files; nothing else."""
+    names = git("ls-files").splitlines()
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.startswith(".")} <= TOP_LEVEL
     assert {"pyproject.toml", "README.md", "LICENSE", "bideuchre_env", "agents", "tests"} <= top

@@ -114,10 +114,10 @@ def test_a_link_is_followed_and_permissions_are_kept(tmp_path):
 def test_a_pipe_is_written_straight_to(tmp_path):
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
     write_file(pipe, "through")
-    reader.join()
+    reader.join(timeout=600)
     assert read == [b"through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert names(tmp_path) == ["pipe"]

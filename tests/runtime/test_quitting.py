@@ -103,6 +103,7 @@ def test_a_second_ctrl_c_ends_it_at_once_with_whole_lines(tmp_path):
 def test_the_module_is_the_command_too(tmp_path):
     """`python -m bideuchre_env`, from the package's first import on."""
     (tmp_path / "gymnasium.py").write_text(f"import signal; {PRESS}; print('went on')")
+    (tmp_path / "sitecustomize.py").write_text(START)  # the tests may run where Ctrl-C is ignored
     done = subprocess.run(
         [sys.executable, "-m", "bideuchre_env", "variants"],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},

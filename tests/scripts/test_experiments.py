@@ -67,7 +67,8 @@ def test_help_tells_every_option_and_its_default(scripts, name, capsys):
         assert f"--{option.name.replace('_', '-')}" in page
         shown = f" (default: {' '.join(words(option.default))})"
         plain = option.default is None or option.default is False
-        assert option.metadata["help"] + ("" if plain else shown) in page
+        told = option.metadata["help"] + ("" if plain else shown)
+        assert told.replace(" ", "") in page.replace(" ", "")  # a long path is broken anywhere
     assert "default: None" not in page
 
 

@@ -107,6 +107,40 @@ def test_the_table_goes_between_its_marks(ladder, arguments, tmp_path, capsys):
         ladder.main(ladder.Args.parse([*arguments, "--agents", "random", "nobody"]))
 
 
+@pytest.mark.parametrize("content", [None, b"", b"<!-- ladder -->\n", b"\xff"])
+def test_where_the_table_goes_is_looked_at_first(ladder, arguments, tmp_path, content):
+    """No file, no marks, one mark, no text: refused before anything is played or made."""
+    page = tmp_path / "page.md"
+    if content is not None:
+        page.write_bytes(content)
+    with pytest.raises(OptionError, match=r"page\.md"):
+        ladder.main(ladder.Args.parse([*arguments, "--write", str(page)]))
+    assert not (tmp_path / "rungs").exists()
+    assert not page.exists() or page.read_bytes() == content
+
+
+@pytest.mark.parametrize("asked", ["--write", "--json"])
+def test_a_ladder_with_a_part_missing_is_written_nowhere(ladder, arguments, tmp_path, asked):
+    """With `--kept`: one part missing, or all of them and the folder."""
+    file, old = tmp_path / "file", "<!-- ladder -->\nold\n<!-- end -->\n"
+    file.write_text(old)
+    whole = [*arguments, "--variants", "six_card_v0"]
+    kept = ladder.Args.parse([*whole, "--kept", asked, str(file)])
+    with pytest.raises(OptionError, match="--kept: 4 of 4 parts are missing"):
+        ladder.main(kept)
+    assert not (tmp_path / "rungs").exists()
+    assert ladder.main(ladder.Args.parse(whole)) == 0
+    part = tmp_path / "rungs" / "six_card_v0-rule-cautious-10games-seed3.json"
+    content = part.read_text()
+    part.unlink()
+    with pytest.raises(OptionError, match=f"1 of 4 parts are missing, .*{part.name}"):
+        ladder.main(kept)
+    assert file.read_text() == old
+    part.write_text(content)
+    assert ladder.main(kept) == 0
+    assert "rule" in file.read_text()
+
+
 def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
     """Whether an agent searches goes by its name alone; no file's name has a colon in it."""
     agents = ("rule", "expert:margin=0", "expert:margin=100", "pimc:worlds=2,played_out=4")
@@ -140,6 +174,33 @@ def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
         OptionError, match=f"{name} is no result of cautious and random: another --out"
     ):
         ladder.main(ladder.Args.parse([*arguments, "--variants", "six_card_v0"]))
+
+
+def test_a_damaged_part_is_one_line(ladder, arguments, tmp_path, capsys):
+    """Torn, of another shape, or without something of what a part has."""
+    asked = ladder.Args.parse([*arguments, "--variants", "six_card_v0", "--games", "0"])
+    assert ladder.main(asked) == 0
+    path = tmp_path / "rungs" / "six_card_v0-cautious-random-60boards-seed3.json"
+    text = path.read_text()
+    whole = json.loads(text)
+    totals = whole["totals"]
+    others = [
+        [],
+        [whole],
+        3,
+        None,
+        *({k: v for k, v in whole.items() if k != key} for key in whole),
+    ]
+    others += [whole | {"totals": each} for each in ([], {}, totals | {"won": 3, "points": "x"})]
+    others += [whole | {"totals": {k: v for k, v in totals.items() if k != "ties"}}]
+    others += [whole | {"totals": totals | {"contracts": [1, 2]}}, whole | {"machine": None}]
+    others += [whole | {"decisions": each} for each in (1, [1], [0, 0], ["a", "b"], None)]
+    for damaged in (text[:-9], "", "\xff", *map(json.dumps, others)):
+        path.write_text(damaged, encoding="latin-1")
+        with pytest.raises(OptionError, match=f"{path.name} is no result of .*: another --out"):
+            ladder.main(asked)
+    path.write_text(text)
+    assert ladder.main(asked) == 0
 
 
 def test_a_wrong_option_is_refused_before_anything_is_played(ladder, arguments, tmp_path):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import ROOT, loaded
 
 from bideuchre_env.errors import OptionError
 
@@ -45,7 +46,7 @@ def test_each_step_is_drawn_with_its_words(picture, tmp_path, capsys):
     assert drawn == {path.name: path.read_text(encoding="utf-8") for path in args.out.iterdir()}
 
 
-@pytest.mark.parametrize("content", [None, "", "[]", '{"rungs": [{}]}'])
+@pytest.mark.parametrize("content", [None, "", "[]", '{"rungs": [{}]}', '{"rungs": []}'])
 def test_a_wrong_file_is_an_option_error(picture, content, tmp_path):
     """Missing, empty, of another shape."""
     file = tmp_path / "ladder.json"
@@ -53,3 +54,29 @@ def test_a_wrong_file_is_an_option_error(picture, content, tmp_path):
         file.write_text(content)
     with pytest.raises(OptionError, match="no rows of a ladder"):
         picture.main(picture.Args(ladder=file, out=tmp_path))
+
+
+def test_without_matplotlib_it_is_one_line(picture, tmp_path, monkeypatch, capsys):
+    """As with any option that cannot be used; what goes wrong while drawing is no wrong file."""
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps({"rungs": [rung("barrie_v0", "rule", "random", 1.0)]}))
+    asked = ["--ladder", str(file), "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(picture, "panels", lambda *told: {}["a bug"])
+    with pytest.raises(KeyError, match="a bug"):
+        picture.main(picture.Args.parse(asked))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert picture.run(picture.main, picture.Args, asked) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "needs matplotlib" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_default_files_are_those_of_the_checkout(picture, tmp_path, monkeypatch):
+    """Whatever folder a picture is drawn from."""
+    monkeypatch.chdir(tmp_path)
+    assert picture.Args().ladder == ROOT / "experiments" / "ladder.json"
+    with loaded("experiments", "hand_picture") as (hand,):
+        for script in (picture, hand):
+            assert script.Args().out == ROOT / ".github" / "pictures"
+            assert script.Args().out.is_dir()

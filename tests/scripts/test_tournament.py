@@ -91,6 +91,30 @@ def test_without_matplotlib_it_says_so_and_writes_the_tables(tournament, args, m
     ]
 
 
+def test_the_picture_alone_is_one_line_without_matplotlib_or_results(monkeypatch, tmp_path, capsys):
+    """By default it is of the results of the checkout; drawn again only if they can be read."""
+    results = tmp_path / "results.json"
+    with loaded("experiments", "tournament_picture") as (script,):
+        shipped = script.Args().results
+        assert shipped == ROOT / "experiments" / "results" / "tournament" / "results.json"
+        data = json.loads(shipped.read_text(encoding="utf-8"))
+        wrong = [[], {}, data | {"matches": []}, data | {"agents": ["rule"]}, data | {"boards": []}]
+        for each in (*wrong, *({k: v for k, v in data.items() if k != key} for key in ("sprt",))):
+            results.write_text(json.dumps(each))
+            with pytest.raises(OptionError, match="no results of a tournament"):
+                script.main(script.Args(results=results))
+        results.write_text(json.dumps(data))
+        monkeypatch.setattr(script, "panels", lambda *told: {}["a bug"])
+        with pytest.raises(KeyError, match="a bug"):
+            script.main(script.Args(results=results))
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        assert script.run(script.main, script.Args, ["--results", str(results)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "needs matplotlib" in error
+    assert list(tmp_path.iterdir()) == [results]
+
+
 def test_ratings_and_times_stand_in_every_result(tournament, args, capsys):
     """The first agent named has 0, the better agents more, each with its interval."""
     assert tournament.main(args) == 0
