@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ROW = 0.52  # inches
+SURE = 0.06  # of a share of games won: a wider interval makes no figure for a picture
 SEVERAL = 1.0  # points per hand: a longer step has room for its words
 
 
@@ -124,7 +125,7 @@ def words(rung: dict[str, Any], half: float) -> str:
     """A step in words: its points, the games it wins, and the time of a decision."""
     won, ms = rung.get("win_rate") or {}, rung["ms_per_decision"][rung["agents"][0]]
     parts = [f"{rung['points_per_hand']['mean']:+.2f} ± {half:.2f}"]
-    if won.get("mean") is not None:
+    if won.get("mean") is not None and won["high"] - won["low"] <= SURE:
         parts.append(f"wins {100 * won['mean']:.0f} % of games")
     return ", ".join([*parts, duration(ms)])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ import pytest
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env import match
+from bideuchre_env.agents.catalogue import describe
 from bideuchre_env.errors import OptionError
 
 
@@ -214,23 +214,44 @@ def test_a_wrong_option_is_refused_before_anything_is_played(ladder, arguments, 
 
 VARIANTS = ("cincinnati_v0", "barrie_v0")
 AGENTS = ("random", "cautious", "rule", "expert", "pimc", "inference")
-SIGNED = r"[+-]\d+\.\d\d"
 
 
 def published():
-    """(variant, stronger, weaker): mean, low and high of the experiments' README."""
-    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
-    lines = page.partition("<!-- ladder -->")[2].partition("<!-- end -->")[0]
-    row = rf"\| `(\w+)` \| (\w+) over (\w+) \| ({SIGNED}) \| ({SIGNED}) to ({SIGNED}) \|"
-    return {tuple(m[:3]): tuple(map(float, m[3:])) for m in re.findall(row, lines)}
+    """The rows of the published ladder."""
+    return json.loads((ROOT / "experiments" / "ladder.json").read_text(encoding="utf-8"))["rungs"]
 
 
-def test_every_published_step_is_surely_above_nothing():
-    """All agents in order, no interval that reaches 0; half of it small enough to go by."""
+def test_every_published_step_is_surely_above_nothing(ladder):
+    """All agents in order, no interval that reaches 0, each as narrow as its boards make it."""
     rungs = published()
-    expected = [(v, b, a) for v in VARIANTS for a, b in pairwise(AGENTS)]
-    assert list(rungs) == expected
-    for (_, stronger, _), (mean, low, high) in rungs.items():
-        assert 0.0 < low < mean < high
-        searches = stronger in ("pimc", "inference")
-        assert (high - low) / 2 <= (0.15 if searches else 0.05) + 0.005  # two decimals are given
+    expected = [[v, b, a] for v in VARIANTS for a, b in pairwise(AGENTS)]
+    assert [[row["variant"], *row["agents"]] for row in rungs] == expected
+    for row in rungs:
+        points, asked = row["points_per_hand"], ladder.Args()
+        searches = any(map(ladder.searches, row["agents"]))
+        half, boards = (0.15, asked.search_boards) if searches else (0.05, asked.boards)
+        assert 0.0 < points["low"] < points["mean"] < points["high"]
+        assert (points["high"] - points["low"]) / 2 <= half * (boards / row["boards"]) ** 0.5
+        assert row["games"]["a_won"] + row["games"]["b_won"] > 0
+
+
+def test_the_page_and_the_agents_command_say_what_the_ladder_says(ladder):
+    """The table is that of the rows; the times of a decision are within a half and twice theirs."""
+    rungs = published()
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert ladder.table(rungs) == page.partition("<!-- ladder -->\n")[2].partition("\n<!-- end")[0]
+    for row in rungs:
+        for name, milliseconds in row["ms_per_decision"].items():
+            told = describe(name).milliseconds
+            assert row["variant"] != "cincinnati_v0" or 0.5 < told / milliseconds < 2.0
+
+
+def test_the_published_picture_is_drawn_from_the_published_rows():
+    """Every step stands in both pictures as its row has it."""
+    for theme in ("light", "dark"):
+        path = ROOT / ".github" / "pictures" / f"ladder-{theme}.svg"
+        drawn = path.read_text(encoding="utf-8")
+        for row in published():
+            points = row["points_per_hand"]
+            half = (points["high"] - points["low"]) / 2
+            assert f">{points['mean']:+.2f} ± {half:.2f}" in drawn

@@ -26,11 +26,12 @@ def rung(variant, stronger, weaker, mean, **more):
 
 def test_each_step_is_drawn_with_its_words(picture, tmp_path, capsys):
     """Two variants of different height; whole games where there were any; the same bytes again."""
-    games = {"win_rate": {"mean": 0.584, "low": 0.5, "high": 0.6}}
+    games = {"win_rate": {"mean": 0.584, "low": 0.56, "high": 0.6}}
+    few = {"win_rate": {"mean": 0.5, "low": 0.4, "high": 0.6}}
     rungs = [
         rung("cincinnati_v0", "cautious", "random", 10.0, **games),
         rung("cincinnati_v0", "rule", "cautious", 3.0, win_rate={"mean": None}),
-        rung("barrie_v0", "cautious", "random", 0.5),
+        rung("barrie_v0", "cautious", "random", 0.5, **few),
     ]
     file = tmp_path / "ladder.json"
     file.write_text(json.dumps({"rungs": rungs}))
@@ -41,6 +42,7 @@ def test_each_step_is_drawn_with_its_words(picture, tmp_path, capsys):
     for text in drawn.values():
         assert ">+10.00 ± 0.25, wins 58 % of games, 4 µs<" in text
         assert ">+3.00 ± 0.25, 4 µs<" in text
+        assert ">+0.50 ± 0.25, 4 µs<" in text
         assert all(f">{word}<" in text for word in ("barrie_v0", "cautious", "rule", "random"))
     assert picture.main(args) == 0
     assert drawn == {path.name: path.read_text(encoding="utf-8") for path in args.out.iterdir()}
