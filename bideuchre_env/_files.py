@@ -26,6 +26,10 @@ _waiting: set[Output] = set()  # reserved, with nothing in their place yet
 before_quitting: set[Callable[[], None]] = set()  # what has something to write even then
 
 
+class TakenError(OptionError):
+    """A file that exists, or that another run is writing."""
+
+
 class Output:
     """A file to write: reserved now, written beside its place, which it takes with `publish`.
 
@@ -139,7 +143,7 @@ class Output:
 
     def _check_place(self) -> None:
         if os.path.lexists(self.path) and not self._overwrite:
-            raise OptionError(
+            raise TakenError(
                 f"{_shown(self.path)} exists: "
                 "choose another file, or replace it (--force, overwrite=True)"
             )
@@ -167,19 +171,26 @@ class Output:
         if not _LOCKS:
             flags |= os.O_EXCL
         while True:
-            descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
+            try:
+                descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
+            except FileExistsError:  # without locks
+                raise TakenError(
+                    f"{_shown(self.path)} cannot be written while {_shown(self._beside)} is there: "
+                    "delete that if no run is writing it"
+                ) from None
             self._lock(descriptor)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), self._beside.stat()):
                     break
             os.close(descriptor)
+            self._descriptor = -1
         _waiting.add(self)
         os.ftruncate(descriptor, 0)  # of a run that was killed
         self._check_place()  # it may have been taken meanwhile
 
     def _lock(self, descriptor: int) -> None:
         if not _locked(descriptor):
-            raise OptionError(f"{_shown(self.path)} is being written by another run")
+            raise TakenError(f"{_shown(self.path)} is being written by another run")
 
     def _take_place(self, there: Path) -> None:
         if not self._overwrite:

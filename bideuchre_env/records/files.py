@@ -6,6 +6,7 @@ Reading goes on after a bad line: each line gives a `GameRecord` that replays, o
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Container, Iterable, Iterator
@@ -134,7 +135,7 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:
     """A path in a folder that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on."""
     path = Path(folder) / f"{stem}{suffix}"
     number = 2
-    while path.exists() or beside(path).exists():  # or another run is about to write it
+    while os.path.lexists(path) or beside(path).exists():  # or another run is about to write it
         path = Path(folder) / f"{stem}-{number}{suffix}"
         number += 1
     return path

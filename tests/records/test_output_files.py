@@ -11,7 +11,9 @@ import pytest
 
 from bideuchre_env import _files, records_io, selfplay
 from bideuchre_env._files import Output, only_run_in, write_file
+from bideuchre_env.cli.main import main
 from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.records import files
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -169,6 +171,32 @@ def test_records_without_room_for_a_line_leave_the_old_ones(tmp_path, monkeypatc
 def test_a_free_path_is_nobodys(tmp_path):
     with Output(tmp_path / "a.jsonl"):
         assert records_io.free_path(tmp_path, "a").name == "a-2.jsonl"
+
+
+def test_a_run_that_loses_the_race_for_a_name_takes_the_next(tmp_path, monkeypatch, capsys):
+    """Both have found it free."""
+    monkeypatch.chdir(tmp_path)
+    free, held = files.free_path, []
+
+    def late(folder, stem):
+        path = free(folder, stem)
+        if not held:
+            held.append(Output(path))
+        return path
+
+    monkeypatch.setattr(files, "free_path", late)
+    assert main(["selfplay", "--boards", "1", "--agents", "random", "random"]) == 0
+    held[0].discard()
+    assert names(tmp_path / "runs") == ["selfplay-cincinnati_v0-random-random-seed0-2.jsonl"]
+    assert "seed0-2.jsonl" in capsys.readouterr().out
+
+
+def test_a_file_left_where_nothing_is_locked_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_LOCKS", False)
+    _files.beside(tmp_path / "x").write_text("half of it")
+    with pytest.raises(OptionError, match=r"\.x\.bideuchre is there: delete that if no run"):
+        Output(tmp_path / "x")
+    assert names(tmp_path) == [".x.bideuchre"]
 
 
 def test_a_folder_of_results_is_for_one_run(tmp_path):
