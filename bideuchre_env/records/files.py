@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, beside, reason
-from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord
 
 STDIN = "-"
@@ -50,10 +50,24 @@ class RecordWriter:
 
     def write_line(self, line: bytes) -> None:
         """Write one line given without its end. The caller vouches for what it says."""
-        self._output.write(line + b"\n")
-        if not self.lines:
-            self._output.publish()
-        self.lines += 1
+        self.write_lines((line,))
+
+    def write_lines(self, lines: Sequence[bytes]) -> None:
+        """Write several at once: all of them, or none."""
+        first = not self.lines
+        self._output.write(b"".join(line + b"\n" for line in lines))
+        self.lines += len(lines)
+        if first:
+            try:
+                self._output.publish()
+            except OutputError:
+                self.lines = 0
+                raise
+
+    @property
+    def size(self) -> int:
+        """How much has been written, in bytes."""
+        return self._output.size
 
     def discard(self) -> None:
         """Close the file; without a line in it there is none, and an old one stays."""
