@@ -175,8 +175,6 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monke
     assert 'pip install "bideuchre_env[plot]"' in capsys.readouterr().err
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_picture_that_cannot_be_drawn_costs_no_result(monkeypatch, capsys, tmp_path):
     """It is drawn last; the error is a line."""
 
@@ -192,6 +190,8 @@ def test_a_picture_that_cannot_be_drawn_costs_no_result(monkeypatch, capsys, tmp
     assert [each.name for each in tmp_path.iterdir()] == ["a.json"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_prints_and_writes_what_is_finished(tmp_path, workers):
     asked = ["match", "rule", "cautious", "--boards", "9000000", "--json", "a.json"]
     asked += ["--csv", "a.csv", "--workers", workers]
