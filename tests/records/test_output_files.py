@@ -232,6 +232,8 @@ def test_records_on_a_full_disk_are_whole_lines_and_the_games_go_on(tmp_path, mo
     assert result.scores == played.scores
     assert result.unwritten.endswith("x could not be written to its end: No space left on device")
     assert result.records == str(tmp_path / "x")
+    assert result.to_dict()["unwritten"] == result.unwritten
+    assert "unwritten" not in played.to_dict()
     assert (tmp_path / "x").read_bytes() == b"".join(lines[:4])
 
 
