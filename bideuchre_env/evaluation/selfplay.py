@@ -43,8 +43,9 @@ def play(
 
     Give `boards`, how many boards of one hand each, or `games`, how many whole games; these are
     played in pairs, so an odd number is rounded up. `out` is a new file for the game records
-    (`overwrite` to replace one), reserved before agents are made: the two tables of each board in order, written as boards finish. A
-    disk that is full ends the records, and not the games: the result's `unwritten` says so.
+    (`overwrite` to replace one), reserved before agents are made: the two tables of each board in
+    order, written as boards finish. A disk that is full ends the records, and not the games: the
+    result's `unwritten` says so.
     `progress(done, total, decisions)`, in boards or games, is called before the first lock step,
     which compiles, and after each of the others. `at_once` boards are played at a time (an eighth
     of them unless given, from 32 to 1,024).

@@ -144,7 +144,7 @@ _SEARCH = ("expert", "search")
 
 
 def parts_for(names: Sequence[str]) -> tuple[str, ...]:
-    """The parts that matches between agents take, by name; those not of the package take no more."""
+    """The parts that matches take, by the agents' names; only the package's own have some."""
     own = {agents.parse(name)[0] for name in names}
     asked = {part for name in own & set(BUILT_IN) for part in _NEEDED.get(name, _SEARCH)}
     return tuple(name for name in PARTS if name in asked or name == "game")

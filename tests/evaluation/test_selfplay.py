@@ -260,6 +260,7 @@ def test_the_file_is_reserved_before_agents_are_made(tmp_path):
 def test_odd_games_are_rounded_up_to_pairs():
     result = selfplay.play("simplified_v0", "cautious", "random", games=5)
     assert (result.games.games, result.games.boards) == (6, 3)
+    assert result.to_dict()["games_asked"] == 5
     assert selfplay.play("simplified_v0", "random", "random", games=1).games.boards == 1
 
 

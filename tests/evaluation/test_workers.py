@@ -121,7 +121,7 @@ class Leaves:
 
 def test_an_agent_that_ends_the_program_is_an_error_of_its_own(monkeypatch):
     """Here, and in a process of a match, which has heard of it."""
-    with pytest.raises(AgentError, match="leaves.*SystemExit: 3"):
+    with pytest.raises(AgentError, match=r"leaves.*SystemExit: 3"):
         match.play("barrie_v0", Leaves, "random", boards=2)
 
     def served(play):
