@@ -1,6 +1,7 @@
 """Files of game records: one JSON object a line (`.jsonl`), read and written as a stream.
 
-A line is written by one call to the operating system, so a run that is killed leaves whole lines.
+What is written together goes by one call to the operating system: a run that is killed leaves whole
+lines.
 Reading goes on after a bad line: each line gives a `GameRecord` that replays, or the error.
 """
 
