@@ -26,6 +26,10 @@ _waiting: set[Output] = set()  # reserved, with nothing in their place yet
 before_quitting: set[Callable[[], None]] = set()  # what has something to write even then
 
 
+class TakenError(OptionError):
+    """A file that exists, or that another run is writing."""
+
+
 class Output:
     """A file to write: reserved now, written beside its place, which it takes with `publish`.
 
@@ -36,8 +40,10 @@ class Output:
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
         self.path = path
-        self._overwrite, self._size, self._descriptor = overwrite, 0, -1
-        self._straight = False
+        self.size = 0
+        """How much has been written."""
+        self._overwrite, self._descriptor = overwrite, -1
+        self._straight = self._torn = False
         self._made: list[Path] = []
         self._target = Path(os.path.realpath(path))
         self._beside: Path | None = beside(path)
@@ -55,18 +61,24 @@ class Output:
 
     def write(self, data: bytes) -> None:
         """Write all of this, or nothing: a torn end is cut off. `OutputError` says why."""
-        left = memoryview(data)
+        self._cut()
+        self._torn = True
         try:
-            while left:  # a full disk or a pipe may take a part of it
-                left = left[os.write(self._descriptor, left) :]
+            _write_all(self._descriptor, data)
         except BaseException as error:
-            if not self._straight:
-                with suppress(OSError):
-                    os.ftruncate(self._descriptor, self._size)
+            with suppress(OSError):
+                self._cut()
             if isinstance(error, OSError):
                 raise self._failed(error) from None
             raise
-        self._size += len(data)
+        self.size += len(data)
+        self._torn = False
+
+    def _cut(self) -> None:
+        """Cut off a torn end: of a write that has failed, or in which Ctrl-C ends the program."""
+        if self._torn and not self._straight:
+            os.ftruncate(self._descriptor, self.size)
+        self._torn = False
 
     def publish(self) -> None:
         """Take the place; what is written from now on is seen there. `OutputError` says why not."""
@@ -77,7 +89,7 @@ class Output:
                 os.close(self._descriptor)
                 self._descriptor = -1
             self._take_place(self._beside)
-            if os.name == "nt":
+            if os.name == "nt" and self._descriptor < 0:
                 self._descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         except OSError as error:
             raise self._failed(error) from None
@@ -85,11 +97,19 @@ class Output:
         _waiting.discard(self)
 
     def close(self) -> None:
-        """Publish and close; closing twice is fine. After an `OutputError` nothing is left open."""
+        """Publish and close; closing twice is fine. After an `OutputError` nothing is left open.
+
+        What cannot take its place is kept beside it, and the error names that file.
+        """
         if self._descriptor < 0:
             return
         try:
-            self.publish()
+            with suppress(OSError):
+                self._cut()
+            try:
+                self.publish()
+            except OutputError as error:
+                raise OutputError(f"{error}{self._kept()}") from None
             descriptor, self._descriptor = self._descriptor, -1
             try:
                 os.close(descriptor)
@@ -139,7 +159,7 @@ class Output:
 
     def _check_place(self) -> None:
         if os.path.lexists(self.path) and not self._overwrite:
-            raise OptionError(
+            raise TakenError(
                 f"{_shown(self.path)} exists: "
                 "choose another file, or replace it (--force, overwrite=True)"
             )
@@ -167,21 +187,48 @@ class Output:
         if not _LOCKS:
             flags |= os.O_EXCL
         while True:
-            descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
+            try:
+                descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
+            except FileExistsError:  # without locks
+                raise TakenError(
+                    f"{_shown(self.path)} cannot be written while {_shown(self._beside)} is there: "
+                    "delete that if no run is writing it"
+                ) from None
             self._lock(descriptor)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), self._beside.stat()):
                     break
             os.close(descriptor)
+            self._descriptor = -1
         _waiting.add(self)
         os.ftruncate(descriptor, 0)  # of a run that was killed
         self._check_place()  # it may have been taken meanwhile
 
     def _lock(self, descriptor: int) -> None:
         if not _locked(descriptor):
-            raise OptionError(f"{_shown(self.path)} is being written by another run")
+            raise TakenError(f"{_shown(self.path)} is being written by another run")
+
+    def _kept(self) -> str:
+        """Give what is written a name of its own, which no other run clears; where it is."""
+        there = self._beside
+        if there is None or not self.size:
+            return ""
+        number, kept = 2, self._target.with_name(f"{self._target.name}.new")
+        while os.path.lexists(kept):
+            kept, number = kept.with_name(f"{self._target.name}.new-{number}"), number + 1
+        try:
+            there.rename(kept)
+        except OSError:
+            kept = there
+        self._beside = None
+        _waiting.discard(self)
+        return f"; what was to be written is in {_shown(kept)}"
 
     def _take_place(self, there: Path) -> None:
+        if self._in_place(self._target):  # Ctrl-C ends the program just there
+            if self._in_place(there):
+                there.unlink()
+            return
         if not self._overwrite:
             try:
                 os.link(there, self._target)  # which replaces nothing
@@ -199,10 +246,38 @@ class Output:
                 os.chown(there, old.st_uid, old.st_gid)
             with suppress(OSError):
                 os.chmod(there, stat.S_IMODE(old.st_mode))
-        there.replace(self._target)
+        try:
+            there.replace(self._target)
+        except OSError:
+            if not self._overwrite or not self._target.exists():
+                raise
+            self._copy(there)  # a file that is a mount of its own, or in a folder that is closed
+
+    def _in_place(self, path: Path) -> bool:
+        with suppress(OSError):
+            return os.path.samestat(os.fstat(self._descriptor), path.stat())
+        return False
+
+    def _copy(self, there: Path) -> None:
+        """Write all of it over the old file, and go on there."""
+        descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
+        try:
+            _locked(descriptor)
+            os.ftruncate(descriptor, 0)
+            with there.open("rb") as file:
+                while part := file.read(2**20):
+                    _write_all(descriptor, part)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        before, self._descriptor = self._descriptor, descriptor
+        if before >= 0:
+            os.close(before)
+        with suppress(OSError):
+            there.unlink()
 
     def _failed(self, error: OSError) -> OutputError:
-        part = " to its end" if self._size else ""
+        part = " to its end" if self.size else ""
         return OutputError(f"{_shown(self.path)} could not be written{part}: {reason(error)}")
 
 
@@ -252,9 +327,16 @@ def beside(path: PathLike) -> Path:
 def discard_all() -> None:
     """Remove every file that has not taken its place, before the program ends at once."""
     for finish in list(before_quitting):
-        finish()
+        with suppress(Exception):  # then the others at least
+            finish()
     for output in list(_waiting):
         output.discard()
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:  # a full disk or a pipe may take a part of it
+        left = left[os.write(descriptor, left) :]
 
 
 def reason(error: OSError) -> str:

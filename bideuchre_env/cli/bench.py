@@ -138,11 +138,24 @@ def _single(game: Variant) -> dict[str, Task]:
 
 @contextmanager
 def _status() -> Iterator[Callable[[str], None]]:
-    """Print the figure being measured on stderr if that is a terminal; else nothing."""
+    """Print the figure being measured, or what compiles, on stderr if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda name: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda name: status.update(f"measuring: {name}")
+    from bideuchre_env.runtime import jit
+
+    measuring = "starting"
+
+    def announce(name: str) -> None:
+        nonlocal measuring
+        measuring = f"measuring: {name}"
+        status.update(measuring)
+
+    def compiling(part: str, done: int, total: int) -> None:
+        text = f"compiling {part}, {done} of {total} kernels"
+        status.update(text if done < total else measuring)
+
+    with Console(stderr=True).status(measuring) as status, jit.compiling.shown_by(compiling):
+        yield announce

@@ -34,7 +34,8 @@ behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
 per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
 
-Ctrl-C stops early: the finished boards and games are printed and written."""
+Ctrl-C stops early: the finished boards and games are printed and written; a second Ctrl-C ends at
+once and prints nothing."""
 _EXAMPLES = (
     "bideuchre match expert rule --boards 500",
     "bideuchre match rule cautious --variant barrie_v0 --games 1000",
@@ -116,7 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=bars.show,
             )
         errors = _written(result, files)
-    print(json.dumps(result.to_dict()) if arguments.json == STDOUT else result)
+        try:
+            text = json.dumps(result.to_dict()) if arguments.json == STDOUT else result
+            print(text, flush=True)
+        finally:
+            errors += _drawn(result, files)
     return ending(errors, result.interrupted)
 
 
@@ -162,19 +167,35 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
 
 
 def _written(result: Result, files: dict[str, Output]) -> list[str]:
-    """Write the files, before anything is printed: a reader that goes away costs no file.
+    """Write the figures, before anything is printed: a reader that goes away costs no file.
 
     What could not be written is told.
     """
-    from bideuchre_env.evaluation.export import draw, write_csv, write_json
+    from bideuchre_env.evaluation.export import write_csv, write_json
 
     if not (result.boards.boards or result.games.boards):
         return []
     errors = []
-    for kind, write in (("json", write_json), ("csv", write_csv), ("picture", draw)):
+    for kind, write in (("json", write_json), ("csv", write_csv)):
         try:
             if kind in files:
                 write(files[kind], result)
         except OutputError as error:
             errors.append(str(error))
     return errors
+
+
+def _drawn(result: Result, files: dict[str, Output]) -> list[str]:
+    """Draw the picture, at last: whatever goes wrong in it costs nothing else, and is told."""
+    from bideuchre_env.agents.loading import in_one_line
+    from bideuchre_env.evaluation.export import draw
+
+    if "picture" not in files or not (result.boards.boards or result.games.boards):
+        return []
+    try:
+        draw(files["picture"], result)
+    except OutputError as error:
+        return [str(error)]
+    except Exception as error:  # fonts, memory, settings of matplotlib
+        return [f"{os.fspath(files['picture'].path)} could not be drawn: {in_one_line(error)}"]
+    return []

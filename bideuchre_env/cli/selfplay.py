@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from bideuchre_env._checks import MAX_NAME
+from bideuchre_env._files import TakenError
 from bideuchre_env.cli.options import add_game, check_agents, game_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
@@ -95,17 +96,23 @@ def run(arguments: argparse.Namespace) -> int:
     from bideuchre_env.evaluation import selfplay
 
     unit = "games" if boards is None else "boards"
-    with progress_bar(" against ".join(arguments.agents), unit) as progress:
-        result = selfplay.play(
-            game,
-            *arguments.agents,
-            boards=boards,
-            games=games,
-            seed=arguments.seed,
-            out=None if arguments.no_records else _out(arguments, game.name),
-            overwrite=arguments.force,
-            progress=progress,
-        )
+    result = None
+    while result is None:
+        with progress_bar(" against ".join(arguments.agents), unit) as progress:
+            try:
+                result = selfplay.play(
+                    game,
+                    *arguments.agents,
+                    boards=boards,
+                    games=games,
+                    seed=arguments.seed,
+                    out=None if arguments.no_records else _out(arguments, game.name),
+                    overwrite=arguments.force,
+                    progress=progress,
+                )
+            except TakenError:  # another run has just taken that name: the next free one
+                if arguments.out is not None:
+                    raise
     print(json.dumps(result.to_dict()) if arguments.json else result)
     return ending([result.unwritten] if result.unwritten else [], result.interrupted)
 

@@ -151,7 +151,7 @@ class LockstepRunner:
             answer = self.agents[agent].act_rows(observations, masks)
         except BidEuchreError:
             raise
-        except Exception as error:  # anybody's agent may play, and may do so in another process
+        except (Exception, SystemExit) as error:  # anybody's agent may play, maybe elsewhere
             name = self.agents[agent].name
             raise AgentError(f"agent {name!r}: {in_one_line(error)}") from error
         self.think_seconds[agent] += time.process_time() - began

@@ -63,9 +63,10 @@ def play(
     agent that is made already plays both as it is. In several processes each has agents of its
     own, so a class, a function or an agent has to be one that can be pickled.
 
-    Ctrl-C ends the match with the boards that are finished; a second one raises at once. Raises
-    `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice,
-    `AgentError` for an error of its own and `WorkerError` for a process that dies.
+    Ctrl-C ends the match with the boards that are finished; a second one raises at once (the
+    command ends at once and prints nothing). Raises `OptionError` for unusable arguments,
+    `IllegalActionError` for an agent's bad choice, `AgentError` for an error of its own and
+    `WorkerError` for a process that dies.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
     _check_numbers(boards, games, sprt, workers)

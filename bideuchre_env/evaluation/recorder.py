@@ -41,6 +41,8 @@ class Recorder:
             for order in (names, names[::-1])
         ]
         self._waiting: dict[int, tuple[bytes, bytes]] = {}
+        self._writing_at = -1, 0
+        """A board, and how much was in the file before it."""
         self._next = 0
 
     def hands_ended(self, states: Array, slots: Array) -> None:
@@ -63,11 +65,14 @@ class Recorder:
     def close(self) -> None:
         """Write the finished boards that still wait for an earlier one, and close the file.
 
-        A file without a board is discarded.
+        A file without a board is discarded. It may be called in the middle of any other method, by
+        Ctrl-C that ends the program.
         """
+        if self._writer.size > self._writing_at[1]:  # written, and not crossed out yet
+            self._waiting.pop(self._writing_at[0], None)
         for board in sorted(self._waiting):
             self._write(board)
-        if not self._writer.lines:
+        if not self._writer.lines and (self.error or not self._writer.size):
             self._writer.discard()
         try:
             self._writer.close()
@@ -75,14 +80,13 @@ class Recorder:
             self.error = self.error or str(error)
 
     def _write(self, board: int) -> None:
-        lines = self._waiting.pop(board)
-        if self.error is not None:
-            return
-        try:
-            for line in lines:
-                self._writer.write_line(line)
-        except OutputError as error:
-            self.error = str(error)
+        if self.error is None:
+            self._writing_at = board, self._writer.size
+            try:
+                self._writer.write_lines(self._waiting[board])
+            except OutputError as error:
+                self.error = str(error)
+        del self._waiting[board]
 
     def _line(self, states: Array, slot: int, board: int) -> bytes:
         hands, self._hands[slot] = self._hands[slot], []

@@ -99,7 +99,7 @@ class Result:
         `boards`, `hands`, `points_per_hand`, `contracts` and their like are of the boards of one
         hand where `mode` is "boards", and of the pairs of games where it is "games". `pairs` has
         the same of the pairs wherever games were played. What A and B have each stands under their
-        names, `keys`.
+        names, `keys`. `unwritten` and `games_asked` are there where they are set.
         """
         return {
             "variant": self.variant,
@@ -120,6 +120,8 @@ class Result:
             "seed": self.seed,
             "records": self.records,
             "interrupted": self.interrupted,
+            **({"unwritten": self.unwritten} if self.unwritten else {}),
+            **({"games_asked": self.games_asked} if self.games_asked else {}),
         }
 
     def _keyed(self, pair: tuple[Any, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ game (`games=N`: N games in pairs dealt alike, an odd N rounded up).
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from bideuchre_env._checks import is_whole
@@ -42,8 +43,9 @@ def play(
 
     Give `boards`, how many boards of one hand each, or `games`, how many whole games; these are
     played in pairs, so an odd number is rounded up. `out` is a new file for the game records
-    (`overwrite` to replace one): the two tables of each board in order, written as boards finish. A
-    disk that is full ends the records, and not the games: the result's `unwritten` says so.
+    (`overwrite` to replace one), reserved before agents are made: the two tables of each board in
+    order, written as boards finish. A disk that is full ends the records, and not the games: the
+    result's `unwritten` says so.
     `progress(done, total, decisions)`, in boards or games, is called before the first lock step,
     which compiles, and after each of the others. `at_once` boards are played at a time (an eighth
     of them unless given, from 32 to 1,024).
@@ -68,18 +70,17 @@ def play(
         at_once = max(32, min(total // 8, MOST_AT_ONCE))
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
-    sides = (
-        seat_agent(a, game.rules, seed, 0, single),
-        seat_agent(b, game.rules, seed, 1, single),
-    )
-    at_once = min(at_once, total)
-    first, names = first_seed(seed), (sides[0].name, sides[1].name)
-    runner = LockstepRunner(game.rules, sides, range(total), first, single, at_once)
-    unwritten = None
-    if out is None:
-        interrupted = runner.run(_per_game(progress, mode))
-    else:
-        with RecordWriter(out, overwrite=overwrite) as writer:
+    at_once, first, unwritten = min(at_once, total), first_seed(seed), None
+    with nullcontext() if out is None else RecordWriter(out, overwrite=overwrite) as writer:
+        sides = (
+            seat_agent(a, game.rules, seed, 0, single),
+            seat_agent(b, game.rules, seed, 1, single),
+        )
+        names = (sides[0].name, sides[1].name)
+        runner = LockstepRunner(game.rules, sides, range(total), first, single, at_once)
+        if writer is None:
+            interrupted = runner.run(_per_game(progress, mode))
+        else:
             n_slots = len(runner.states)
             recorder = Recorder(writer, game.rules, game.name, names, first, n_slots)
             before_quitting.add(recorder.close)

@@ -12,6 +12,7 @@ import numpy as np
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.hand_worth import hand_worth
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.evaluation import rollout, selfplay
@@ -143,9 +144,9 @@ _SEARCH = ("expert", "search")
 
 
 def parts_for(names: Sequence[str]) -> tuple[str, ...]:
-    """The parts that matches between agents take, by name; those of a user's own take no more."""
+    """The parts that matches take, by the agents' names; only the package's own have some."""
     own = {agents.parse(name)[0] for name in names}
-    asked = {part for name in own & set(agents.names()) for part in _NEEDED.get(name, _SEARCH)}
+    asked = {part for name in own & set(BUILT_IN) for part in _NEEDED.get(name, _SEARCH)}
     return tuple(name for name in PARTS if name in asked or name == "game")
 
 

@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
@@ -183,16 +184,39 @@ def serve(work: bytes, pipe: Connection) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the process that started this one
     os.dup2(2, 1)  # what an agent prints is not part of the match's output
-    with suppress(EOFError, ConnectionError):  # until the other end is closed
+    try:
         try:
             plan = unpacked(work)
             warm_up(plan)
             while True:
-                pipe.send(None)
-                play_block(plan, pipe.recv(), pipe.send, lambda: False)
+                _send(pipe, None)
+                play_block(plan, _block(pipe), partial(_send, pipe), lambda: False)
+        except _Closed:
+            raise
         except OptionError as error:
-            pipe.send(OptionError(f"{error} (in a process of its own)"))
+            _send(pipe, OptionError(f"{error} (in a process of its own)"))
         except BidEuchreError as error:
-            pipe.send(error)
-        except Exception as error:
-            pipe.send(AgentError(f"in a process of its own: {in_one_line(error)}"))
+            _send(pipe, error)
+        except (Exception, SystemExit) as error:
+            _send(pipe, AgentError(f"in a process of its own: {in_one_line(error)}"))
+    except _Closed:
+        return
+
+
+class _Closed(Exception):
+    """The other end of the pipe is closed: there is nobody to play for."""
+
+
+def _send(pipe: Connection, message: Any) -> None:
+    try:
+        pipe.send(message)
+    except ConnectionError:
+        raise _Closed from None
+
+
+def _block(pipe: Connection) -> range:
+    try:
+        block: range = pipe.recv()
+    except (EOFError, ConnectionError):
+        raise _Closed from None
+    return block

@@ -1,21 +1,23 @@
 """Files of game records: one JSON object a line (`.jsonl`), read and written as a stream.
 
-A line is written by one call to the operating system, so a run that is killed leaves whole lines.
+What is written together goes by one call to the operating system: a run that is killed leaves whole
+lines.
 Reading goes on after a bad line: each line gives a `GameRecord` that replays, or the error.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, beside, reason
-from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord
 
 STDIN = "-"
@@ -49,10 +51,24 @@ class RecordWriter:
 
     def write_line(self, line: bytes) -> None:
         """Write one line given without its end. The caller vouches for what it says."""
-        self._output.write(line + b"\n")
-        if not self.lines:
-            self._output.publish()
-        self.lines += 1
+        self.write_lines((line,))
+
+    def write_lines(self, lines: Sequence[bytes]) -> None:
+        """Write several at once: all of them, or none."""
+        first = not self.lines
+        self._output.write(b"".join(line + b"\n" for line in lines))
+        self.lines += len(lines)
+        if first:
+            try:
+                self._output.publish()
+            except OutputError:
+                self.lines = 0
+                raise
+
+    @property
+    def size(self) -> int:
+        """How much has been written, in bytes."""
+        return self._output.size
 
     def discard(self) -> None:
         """Close the file; without a line in it there is none, and an old one stays."""
@@ -134,7 +150,7 @@ def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:
     """A path in a folder that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on."""
     path = Path(folder) / f"{stem}{suffix}"
     number = 2
-    while path.exists() or beside(path).exists():  # or another run is about to write it
+    while os.path.lexists(path) or beside(path).exists():  # or another run is about to write it
         path = Path(folder) / f"{stem}-{number}{suffix}"
         number += 1
     return path

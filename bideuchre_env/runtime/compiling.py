@@ -6,7 +6,7 @@ import logging
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core import event as _event
@@ -122,8 +122,22 @@ class _Teller:
             else "they are not kept: no folder can be written"
         )
         self._bar: Any = None
+        self._quiet = False
 
     def __call__(self, part: str, done: int, total: int) -> None:
+        """Show it; nothing more once stderr cannot be written."""
+        if self._quiet:
+            return
+        try:
+            self._tell(part, done, total)
+        except (ValueError, OSError, AttributeError):  # it is closed, or no stream as others are
+            self._quiet = True
+            if self._bar is not None:
+                with suppress(Exception):
+                    self._bar.stop()
+                self._bar = None
+
+    def _tell(self, part: str, done: int, total: int) -> None:
         process = multiprocessing.current_process()
         alone = multiprocessing.parent_process() is None
         if alone and sys.stderr is not None and sys.stderr.isatty():

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core import caching as _caching
 from numba.core import config as _config
@@ -36,7 +36,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
     _cache_file: Any
     _impl: Any
-    said = False  # in this process, on what is wrong
+    said: ClassVar[set[str]] = set()  # in this process, on what is wrong
     keeping = True  # until a kernel could not be written
 
     def __init__(self, function: Any, form: Any = None) -> None:
@@ -74,7 +74,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         except OSError as why:
             _say("are damaged and cannot be replaced", why, self._folder)
         else:
-            _say("were damaged, and are made anew", error, "")
+            _say("were damaged and are made anew", error, "")
 
 
 class _CheckedFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
@@ -143,14 +143,18 @@ def _check(path: str) -> None:
     with open(path, "rb") as file:
         data = file.read()
     if sha256(data[:-_CHECKSUM_BYTES]).digest() != data[-_CHECKSUM_BYTES:]:
-        raise DamagedFile(f"as {os.path.basename(path)}")
+        raise DamagedFile(f"for example {os.path.basename(path)}")
 
 
 def _say(what: str, error: Exception, folder: str) -> None:
-    """One line in a process, and none in those of a match, on what is wrong and what mends it."""
-    if KernelCache.said or multiprocessing.parent_process() is not None:
-        return
-    KernelCache.said = True
+    """One line for each kind of fault, and none in the processes of a match; with what mends it.
+
+    Of the same reason, or of damage, there is one kind.
+    """
     why = getattr(error, "strerror", None) or error
+    kind = str(why) if folder else what
+    if kind in KernelCache.said or multiprocessing.parent_process() is not None:
+        return
+    KernelCache.said.add(kind)
     advice = f": make room, delete {folder}, or set NUMBA_CACHE_DIR to another" if folder else ""
     _log.warning("bideuchre_env: files of compiled kernels %s (%s)%s", what, why, advice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -10,8 +11,10 @@ import pytest
 
 import bideuchre_env
 from bideuchre_env.bench import measure
+from bideuchre_env.cli import bench
 from bideuchre_env.cli import main as cli
 from bideuchre_env.errors import OptionError
+from bideuchre_env.runtime import jit
 
 
 def clock(rates):
@@ -53,6 +56,27 @@ def test_a_rate_is_all_that_was_done_over_all_the_time_it_took():
 def test_repeats_and_seconds_that_measure_nothing_are_refused(repeats, seconds):
     with pytest.raises(OptionError, match=r"repeats|seconds"):
         measure.rounds({}, repeats, seconds)
+
+
+def test_what_compiles_is_shown_in_the_status(monkeypatch):
+    """And then again what is measured."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    shown = []
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr("rich.status.Status.update", lambda self, text: shown.append(text))
+    with bench._status() as announce:
+        announce("rollouts")
+        for done in range(2):
+            jit.compiling.show("the game", done, 1)
+    assert shown == [
+        "measuring: rollouts",
+        "compiling the game, 0 of 1 kernels",
+        "measuring: rollouts",
+    ]
 
 
 @pytest.mark.skipif(not measure.cores(), reason="this system does not pin")

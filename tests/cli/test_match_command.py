@@ -175,6 +175,21 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_played(monke
     assert 'pip install "bideuchre_env[plot]"' in capsys.readouterr().err
 
 
+def test_a_picture_that_cannot_be_drawn_costs_no_result(monkeypatch, capsys, tmp_path):
+    """It is drawn last; the error is a line."""
+
+    def fails(place, result):
+        assert "points per hand" in capsys.readouterr().out
+        raise RuntimeError("no font")
+
+    monkeypatch.setattr(export, "draw", fails)
+    pytest.importorskip("matplotlib")
+    asked = ("rule", "random", "--boards", "2", "--json", "a.json", "--picture", "a.png")
+    assert run("match", *asked) == 1
+    assert "a.png could not be drawn: RuntimeError: no font" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["a.json"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_prints_and_writes_what_is_finished(tmp_path, workers):

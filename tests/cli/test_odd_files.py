@@ -134,7 +134,7 @@ def test_force_and_ctrl_c_before_the_first_board_leaves_the_old_file(monkeypatch
 
 @pytest.mark.parametrize("kind", ["json", "csv", "picture"])
 def test_two_runs_with_one_file_are_not_one_result(kind, monkeypatch, capsys):
-    """The second is refused before it plays; what appears meanwhile is not replaced."""
+    """The second is refused before it plays; what appears meanwhile is not replaced, nor lost."""
     asked = (*MATCH, f"--{kind}", "a.png")
     with Output("a.png"):
         assert run(*asked, "--force") == 2
@@ -151,7 +151,7 @@ def test_two_runs_with_one_file_are_not_one_result(kind, monkeypatch, capsys):
     assert "points per hand" in out
     assert "exists" in one_line(err)
     assert Path("a.png").read_text() == "theirs"
-    assert os.listdir() == ["a.png"]
+    assert sorted(os.listdir()) == ["a.png", "a.png.new"]
 
 
 def test_a_picture_of_no_kind_is_refused_before_anything_is_played(monkeypatch, capsys):

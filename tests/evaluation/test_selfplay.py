@@ -239,9 +239,28 @@ def test_unusable_arguments_are_refused(options, message):
         selfplay.play(**arguments)
 
 
+def test_the_file_is_reserved_before_agents_are_made(tmp_path):
+    """So a file that is taken costs no time, and agents that fail leave none."""
+    made, path = [], tmp_path / "x"
+
+    def fails(rules, *, seed=None):
+        made.append(sorted(each.name for each in tmp_path.iterdir()))
+        raise OptionError("no")
+
+    with pytest.raises(OptionError, match="no"):
+        selfplay.play("barrie_v0", fails, "random", boards=2, out=path)
+    assert made == [[".x.bideuchre"]]
+    assert list(tmp_path.iterdir()) == []
+    path.touch()
+    with pytest.raises(OptionError, match="exists"):
+        selfplay.play("barrie_v0", fails, "random", boards=2, out=path)
+    assert len(made) == 1
+
+
 def test_odd_games_are_rounded_up_to_pairs():
     result = selfplay.play("simplified_v0", "cautious", "random", games=5)
     assert (result.games.games, result.games.boards) == (6, 3)
+    assert result.to_dict()["games_asked"] == 5
     assert selfplay.play("simplified_v0", "random", "random", games=1).games.boards == 1
 
 

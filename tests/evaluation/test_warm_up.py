@@ -6,6 +6,7 @@ from importlib import import_module
 import pytest
 from support.script_modules import ROOT
 
+from bideuchre_env import agents
 from bideuchre_env.evaluation import warm_up
 from bideuchre_env.runtime import jit
 
@@ -61,3 +62,9 @@ def test_what_is_compiled_is_not_compiled_again():
 )
 def test_agents_take_their_parts(names, parts):
     assert warm_up.parts_for(names) == parts
+
+
+def test_an_agent_that_is_registered_takes_no_part(monkeypatch):
+    """Nor does an installed one: what they call is not known."""
+    monkeypatch.setitem(agents.registry.registered, "mine", print)
+    assert warm_up.parts_for(["mine", "rule"]) == ("game", "rule")

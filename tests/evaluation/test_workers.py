@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
+import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import AgentError, OptionError
 from bideuchre_env.evaluation import workers
+from bideuchre_env.evaluation.blocks import Plan
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 SCRIPT = """
@@ -102,6 +105,44 @@ def test_ctrl_c_for_all_processes_ends_none_but_the_first():
     done = python("-c", CTRL_C_FOR_ALL, start_new_session=True)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
     assert "Traceback" not in done.stderr
+
+
+class Leaves:
+    """Ends the program when it is asked."""
+
+    name = "leaves"
+
+    def __init__(self, rules, *, seed=None):
+        pass
+
+    def act_rows(self, observations, masks):
+        raise SystemExit(3)
+
+
+def test_an_agent_that_ends_the_program_is_an_error_of_its_own(monkeypatch):
+    """Here, and in a process of a match, which has heard of it."""
+    with pytest.raises(AgentError, match=r"leaves.*SystemExit: 3"):
+        match.play("barrie_v0", Leaves, "random", boards=2)
+
+    def served(play):
+        monkeypatch.setattr(workers, "play_block", play)
+        ours, theirs = multiprocessing.Pipe()
+        ours.send(range(2))
+        rules = bideuchre_env.make("barrie_v0").rules
+        monkeypatch.setattr(workers.signal, "signal", lambda *rest: None)
+        monkeypatch.setattr(workers.os, "dup2", lambda *rest: None)
+        workers.serve(workers.packed(Plan(rules, ("random", "random"), 0, True, 1)), theirs)
+        assert ours.recv() is None
+        return ours.recv()
+
+    for error in (EOFError("no more of it"), SystemExit(3), ConnectionError("theirs")):
+
+        def fails(*rest, error=error):
+            raise error
+
+        told = served(fails)
+        assert isinstance(told, AgentError)
+        assert type(error).__name__ in str(told)
 
 
 def test_a_daemonic_process_is_refused_others(monkeypatch):

@@ -11,7 +11,11 @@ import pytest
 
 from bideuchre_env import _files, records_io, selfplay
 from bideuchre_env._files import Output, only_run_in, write_file
+from bideuchre_env.cli.main import main
 from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation.recorder import Recorder
+from bideuchre_env.records import files
+from bideuchre_env.rules.variants import RULES
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -84,9 +88,86 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
     with Output(path) as output:
         output.write(b"mine")
         path.write_text("theirs")
-        with pytest.raises(OutputError, match=r"x could not be written.*exists"):
+        with pytest.raises(OutputError, match=r"x could not be written.*exists.*is in .*x\.new"):
             output.close()
     assert path.read_text() == "theirs"
+    assert (tmp_path / "x.new").read_text() == "mine"
+    assert names(tmp_path) == ["x", "x.new"]
+
+
+@pytest.mark.parametrize("room", [None, 5])
+def test_a_file_that_cannot_be_replaced_is_written_over(room, tmp_path, monkeypatch):
+    """As one that is a mount of its own; what there is no room for stays beside it."""
+    path = tmp_path / "x"
+    path.write_text("something old")
+
+    def busy(self, target):
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(_files.Path, "replace", busy)
+    with Output(path, overwrite=True) as output:
+        output.write(b"one ")
+        if room is None:
+            output.publish()
+            output.write(b"two")
+            output.close()
+            assert path.read_text() == "one two"
+            assert names(tmp_path) == ["x"]
+        else:
+            output.write(b"two")
+            full_after(room, monkeypatch)
+            with pytest.raises(OutputError, match=r"No space.* is in .*x\.new"):
+                output.close()
+            assert (tmp_path / "x.new").read_text() == "one two"
+            assert names(tmp_path) == ["x", "x.new"]
+
+
+class Broken(BaseException):
+    """What ends the program in the middle of a call, as the handler of Ctrl-C does."""
+
+
+@pytest.mark.parametrize("moment", ["torn", "written", "counted", "linked", "published"])
+@pytest.mark.parametrize("board", [0, 2])
+def test_ctrl_c_within_a_write_leaves_each_board_once(moment, board, tmp_path, monkeypatch):
+    """Whole, whatever it breaks off; what ends the program calls `close` and nothing after it."""
+    path, write, link = tmp_path / "x", os.write, os.link
+    writer = files.RecordWriter(path)
+    recorder = Recorder(writer, RULES["barrie_v0"], "barrie_v0", ("a", "b"), 0, 2)
+
+    def quits():
+        monkeypatch.undo()
+        recorder.close()
+        raise Broken
+
+    def torn(descriptor, data):
+        write(descriptor, bytes(data)[: 3 if moment == "torn" else None])
+        quits()
+
+    def linked(there, target):
+        link(there, target)
+        quits()
+
+    def after(call):
+        def called(*given):
+            call(*given)
+            quits()
+
+        return called
+
+    recorder._waiting = {each: (b"%d1" % each, b"%d2" % each) for each in range(4)}
+    for each in range(board):
+        recorder._write(each)
+    if moment in ("torn", "written"):
+        monkeypatch.setattr(os, "write", torn)
+    elif moment == "linked" and board == 0:
+        monkeypatch.setattr(os, "link", linked)
+    else:
+        patched = {"counted": (Output, "write"), "linked": (Output, "write")}
+        owner, name = patched.get(moment, (files.RecordWriter, "write_lines"))
+        monkeypatch.setattr(owner, name, after(getattr(owner, name)))
+    with pytest.raises(Broken):
+        recorder._write(board)
+    assert path.read_text().split() == [f"{each}{table}" for each in range(4) for table in (1, 2)]
     assert names(tmp_path) == ["x"]
 
 
@@ -142,7 +223,7 @@ def test_a_full_disk_leaves_all_as_it_was(room, tmp_path, monkeypatch):
 
 
 def test_records_on_a_full_disk_are_whole_lines_and_the_games_go_on(tmp_path, monkeypatch):
-    """The result is that of a run without records, and says what is not written."""
+    """Of whole boards; the result is that of a run without records, and says what is missing."""
     played = selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1)
     selfplay.play("barrie_v0", "rule", "cautious", boards=8, seed=1, out=tmp_path / "all")
     lines = (tmp_path / "all").read_bytes().splitlines(keepends=True)
@@ -151,7 +232,9 @@ def test_records_on_a_full_disk_are_whole_lines_and_the_games_go_on(tmp_path, mo
     assert result.scores == played.scores
     assert result.unwritten.endswith("x could not be written to its end: No space left on device")
     assert result.records == str(tmp_path / "x")
-    assert (tmp_path / "x").read_bytes() == b"".join(lines[:5])
+    assert result.to_dict()["unwritten"] == result.unwritten
+    assert "unwritten" not in played.to_dict()
+    assert (tmp_path / "x").read_bytes() == b"".join(lines[:4])
 
 
 def test_records_without_room_for_a_line_leave_the_old_ones(tmp_path, monkeypatch):
@@ -169,6 +252,32 @@ def test_records_without_room_for_a_line_leave_the_old_ones(tmp_path, monkeypatc
 def test_a_free_path_is_nobodys(tmp_path):
     with Output(tmp_path / "a.jsonl"):
         assert records_io.free_path(tmp_path, "a").name == "a-2.jsonl"
+
+
+def test_a_run_that_loses_the_race_for_a_name_takes_the_next(tmp_path, monkeypatch, capsys):
+    """Both have found it free."""
+    monkeypatch.chdir(tmp_path)
+    free, held = files.free_path, []
+
+    def late(folder, stem):
+        path = free(folder, stem)
+        if not held:
+            held.append(Output(path))
+        return path
+
+    monkeypatch.setattr(files, "free_path", late)
+    assert main(["selfplay", "--boards", "1", "--agents", "random", "random"]) == 0
+    held[0].discard()
+    assert names(tmp_path / "runs") == ["selfplay-cincinnati_v0-random-random-seed0-2.jsonl"]
+    assert "seed0-2.jsonl" in capsys.readouterr().out
+
+
+def test_a_file_left_where_nothing_is_locked_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_LOCKS", False)
+    _files.beside(tmp_path / "x").write_text("half of it")
+    with pytest.raises(OptionError, match=r"\.x\.bideuchre is there: delete that if no run"):
+        Output(tmp_path / "x")
+    assert names(tmp_path) == [".x.bideuchre"]
 
 
 def test_a_folder_of_results_is_for_one_run(tmp_path):

@@ -123,6 +123,33 @@ def test_on_a_terminal_a_bar_moves(caplog, monkeypatch):
     assert caplog.text == ""
 
 
+def test_a_stderr_that_is_closed_or_odd_says_nothing(monkeypatch):
+    """Compiling goes on, and nothing more is tried, even when it could be written again."""
+    closed = io.StringIO()
+    closed.close()
+    for stream in (closed, object()):
+        monkeypatch.setattr("sys.stderr", stream)
+        teller = compiling._Teller(kept=True)
+        teller("the expert", 0, 41)
+        monkeypatch.setattr("sys.stderr", io.StringIO())
+        teller("the expert", 41, 41)
+        assert compiling.sys.stderr.getvalue() == ""
+
+
+def test_a_terminal_that_goes_takes_the_bar_with_it(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    teller = compiling._Teller(kept=True)
+    teller("the expert", 0, 41)
+    compiling.sys.stderr.close()
+    teller("the expert", 41, 41)
+    assert teller._bar is None
+
+
 def test_every_room_with_kernels_has_words():
     """What is shown is a part of the package, not its file."""
     from bideuchre_env.evaluation import warm_up  # with all the rooms

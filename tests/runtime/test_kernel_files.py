@@ -19,7 +19,7 @@ SOURCE = "def double(x):\n    return 2 * x\n"
 def folder(tmp_path, monkeypatch):
     """Where the kernel is kept; nothing has been said of it."""
     (tmp_path / "small_kernel.py").write_text(SOURCE)
-    monkeypatch.setattr(kernel_files.KernelCache, "said", False)
+    monkeypatch.setattr(kernel_files.KernelCache, "said", set())
     monkeypatch.setattr(kernel_files.KernelCache, "keeping", True)
     return tmp_path / "cache"
 
@@ -101,7 +101,7 @@ def test_a_damaged_file_is_made_anew(damage, suffix, folder, caplog):
         DAMAGE[damage](path)
     assert not loads(folder)
     assert [record.message for record in caplog.records] == [caplog.records[0].message]
-    assert "were damaged, and are made anew" in caplog.text
+    assert "were damaged and are made anew (for example small_kernel." in caplog.text
     assert loads(folder)
 
 
@@ -133,6 +133,21 @@ def test_a_full_disk_costs_no_result(folder, caplog, monkeypatch):
     assert told in caplog.text
 
 
+def test_another_fault_has_a_line_of_its_own(folder, caplog, monkeypatch):
+    """Damage that was mended hides no full disk."""
+    loads(folder)
+    flip(next(folder.rglob("*.nbc")))
+
+    def full(self, path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(kernel_files._CheckedFiles, "_open_for_write", full)
+    assert not loads(folder)
+    damaged, kept = [record.message for record in caplog.records]
+    assert "were damaged" in damaged
+    assert "cannot be kept (No space left on device)" in kept
+
+
 def test_a_folder_that_vanishes_is_made_again(folder, caplog):
     compiled = fresh(folder)
     shutil.rmtree(folder)
@@ -142,11 +157,11 @@ def test_a_folder_that_vanishes_is_made_again(folder, caplog):
 
 
 def test_a_folder_that_cannot_be_made_again_is_told(folder, caplog):
-    """Before a kernel is declared, and between that and its first call."""
+    """Before a kernel is declared, and between that and its first call: not for one reason."""
     compiled = fresh(folder)
     shutil.rmtree(folder)
     folder.write_text("a file where the folder would be")
     assert compiled(21) == 42
     assert not loads(folder)
-    assert len(caplog.records) == 1
-    assert str(folder) in caplog.text
+    assert len(caplog.records) == 2
+    assert all(str(folder) in record.message for record in caplog.records)
