@@ -107,9 +107,9 @@ def _attribute(where: str, module: ModuleType, attribute: str) -> Any:
         return reduce(getattr, attribute.split("."), module)
     except AttributeError:
         agents = agents_in(module)
-        there = f"its agents are {', '.join(agents)}" if agents else "and no agent at all"
+        there = f": its agents are {', '.join(agents)}" if agents else ", and defines no agent"
         close = did_you_mean(attribute, agents)
-        raise OptionError(f"{where} has no {attribute!r}{close}: {there}") from None
+        raise OptionError(f"{where} has no {attribute!r}{close}{there}") from None
 
 
 def agents_in(module: ModuleType) -> list[str]:

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise OptionError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     if not jit.CACHE_FOLDER:
         raise OptionError(
-            "what is compiled cannot be kept, no folder can be written: "
+            "no folder for compiled kernels can be written: "
             "set NUMBA_CACHE_DIR to one that can"
         )
     kernels, seconds = compile_parts(
