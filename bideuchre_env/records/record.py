@@ -46,8 +46,8 @@ class GameRecord:
     `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks,
     points and score. `start` is the score the game began with. `options` are what differs from a
     declared variant's rules; any other `variant` is the name of a game of one's own, and they are
-    its whole rules (an option added since takes its default). `from_dict` and `loads` replay what they read and raise `RecordError` at the
-    first fault; nothing is mended.
+    its whole rules (an option added since takes its default). `from_dict` and `loads` replay what
+    they read and raise `RecordError` at the first fault; nothing is mended.
     """
 
     variant: str
