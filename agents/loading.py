@@ -6,7 +6,9 @@ import importlib.util
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
@@ -21,24 +23,39 @@ _PACKAGE = {str(Path(__file__).parent), str(Path(__file__).resolve().parent)}
 _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
 _NOT_THEIRS = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
 
-_files: dict[tuple[str, int], ModuleType] = {}
+_files: dict[str, tuple[int, ModuleType]] = {}  # by path: when it was written, and what it gave
+_kept = ContextVar("_kept", default=False)
+
+
+@contextmanager
+def files_kept() -> Iterator[None]:
+    """Files that have been run are taken as they were, changed or not: one version for a run."""
+    before = _kept.set(True)
+    try:
+        yield
+    finally:
+        _kept.reset(before)
 
 
 def from_file(path: str, attribute: str) -> Any:
     """What a Python file calls `attribute`, which may be dotted.
 
-    The file is run once, and again after it has changed; modules beside it can be imported.
+    The file is run once, and again after it has changed, but for `files_kept`; modules beside it
+    can be imported.
     Raises `OptionError` for a file that is not there or does not run, and for a missing attribute.
     """
     file = Path(path).expanduser()
+    key = str(file.resolve())
+    if _kept.get() and key in _files:
+        return _attribute(path, _files[key][1], attribute)
     if not file.is_file():
         beside = sorted(str(each) for each in Path(".").glob("*.py"))
         close = did_you_mean(file.name, beside)
         raise OptionError(f"there is no file {shown(path)}{close}")
-    key = str(file.resolve()), file.stat().st_mtime_ns
-    if key not in _files:
-        _files[key] = loaded(path, lambda: _run(file.resolve()))
-    return _attribute(path, _files[key], attribute)
+    written = file.stat().st_mtime_ns
+    if key not in _files or _files[key][0] != written:
+        _files[key] = written, loaded(path, lambda: _run(file.resolve()))
+    return _attribute(path, _files[key][1], attribute)
 
 
 def is_there(module: str) -> bool:
@@ -107,9 +124,9 @@ def _attribute(where: str, module: ModuleType, attribute: str) -> Any:
         return reduce(getattr, attribute.split("."), module)
     except AttributeError:
         agents = agents_in(module)
-        there = f"its agents are {', '.join(agents)}" if agents else "and no agent at all"
+        there = f": its agents are {', '.join(agents)}" if agents else ", and defines no agent"
         close = did_you_mean(attribute, agents)
-        raise OptionError(f"{where} has no {attribute!r}{close}: {there}") from None
+        raise OptionError(f"{where} has no {attribute!r}{close}{there}") from None
 
 
 def agents_in(module: ModuleType) -> list[str]:

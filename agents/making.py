@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
 from bideuchre_env.agents.loading import loaded
 from bideuchre_env.agents.naming import find, kinds_of, number_or_text, split, value_of
-from bideuchre_env.agents.protocols import ActsOnRows, Agent, check_goal
+from bideuchre_env.agents.protocols import ActsOnce, ActsOnRows, Agent, check_goal
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.errors import IllegalActionError, OptionError
 
@@ -73,7 +73,8 @@ def agent_of(
     """An agent for these rules by name, made by a class or function, or completed.
 
     A class or function is called with the rules if it has a parameter for them, and with `seed=`
-    and `goal=` if it has those; an agent is taken as it is. Raises `OptionError` for what is none.
+    and `goal=` if it has those or takes any keywords (`**options`); an agent is taken as it is.
+    Raises `OptionError` for what is none.
     """
     if isinstance(source, str):
         return make(source, rules, seed=seed, goal=goal)
@@ -121,6 +122,8 @@ class AdaptedAgent:
 
     def __init__(self, agent: Agent, name: str) -> None:
         self.agent, self.name = agent, name
+        self._rows = agent.act_rows if isinstance(agent, ActsOnRows) else None
+        self._once = agent.act if isinstance(agent, ActsOnce) else None
         if hasattr(agent, "at_once"):
             self.at_once: int = agent.at_once
 
@@ -129,23 +132,22 @@ class AdaptedAgent:
 
     def act(self, observation: Array, action_mask: Array) -> int:
         """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
-        return int(self.act_rows(observation[None], action_mask[None])[0])
+        if self._once is None:
+            return int(self.act_rows(observation[None], action_mask[None])[0])
+        # copies, for an agent may keep what it has seen
+        return self._whole(self._once(observation.copy(), action_mask.copy()))
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, whole numbers (n,), for observations, int8 (n, D), and masks, int8 (n, A).
 
-        Raises `IllegalActionError` where `act` gives no whole number.
+        Raises `IllegalActionError` where the agent's own `act` gives no whole number.
         """
-        if isinstance(self.agent, ActsOnRows):
-            return self.agent.act_rows(observations, action_masks)
+        if self._rows is not None:
+            return self._rows(observations, action_masks)
         import numpy as np
 
-        choices = np.empty(len(observations), np.int64)
-        for i in range(len(observations)):
-            # copies, for an agent may keep what it has seen
-            choice: Any = self.agent.act(observations[i].copy(), action_masks[i].copy())
-            choices[i] = self._whole(choice)
-        return choices
+        chosen = [self.act(*row) for row in zip(observations, action_masks, strict=True)]
+        return np.array(chosen, np.int64)
 
     def _whole(self, choice: Any) -> int:
         try:
@@ -175,10 +177,10 @@ def call(
     parameters = parameters_of(factory)
     first = rules_parameter(parameters, options)
     given = dict(options)
-    if "seed" in parameters or _takes_any(parameters):
-        given["seed"] = seed
-    if "goal" in parameters and goal is not None:
-        given.setdefault("goal", goal)
+    told = {"seed": seed} if goal is None else {"seed": seed, "goal": goal}
+    for name, value in told.items():
+        if name in parameters or _takes_any(parameters):
+            given.setdefault(name, value)
     if first is None:
         return factory(**given)
     if first.kind in _BY_KEYWORD:

@@ -14,6 +14,8 @@ from bideuchre_env.runtime.quitting import program  # first: Ctrl-C is one line 
 import os
 import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env import errors
@@ -43,9 +45,31 @@ if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
 
 __version__ = "0.1.0"
 
-if not os.path.isdir(os.path.join(__path__[0], "agents")):
-    # an archive of the sources has no link to them: they lie beside the package
-    __path__.append(os.path.dirname(__path__[0]))
+
+class _AgentsBeside:
+    """Finds the agents beside the package, where an archive of the sources has no link to them."""
+
+    folder = os.path.join(os.path.dirname(__path__[0]), "agents")
+
+    @classmethod
+    def are_there(cls) -> bool:
+        """Whether this is such an archive, and the agents are its own."""
+        needed = ("registry.py", os.path.join(os.pardir, "pyproject.toml"))
+        return not os.path.isdir(os.path.join(__path__[0], "agents")) and all(
+            os.path.isfile(os.path.join(cls.folder, name)) for name in needed
+        )
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any, target: Any = None, /) -> ModuleSpec | None:
+        """Where `bideuchre_env.agents` is; nothing else is found here."""
+        if name != f"{__name__}.agents":
+            return None
+        first = os.path.join(cls.folder, "__init__.py")
+        return spec_from_file_location(name, first, submodule_search_locations=[cls.folder])
+
+
+if _AgentsBeside.are_there():
+    sys.meta_path.append(_AgentsBeside)
 
 cincinnati_v0 = variants["cincinnati_v0"]
 simplified_v0 = variants["simplified_v0"]

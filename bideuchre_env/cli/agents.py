@@ -9,13 +9,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._columns import GAP, columns
-from bideuchre_env.cli.screen import AGENTS, help_of
+from bideuchre_env.cli.screen import AGENTS, folded, help_of, width
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.catalogue import Description, Option
 
-WIDTH = 80
+_LEAST_MEANING = 20  # columns, however long an option's default is
 _INDENT = "  "
 
 _DESCRIPTION = """\
@@ -57,13 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n\n".join(_told(name, each) for name, each in found.items()))
         if arguments.name is None:
-            print(f"\n{_REST}")
+            print(f"\n{folded(_REST)}")
     return 0
 
 
-_REST = """\
-Your own play as ./file.py:AGENT or package.module:AGENT. Options stand behind
-a name: pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz"""
+_REST = (
+    "Your own play as ./file.py:AGENT or package.module:AGENT. Options stand behind a name: "
+    "pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz"
+)
 
 
 def _as_json(agent: Description | str) -> dict[str, Any]:
@@ -85,7 +86,8 @@ def _told(name: str, agent: Description | str) -> str:
     if agent.milliseconds is not None:
         lines.append(_folded(f"{_time(agent.milliseconds)} per decision"))
     options = [_option(option) for option in agent.options]
-    room = WIDTH - len(_INDENT) - GAP - max((len(left) for left, _ in options), default=0)
+    room = width() - len(_INDENT) - GAP - max((len(left) for left, _ in options), default=0)
+    room = max(room, _LEAST_MEANING)
     rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
     return "\n".join([*lines, *([columns(rows, "ll")] if rows else [])])
 
@@ -107,4 +109,4 @@ def _time(milliseconds: float) -> str:
 
 
 def _folded(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return folded(_INDENT + text, _INDENT)

@@ -41,8 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise OptionError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     if not jit.CACHE_FOLDER:
         raise OptionError(
-            "what is compiled cannot be kept, no folder can be written: "
-            "set NUMBA_CACHE_DIR to one that can"
+            "no folder for compiled kernels can be written: set NUMBA_CACHE_DIR to one that can"
         )
     kernels, seconds = compile_parts(
         parts_for(arguments.agents) if arguments.agents else tuple(PARTS)

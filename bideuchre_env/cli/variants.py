@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
-import textwrap
 from typing import Any
 
 from bideuchre_env._columns import GAP, columns
 from bideuchre_env.cli.options import variant_of
-from bideuchre_env.cli.screen import VARIANTS, help_of
+from bideuchre_env.cli.screen import VARIANTS, folded, help_of, width
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS
@@ -68,22 +66,22 @@ def run(arguments: argparse.Namespace) -> int:
         chosen = {game.name: game.rules}
     else:
         chosen = {name: variant.rules for name, variant in variants.items()}
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    on_screen = sys.stdout.isatty()
     if arguments.json:
         print(json.dumps({name: rules.to_dict() for name, rules in chosen.items()}))
     elif arguments.toml:
         print(game.rules.to_toml(), end="")
     elif arguments.name is not None:
-        print(f"{game.name}\n\n{sheet(game.rules, width)}")
+        print(f"{game.name}\n\n{sheet(game.rules, on_screen)}")
     else:
-        print(table(chosen, width))
+        print(table(chosen, width() if on_screen else None))
     return 0
 
 
-def sheet(rules: Rules, width: int | None = None) -> str:
-    """The rule sheet, its lines folded under their text where too wide."""
+def sheet(rules: Rules, on_screen: bool = False) -> str:
+    """The rule sheet; on a screen, its lines are folded under their text where too wide."""
     lines = str(rules).splitlines()
-    if width is None:
+    if not on_screen:
         return "\n".join(lines)
     whole: list[str] = []
     for line in lines:
@@ -91,8 +89,7 @@ def sheet(rules: Rules, width: int | None = None) -> str:
             whole[-1] += f" {line.strip()}"  # the rest of a sentence
         else:
             whole.append(line)
-    room = max(width, 40)
-    return "\n".join(textwrap.fill(line, room, subsequent_indent=SHEET_INDENT) for line in whole)
+    return "\n".join(folded(line, SHEET_INDENT) for line in whole)
 
 
 def table(games: dict[str, Rules], width: int | None = None) -> str:

@@ -141,7 +141,7 @@ def make(game: str | PathLike[str] | Rules, *, name: str | None = None, **option
             key = None if file.name == Path(game).stem else "name"
             raise file.fault(
                 f"{variant.name!r} is a declared variant with other rules: give this game a name "
-                "of its own, as name = \"ours\"",
+                'of its own, as name = "ours"',
                 key,
             )
     else:

@@ -17,6 +17,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_whole
 from bideuchre_env.agents import AgentSource, CompleteAgent
+from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped
@@ -53,7 +54,8 @@ class Plan:
 
     def runner(self, block: range) -> LockstepRunner:
         """A runner of these boards, with agents of its own."""
-        a, b = self.seated(block.start)
+        with files_kept():  # as they were when the run began
+            a, b = self.seated(block.start)
         at_once = min(self.at_once, len(block))
         return LockstepRunner(
             self.rules, (a, b), block, first_seed(self.seed), self.single, at_once

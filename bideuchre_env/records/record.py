@@ -28,7 +28,6 @@ from bideuchre_env.records.html import game_html
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.rules.options import OPTIONS
 from bideuchre_env.rules.parse import parse_deal, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
@@ -36,6 +35,7 @@ from bideuchre_env.runtime.jit import Array
 
 FORMAT = "bideuchre/1"
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+_NEEDED = ("ranks", "copies", "partnered", "lone")  # by which a game of one's own is known
 _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 
 
@@ -46,8 +46,8 @@ class GameRecord:
     `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks,
     points and score. `start` is the score the game began with. `options` are what differs from a
     declared variant's rules; any other `variant` is the name of a game of one's own, and they are
-    its whole rules. `from_dict` and `loads` replay what they read and raise `RecordError` at the
-    first fault; nothing is mended.
+    its whole rules (an option added since takes its default). `from_dict` and `loads` replay what
+    they read and raise `RecordError` at the first fault; nothing is mended.
     """
 
     variant: str
@@ -115,6 +115,8 @@ class GameRecord:
             return game_html(self._title(), self.hands, self.replay(), self.agents)
         except BidEuchreError as error:
             return f"<p>A record that does not replay: {escape(str(error))}</p>"
+        except (TypeError, LookupError):  # as in __repr__
+            return "<p>A record that makes no game</p>"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the notation; "start" stands in it only where it is not 0-0."""
@@ -201,7 +203,7 @@ def _result_text(winner: int, outcome: int) -> bytes:
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     """The rules a record names; `RecordError` for an unknown variant or option."""
     try:
-        whole = variant == CUSTOM or set(options) == set(OPTIONS)
+        whole = variant == CUSTOM or set(_NEEDED) <= set(options)
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
         return RULES[variant].replace(**options)
@@ -209,7 +211,8 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
         known = ", ".join(RULES)
         raise RecordError(
             f"variant {shown(variant)} with options {shown(options)}: a variant is one of {known}, "
-            "with the options that differ, or a game of one's own, with all of them"
+            "with the options that differ, or a game of one's own, with its whole rules: "
+            f"{', '.join(_NEEDED)} at least"
         ) from None
     except BidEuchreError as error:
         raise RecordError(f"options: {error}") from None

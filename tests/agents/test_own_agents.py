@@ -110,6 +110,7 @@ def test_a_file_is_run_again_once_it_has_changed(tmp_path):
             "Net, broken, Stumbles, ready$",
         ),
         ("./mine.py:Zoo.Outer", "./mine.py has no 'Zoo.Outer'"),
+        ("./empty.py:A", "./empty.py has no 'A', and defines no agent$"),
         ("./mine.py:number", "agent 3: a name, or an object with act_rows or act"),
         ("./mine.py:ready:depth=3", "'./mine.py:ready' is an agent already, and takes no options"),
         ("./mine.py:Net", "./mine.py:Net: TypeError: .*missing 1 required.*'weights'"),
@@ -128,6 +129,7 @@ def test_a_file_is_run_again_once_it_has_changed(tmp_path):
 def test_what_cannot_play_is_one_line_that_says_why(name, told, tmp_path):
     (tmp_path / "syntax.py").write_text("x = 1\ndef f(:\n")
     (tmp_path / "torn.py").write_text("import os\n\nimport torchh\n")
+    (tmp_path / "empty.py").write_text("")
     (tmp_path / "exits.py").write_text("raise SystemExit(3)\n")
     with pytest.raises(OptionError, match=told) as raised:
         agents.make(name, RULES)
@@ -208,7 +210,7 @@ def made(*told):
         (typed_option, ("w", 7)),
         (by_place, (RULES, 7)),
         (named_rules, (3, RULES)),
-        (any_place, (RULES, ("seed", 7))),
+        (any_place, (RULES, ("seed", 7), ("goal", "points"))),
         (lambda game: made(game), (RULES,)),
         (lambda game, goal: made(game, goal), (RULES, "points")),
     ],
@@ -290,6 +292,19 @@ def test_what_an_agent_keeps_of_a_row_stays_as_it_was():
     assert agent.act_rows(observations, masks).tolist() == [0, 0]
     observations[:] = 9
     assert np.array_equal(keeper.kept, before)
+
+
+def test_each_of_the_two_methods_is_called_where_there_are_both():
+    class Both:
+        def act(self, observation, action_mask):
+            return 1
+
+        def act_rows(self, observations, action_masks):
+            return np.full(len(observations), 2)
+
+    agent = agents.agent_of(Both, RULES)
+    row = np.zeros(3, np.int8)
+    assert (agent.act(row, row), agent.act_rows(row[None], row[None]).tolist()) == (1, [2])
 
 
 def test_a_row_agent_is_called_by_its_class_unless_it_has_a_name():

@@ -43,12 +43,16 @@ def test_every_agent_of_the_package_is_told_of():
         assert taken <= set(catalogue.MEANINGS.get(name, {}))
 
 
-def test_the_list_has_all_and_fits_a_screen(capsys):
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_list_has_all_and_fits_a_screen(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
     assert run("agents") == 0
     out = capsys.readouterr().out
-    assert max(map(len, out.splitlines())) <= 80
+    assert max(map(len, out.splitlines())) <= width
+    words = " ".join(out.split())
     for name in agents.names():
-        assert f"\n{name}\n  {catalogue.SENTENCES[name]}\n" in f"\n{out}"
+        assert f"\n{name}\n  " in f"\n{out}"
+        assert f"{name} {catalogue.SENTENCES[name]} " in words
     assert "  worlds=200 " in out
     assert "./file.py:AGENT" in out
 

@@ -30,6 +30,14 @@ def test_a_variant_is_printed_as_a_file_and_shown_from_it(capsys, tmp_path, monk
     assert json.loads(capsys.readouterr().out) == {"farm": rules.to_dict()}
 
 
+def test_a_rule_sheet_fits_a_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    for variant in bideuchre_env.variants.values():
+        folded = sheet(variant.rules, on_screen=True)
+        assert max(map(len, folded.splitlines())) <= 60
+        assert folded.split() == sheet(variant.rules).split()
+
+
 RUNS = {
     "selfplay": ["--boards", "4", "--json"],
     "match": ["random", "rule", "--boards", "4", "--json", "-"],

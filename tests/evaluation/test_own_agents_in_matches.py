@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 
 import pytest
@@ -15,6 +16,7 @@ from bideuchre_env.agents import registry
 from bideuchre_env.envs.options import SoloOptions
 from bideuchre_env.envs.solo.batch import SoloBatch
 from bideuchre_env.errors import AgentError, OptionError
+from bideuchre_env.evaluation import blocks
 
 CINCINNATI = bideuchre_env.cincinnati_v0
 
@@ -43,6 +45,23 @@ def test_two_processes_play_the_boards_that_one_does(pair):
     assert one.board_rows.tobytes() == two.board_rows.tobytes()
     for result in (one, two):
         assert result.keys == tuple(each if isinstance(each, str) else "Once" for each in pair)
+
+
+def test_a_file_that_changes_is_the_same_for_the_whole_match(tmp_path, monkeypatch):
+    """The next match plays it as it is then."""
+    monkeypatch.setattr(blocks, "LockstepRunner", lambda rules, seated, *rest: seated)
+    path = tmp_path / "changing.py"
+    agent = "class A:\n    def act(self, *row):\n        return {}\n"
+    path.write_text(agent.format(1))
+    plan = blocks.Plan(CINCINNATI.rules, ("changing.py:A", "changing.py:A"), 0, True, 1)
+    plan.seated()
+    path.write_text(agent.format(2))
+    os.utime(path, ns=(1, 1))
+    assert [each.agent.act() for each in plan.runner(range(9))] == [1, 1]
+    path.rename(tmp_path / "gone.py")
+    assert [each.agent.act() for each in plan.runner(range(9))] == [1, 1]
+    path.write_text(agent.format(3))
+    assert [each.agent.act() for each in plan.seated()] == [3, 3]
 
 
 def test_two_checkpoints_are_told_apart(tmp_path):

@@ -314,12 +314,17 @@ def test_type_checkers_are_told_every_name():
 
 
 def test_sources_without_the_link_find_the_agents(tmp_path):
-    """As an archive has them: the package, and the agents beside it."""
+    """As an archive has them: the package, and the agents beside it; nothing else is found so."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "tests").mkdir()
     ignore = shutil.ignore_patterns("__pycache__")
     for name in ("bideuchre_env", "agents"):
         shutil.copytree(ROOT / name, tmp_path / name, symlinks=True, ignore=ignore)
     link = tmp_path / "bideuchre_env" / "agents"
-    ask = "import bideuchre_env.agents; print(bideuchre_env.agents.__file__)"
+    ask = (
+        "import bideuchre_env.agents.naming; print(bideuchre_env.agents.__file__)\n"
+        "from importlib.util import find_spec; print(find_spec('bideuchre_env.tests'))"
+    )
     for text in (None, "../agents"):  # what git writes where it can make no link
         if link.is_symlink():
             link.unlink()
@@ -328,7 +333,10 @@ def test_sources_without_the_link_find_the_agents(tmp_path):
         done = subprocess.run(
             [sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        assert done.stdout.strip() == str(tmp_path / "agents" / "__init__.py")
+        assert done.stdout.split() == [str(tmp_path / "agents" / "__init__.py"), "None"]
+    (tmp_path / "pyproject.toml").unlink()  # some other folder called agents
+    done = subprocess.run([sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True)
+    assert "No module named 'bideuchre_env.agents'" in done.stderr
 
 
 @pytest.mark.parametrize("name", LIGHT)

@@ -99,6 +99,7 @@ def test_records_that_are_odd():
     assert "in progress" in Page(env.record._repr_html_()).text
     assert "0 hands" in Page(GameRecord("club_v0")._repr_html_()).text
     assert repr(GameRecord("club_v0", hands=5)) == "<GameRecord that makes no game>"
+    assert "makes no game" in Page(GameRecord("club_v0", hands=5)._repr_html_()).text
     broken = env.record
     broken.hands[0]["actions"] = ["<b>"]
     assert "does not replay: hand 1: action 1, player_" in Page(broken._repr_html_()).text

@@ -123,7 +123,10 @@ def test_a_named_game_is_recorded_under_its_name(name, tmp_path, capsys):
     assert data["variant"] == env.record.variant == name
     if name != "barrie_v0":
         assert Rules(**data["options"]) == game.rules
-        refused(data | {"options": {"target": 9}}, "a game of one's own, with all of them")
+        refused(data | {"options": {"target": 9}}, "a game of one's own, with its whole rules")
+        refused(data | {"options": data["options"] | {"self": 1}}, "a game of one's own")
+        older = {key: each for key, each in data["options"].items() if key != "both_over"}
+        assert GameRecord.from_dict(data | {"options": older}).rules == game.rules
     assert GameRecord.from_dict(data) == env.record
     assert GameRecord.from_dict(data).rules == game.rules
     file = tmp_path / "games.jsonl"
@@ -144,7 +147,7 @@ def start_of(game):
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 81, "\x1b[31mred", 5])
 def test_names_of_games_are_printable(name):
     """As those of agents: they stand on screens."""
-    with pytest.raises(errors.OptionError, match=r"name=.*: 80 printable characters at most"):
+    with pytest.raises(errors.OptionError, match=r"name=.*: a name has 1 to 80 printable"):
         make(Rules(target=9), name=name)
     data = finished() | {"variant": name, "options": Rules(target=52).to_dict()}
     refused(data, "variant")
