@@ -23,12 +23,12 @@ from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
 from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
-from bideuchre_env.agents.rule.view import new_view, read_view
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.view import new_view, read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
@@ -128,7 +128,7 @@ class ExpertAgent(RowAgent):
     def workspace(self) -> ExpertWorkspace:
         """A new workspace, so that whoever shares an agent shares no decision."""
         return ExpertWorkspace(
-            self.tables, self.layout.offsets, self.learned, new_view(self.goal),
+            self.tables, self.layout.offsets, self.learned, new_view(self.goal == "points"),
             new_rows(SCRATCH, 1), new_rows(CALLS, 1), self._deals.copy(),
         )  # fmt: skip
 

@@ -20,9 +20,6 @@ from bideuchre_env.agents.expert.call_features import (
 from bideuchre_env.agents.expert.call_network import FIRST, SECOND, network_points, weigh_table
 from bideuchre_env.agents.expert.hand_table import (
     SCALE,
-    SUIT_MAPS,
-    canonical_key,
-    canonical_symmetry,
     find_row,
 )
 from bideuchre_env.agents.expert.tables import ExpertTables
@@ -38,6 +35,7 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
 from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, kernel

@@ -1,42 +1,27 @@
 """What every hand of the 24- and the 32-card deck is worth as declarer, looked up in a table.
 
-Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same,
-so one of them, the *canonical* hand, stands for them all: the least hand number of the eight
-renamings. The table (`hand_tables.npz`) has a row for each, in order, found by halving. It was
-made by `experiments/fitting/build_hand_table.py`; `provenance()` says how.
+Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
+the *canonical* one (`learning/suits.py`) stands for them all. The table (`hand_tables.npz`) has a
+row for each, in order, found by halving. It was made by `experiments/fitting/build_hand_table.py`; `provenance()` says how.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_provenance
-from bideuchre_env.rules.cards import N_SEATS, same_colour
-from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FILE = "hand_tables.npz"
 SCALE = 255  # a chance of 1 in the table
 DECKS = ((24, 1), (16, 2))
 """The decks there are tables for: (kinds, copies)."""
-MAX_NIBBLES = 12  # ranks of both copies in a hand number
-
-SUIT_MAPS = np.array(
-    [p for p in permutations(range(4)) if all(p[same_colour(s)] == same_colour(p[s]) for s in p)],
-    np.int64,
-)
-"""[symmetry, suit]: the eight renamings of the suits that keep the colours apart."""
-
-RENAMED = np.array(
-    [[sum(1 << int(m[s]) for s in range(4) if bits >> s & 1) for bits in range(16)]
-     for m in SUIT_MAPS],
-    np.int64,
-)  # fmt: skip
-"""[symmetry, suits as bits]: the same suits renamed."""
 
 
 @dataclass(frozen=True)
@@ -57,33 +42,6 @@ class HandTable:
         """The row of a hand number and its suit map, int64 (4,); (-1, ...) if there is none."""
         key = int(canonical_key(int(hand)))
         return int(find_row(self.keys, key)), SUIT_MAPS[canonical_symmetry(int(hand), key)]
-
-
-@kernel
-def renamed(hand: int, symmetry: int) -> int:
-    """The hand with its suits renamed."""
-    out = 0
-    for i in range(MAX_NIBBLES):
-        out |= RENAMED[symmetry, hand >> (4 * i) & 15] << (4 * i)
-    return out
-
-
-@entry_kernel
-def canonical_key(hand: int) -> int:
-    """The least of the eight renamings of a hand."""
-    least = hand
-    for symmetry in range(len(RENAMED)):
-        least = min(least, renamed(hand, symmetry))
-    return least
-
-
-@entry_kernel
-def canonical_symmetry(hand: int, key: int) -> int:
-    """The first renaming that makes this key of the hand."""
-    symmetry = 0
-    while symmetry < len(RENAMED) - 1 and renamed(hand, symmetry) != key:
-        symmetry += 1
-    return symmetry
 
 
 @entry_kernel

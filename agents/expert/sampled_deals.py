@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.agents.data import PROVENANCE, read_array, read_file, read_provenance
-from bideuchre_env.agents.rule.card_order import STRENGTH, SUIT_OF
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.learning.card_order import STRENGTH, SUIT_OF
 from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount

@@ -10,7 +10,6 @@ from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strai
 from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.leading import lead
-from bideuchre_env.agents.rule.view import new_view, read_view
 from bideuchre_env.agents.rule.weights import WEIGHTS, load_weights
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.observation.encode import encode
@@ -20,6 +19,7 @@ from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING
 from bideuchre_env.core.step import apply, legal
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.view import new_view, read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.rule.card_order import same_colour
 from bideuchre_env.agents.rule.hand_features import (
     N_FEATURES,
     bowers_held,
@@ -18,6 +17,7 @@ from bideuchre_env.agents.rule.hand_features import (
 from bideuchre_env.agents.rule.win_curve import POINT, lead_chance, logistic, read_time, worth
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.learning.card_order import same_colour
 from bideuchre_env.rules.cards import MAX_TRICKS, NO_TRUMP, STRAINS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 

@@ -6,8 +6,8 @@ it has failed to follow. (Giving the declarer more than a fair share of the trum
 
 from __future__ import annotations
 
-from bideuchre_env.agents.rule.card_order import BEATS, SUIT_OF
-from bideuchre_env.agents.rule.view import count
+from bideuchre_env.learning.card_order import BEATS, SUIT_OF
+from bideuchre_env.learning.view import count
 from bideuchre_env.runtime.jit import Row, kernel
 
 

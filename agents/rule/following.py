@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.card_odds import beats_chance, holds_chance
-from bideuchre_env.agents.rule.card_order import lowest
 from bideuchre_env.agents.rule.discarding import least_kept
+from bideuchre_env.learning.card_order import lowest
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 

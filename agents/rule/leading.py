@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.card_odds import enemy_trumps, holds_chance, may_hold
-from bideuchre_env.agents.rule.card_order import BEATS, SUIT_OF, highest, lowest
-from bideuchre_env.agents.rule.view import beaters, count, count_held
+from bideuchre_env.learning.card_order import BEATS, SUIT_OF, highest, lowest
+from bideuchre_env.learning.view import beaters, count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 

@@ -16,7 +16,6 @@ from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
-from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world, look, players_action
 from bideuchre_env.core.bits import gather_bits
@@ -24,6 +23,7 @@ from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount, row_of

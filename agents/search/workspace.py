@@ -9,11 +9,11 @@ import numpy as np
 from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.agents.rule.view import new_view
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import new_states
+from bideuchre_env.learning.view import new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
@@ -102,7 +102,7 @@ def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace
     expert = ExpertAgent(rules, goal=goal).workspace()
     return SearchWorkspace(
         expert,
-        players=expert._replace(views=new_view(goal), deals=new_rows(SAMPLED_DEAL, 1)),
+        players=expert._replace(views=new_view(goal == "points"), deals=new_rows(SAMPLED_DEAL, 1)),
         replays=new_states(1),
         worlds=new_states(1),
         simulated=new_states(1),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import expert_decision
-from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.observation.encode import encode
@@ -21,6 +20,7 @@ from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.step import apply, is_legal, legal
 from bideuchre_env.core.tables import ROUNDS
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel

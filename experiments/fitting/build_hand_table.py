@@ -30,7 +30,7 @@ import numpy as np
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, canonical_key
+from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.hands import put
@@ -48,6 +48,7 @@ from bideuchre_env.core.phases.deal import (
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.suits import canonical_key
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT

@@ -45,7 +45,6 @@ from bideuchre_env.agents.expert.sampled_deals import (
     sample_deal,
 )
 from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
-from bideuchre_env.agents.rule.view import count_held
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.hands import held
@@ -56,6 +55,7 @@ from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import DEAL, PLAY, new_states
 from bideuchre_env.core.step import apply, legal
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.view import count_held
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of

@@ -61,12 +61,12 @@ from bideuchre_env.agents.rule.bidding import (
     call_action,
     describe_auction,
 )
-from bideuchre_env.agents.rule.view import read_view
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
 from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of

@@ -51,7 +51,6 @@ from bideuchre_env.agents.rule.bidding import (
     we_lead,
 )
 from bideuchre_env.agents.rule.hand_features import N_FEATURES, describe_hand
-from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.agents.rule.weights import DECKS, FITTED, load_weights, provenance
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import split_seed
@@ -59,6 +58,7 @@ from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_row
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import begin_cards
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.view import VIEW, read_view
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules

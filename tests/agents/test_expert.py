@@ -15,10 +15,10 @@ from bideuchre_env import agents
 from bideuchre_env.agents.expert.endgame import error_of, search, wins_over
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.expert.win_table import MOST_TARGET, chance_to_win, win_table
-from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.view import VIEW, read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of

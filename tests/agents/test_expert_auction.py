@@ -27,9 +27,9 @@ from bideuchre_env.agents.expert.call_network import (
     provenance,
     weigh_table,
 )
-from bideuchre_env.agents.expert.hand_table import SUIT_MAPS
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.view import read_view
+from bideuchre_env.learning.suits import SUIT_MAPS
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import CARD_NAMES, SUITS
 from bideuchre_env.rules.rules import Rules

@@ -16,10 +16,11 @@ from support.kernels import callable_from_python
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.expert import hand_table as module
-from bideuchre_env.agents.expert.hand_table import SCALE, SUIT_MAPS, hand_table, provenance, renamed
+from bideuchre_env.agents.expert.hand_table import SCALE, hand_table, provenance
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.cli import main as cli
 from bideuchre_env.errors import DealError, OptionError
+from bideuchre_env.learning.suits import SUIT_MAPS, renamed
 from bideuchre_env.rules.cards import CARD_NAMES, COPY_SHIFT, STRAINS, hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
 

@@ -24,14 +24,14 @@ from bideuchre_env.agents.expert.sampled_deals import (
     sample_deal,
 )
 from bideuchre_env.agents.rule import weights as rule_weights
-from bideuchre_env.agents.rule.card_order import STRENGTH
-from bideuchre_env.agents.rule.view import VIEW, read_view
 from bideuchre_env.cli import script_args
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, TableError
+from bideuchre_env.learning.card_order import STRENGTH
+from bideuchre_env.learning.view import VIEW, read_view
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import NO_TRUMP, SUITS, parse_card
 from bideuchre_env.rules.rules import Rules

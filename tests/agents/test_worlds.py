@@ -5,7 +5,6 @@ import pytest
 from support.agent_games import look, random_rules, start
 
 from bideuchre_env import agents
-from bideuchre_env.agents.rule.view import VIEW
 from bideuchre_env.agents.search.worlds import rebuild
 from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.layout import layout_of
@@ -15,6 +14,7 @@ from bideuchre_env.core.rows import apply_rows, deal_rows
 from bideuchre_env.core.state import DEAL, PASSING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
+from bideuchre_env.learning.view import VIEW
 from bideuchre_env.rules.cards import KIND_BITS
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import line_of

@@ -26,6 +26,7 @@ rules runtime
 core
 records
 solver
+learning
 agents
 envs
 __init__

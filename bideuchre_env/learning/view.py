@@ -1,7 +1,7 @@
 """What a player works out from one observation row: cards as bit masks, the table as numbers.
 
-Everything the rule player and the expert decide from is here. What they play for is set once, by
-`new_view`; the rest is filled from the row (and the game's tables) alone. Seats are relative:
+Everything the agents decide from is here, and what networks are told. What they play for is set
+once, by `new_view`; the rest is filled from the row (and the game's tables) alone. Seats are relative:
 0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
 """
 
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.agents.rule.card_order import BEATS, SUIT_OF
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.tables import ROUNDS
+from bideuchre_env.learning.card_order import BEATS, SUIT_OF
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_rows
 
@@ -57,13 +56,13 @@ VIEW = np.dtype(
 )
 
 
-def new_view(goal: Goal = "game") -> Array:
+def new_view(for_points: bool = False) -> Array:
     """Room for the view of a player, an array of one row.
 
     It plays to win the game, by the score, or for the points of each hand, at any score.
     """
     views = new_rows(VIEW, 1)
-    views["for_points"] = goal == "points"
+    views["for_points"] = for_points
     return views
 
 

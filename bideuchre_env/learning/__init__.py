@@ -1,0 +1,4 @@
+"""What learning by self-play needs: features, sampling, returns, paired differences, networks.
+
+numpy and numba alone; it may import `errors`, `rules`, `runtime` and `core`.
+"""
