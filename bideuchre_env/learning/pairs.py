@@ -111,14 +111,13 @@ def pair_blocks(
 
 def _hands(hands: Any) -> range:
     """The numbers of the hands; `OptionError` unless it is a number or a range of them."""
-    if is_integer(hands):
-        hands = range(int(hands))
-    sound = isinstance(hands, range) and len(hands) and hands.step == 1
-    if not sound or hands.start < 0 or hands.stop > MOST_HANDS:
+    numbers = range(int(hands)) if is_integer(hands) else hands
+    sound = isinstance(numbers, range) and numbers.step == 1
+    if not sound or not 0 <= numbers.start < numbers.stop <= MOST_HANDS:
         raise OptionError(
             f"hands={shown(hands)}: a number of hands from 1 on, or a range of their numbers"
         )
-    return range(hands.start, hands.stop)
+    return range(numbers.start, numbers.stop)
 
 
 class _Maker:
