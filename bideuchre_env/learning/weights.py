@@ -115,14 +115,14 @@ def check_weights(
     """
     made = weights.metadata
     variant = f", for {printable(made['variant'])}," if "variant" in made else ""
-    whose = f"{weights.name}{variant} does not fit"
+    whose = f"{weights.name}{variant} cannot be used here"
     for key, value in expected.items():
         if made.get(key) != value:
             given = f"{key}={shown(made[key])}" if key in made else f"no {key}"
-            raise WeightsError(f"{whose}: it has {given}, and {key}={shown(value)} is expected")
+            raise WeightsError(f"{whose}: {given}, and {key}={shown(value)} is expected")
     if weights.arrays.keys() != shapes.keys():
         given, names = (", ".join(map(shown, sorted(each))) for each in (weights.arrays, shapes))
-        raise WeightsError(f"{whose}: it has the arrays {given}, and {names} are expected")
+        raise WeightsError(f"{whose}: the arrays {given}, and {names} are expected")
     lengths: dict[int | str, int] = {}
     for key, shape in shapes.items():
         array = weights.arrays[key]
@@ -173,7 +173,9 @@ def _stored(name: str, array: Array, half: bool) -> Array:
     """An array as it lies in a file."""
     fault = None
     given = np.asarray(array)
-    if given.dtype.newbyteorder("<") not in _NAMES:
+    if name == _METADATA:
+        fault = "the name under which the texts are stored"
+    elif given.dtype.newbyteorder("<") not in _NAMES:
         fault = f"dtype {given.dtype}, none of {', '.join(map(str, _NAMES))}"
     elif not given.size or given.ndim > _MOST_AXES:
         fault = f"shape {given.shape}: at least one number, in at most {_MOST_AXES} axes"
