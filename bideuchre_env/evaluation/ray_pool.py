@@ -8,7 +8,6 @@ node dies is computed again elsewhere, and each block has one result: none is lo
 from __future__ import annotations
 
 import hashlib
-from importlib.util import find_spec
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -70,6 +70,7 @@ class RayPool:
         except BaseException:
             self.close()
             raise
+        _let_print(self._ray, False)
 
     def __enter__(self) -> RayPool:
         return self
@@ -121,6 +122,7 @@ class RayPool:
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
         if self._open and self._begun:
+            _let_print(self._ray, True)
             with suppress(Exception):  # it may have ended by itself
                 self._ray.shutdown(wait_for_processes=True)
         self._open = False
@@ -325,6 +327,11 @@ def _checked(address: str | None) -> str | None:
         why = in_one_line(error)
         raise OptionError(f"ray address {typed(address)}: nobody answers there ({why})") from None
     return address
+
+
+def _let_print(ray: Any, wanted: bool) -> None:
+    """Whether Ray says which workers and nodes have died; on standard output, where results go."""
+    ray._private.worker._worker_logs_enabled = wanted
 
 
 @contextmanager
