@@ -31,17 +31,22 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     return words
 
 
-def sample(logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array) -> None:
+def sample(
+    logits: Array, legal: Array, words: Array | int, choices: Array, log_probs: Array
+) -> None:
     """Draw an output for every row from the softmax of its logits among the legal outputs.
 
     `logits` float32 (n, O), `legal` int8 (n, O), 1 for a legal output, `words` uint64 (n,), what is
-    drawn by (`random_words`). Written: `choices` int64 (n,) and the logarithms of their
-    probabilities, `log_probs` float32 (n,). A row's draw is a function of its own word and logits.
+    drawn by (`random_words`), or a seed, for those of its step 0. Written: `choices` int64 (n,) and
+    the logarithms of their probabilities, `log_probs` float32 (n,). A row's draw is a function of
+    its own word and logits.
 
     Raises `OptionError`, and nothing is written, for arrays of another kind, a row in which nothing
     is legal, and a legal output whose logit is not finite.
     """
     _check(logits, legal, choices, log_probs)
+    if is_integer(words):
+        words = random_words(int(words), 0, len(logits))
     check_array("words", words, np.uint64, (len(logits),))
     sample_rows(logits, legal, words, choices, log_probs)
 

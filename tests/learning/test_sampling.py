@@ -96,6 +96,15 @@ def test_a_draw_is_a_function_of_its_own_row():
         assert (drawn(logits, legal, words)[0] != whole[0]).any()
 
 
+def test_a_seed_stands_for_its_first_words():
+    """In place of words; it is refused as there."""
+    logits, legal = rows(4)
+    by_seed, by_words = (drawn(logits, legal, each) for each in (9, random_words(9, 0, N)))
+    assert all(np.array_equal(one, other) for one, other in zip(by_seed, by_words, strict=True))
+    with pytest.raises(OptionError, match="seed=-1: from 0"):
+        drawn(logits, legal, -1)
+
+
 def test_greedy_takes_the_likeliest():
     """The first of those alike; with its log-probability."""
     logits, legal = rows(5)
