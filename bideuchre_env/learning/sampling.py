@@ -45,10 +45,9 @@ def sample(
     is legal, and a legal output whose logit is not finite.
     """
     _check(logits, legal, choices, log_probs)
-    if is_integer(words):
-        words = random_words(int(words), 0, len(logits))
-    check_array("words", words, np.uint64, (len(logits),))
-    sample_rows(logits, legal, words, choices, log_probs)
+    drawn_by = words if isinstance(words, np.ndarray) else random_words(words, 0, len(logits))
+    check_array("words", drawn_by, np.uint64, (len(logits),))
+    sample_rows(logits, legal, drawn_by, choices, log_probs)
 
 
 def greedy(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
