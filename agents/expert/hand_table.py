@@ -2,7 +2,8 @@
 
 Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
 the *canonical* one (`learning/suits.py`) stands for them all. The table (`hand_tables.npz`) has a
-row for each, in order, found by halving. It was made by `experiments/fitting/build_hand_table.py`; `provenance()` says how.
+row for each, in order, found by halving. It was made by `experiments/fitting/build_hand_table.py`;
+`provenance()` says how.
 """
 
 from __future__ import annotations

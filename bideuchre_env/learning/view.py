@@ -1,8 +1,8 @@
 """What a player works out from one observation row: cards as bit masks, the table as numbers.
 
 Everything the agents decide from is here, and what networks are told. What they play for is set
-once, by `new_view`; the rest is filled from the row (and the game's tables) alone. Seats are relative:
-0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
+once, by `new_view`; the rest is filled from the row (and the game's tables) alone. Seats are
+relative: 0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
 """
 
 from __future__ import annotations

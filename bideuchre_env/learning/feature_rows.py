@@ -1,0 +1,336 @@
+"""The kernels that turn observations into the inputs of networks: a list of the inputs that are 1.
+
+Sixty of some four hundred are, so a first layer is best added up from the list; `write_rows` and
+`pack_rows` spread it out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.state import GIVING, NAMING, PLAY
+from bideuchre_env.learning.card_order import BEATS, left_bower, right_bower
+from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, renamed
+from bideuchre_env.learning.view import count, count_held, read_view
+from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS, NO_TRUMP
+from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+
+# fmt: off
+BLOCKS = (
+    "held", "held_pair", "dealer", "calls", "call_strains", "naming", "trumps", "bowers",
+    "side_aces", "side_voids", "phase", "given", "received", "unseen", "unseen_pair", "played",
+    "boss", "near_boss", "beating", "winning_kind", "winning_seat", "led", "after", "voids",
+    "suit_held", "suit_unseen", "bid", "no_trump", "declarer", "ours", "theirs", "missing",
+    "spare",
+)  # in order, of both parts
+# fmt: on
+COUNTED = 8  # values of a count of cards: 0 to 7, 7 standing for more
+ACE_BITS = 15  # the kinds of the four aces
+INVERSE_MAPS = np.argsort(SUIT_MAPS, axis=1)
+"""[symmetry, renamed suit]: the suit."""
+
+
+class FeatureWorkspace(NamedTuple):
+    """What the inputs of a game's decisions are made from; arrays of one row."""
+
+    tables: Array
+    offsets: Array  # of the observation's blocks
+    places: Array  # `features.PLACES`
+    views: Array  # `view.VIEW`, rewritten by each decision
+    active: Array  # int64 (1, size + 1): the inputs that are 1, rewritten by each decision
+
+
+@inline_kernel
+def put_one(active: Array, n: int, at: int) -> int:
+    """Enter an input that is 1; how many there are now."""
+    active[0, n] = at
+    return n + 1
+
+
+@inline_kernel
+def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
+    """Enter a number from 0 to `most`, as one of so many inputs; beyond it, the nearest."""
+    return put_one(active, n, at + min(max(value, 0), most))
+
+
+@kernel
+def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
+    """Enter the kinds of a set, their suits renamed."""
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        n = put_one(active, n, at + (kind & ~3) + SUIT_MAPS[symmetry, kind & 3])
+    return n
+
+
+@kernel
+def put_suits(active: Array, n: int, at: int, suits: int, symmetry: int) -> int:
+    """Enter the suits of a set, renamed."""
+    suits = RENAMED[symmetry, suits & 15]
+    while suits:
+        n = put_one(active, n, at + lowest_bit(suits))
+        suits &= suits - 1
+    return n
+
+
+@inline_kernel
+def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> int:
+    """Enter a strain, its suit renamed; nothing where there is none."""
+    if strain < 0:
+        return n
+    return put_one(active, n, at + strain_map(strain, symmetry))
+
+
+@inline_kernel
+def strain_map(strain: int, symmetry: int) -> int:
+    """The strain with its suit renamed."""
+    return SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else strain
+
+
+@kernel
+def suit_symmetry(hand: int, strain: int) -> int:
+    """The renaming that makes trump, if there is one, the first suit, and the hand the least."""
+    best, least = 0, -1
+    for symmetry in range(len(SUIT_MAPS)):
+        if 0 <= strain < NO_TRUMP and SUIT_MAPS[symmetry, strain] != 0:
+            continue
+        other = renamed(hand, symmetry)
+        if least < 0 or other < least:
+            best, least = symmetry, other
+    return best
+
+
+@kernel
+def active_inputs(observation: Array, rename: bool, work: FeatureWorkspace) -> tuple[int, int]:
+    """Fill view and active inputs from an observation; how many there are, and the symmetry."""
+    t, p, view = work.tables[0], work.places[0], work.views[0]
+    read_view(observation, t, work.offsets[0], view)
+    return list_inputs(observation, t, work.offsets[0], p, view, rename, work.active)
+
+
+@kernel
+def list_inputs(
+    observation: Array, t: Row, o: Row, p: Row, view: Row, rename: bool, active: Array
+) -> tuple[int, int]:
+    """The same from a view that has been read."""
+    symmetry = 0
+    if rename:
+        strain = view.strain if p.cards == 1 else -1
+        symmetry = suit_symmetry(view.held | view.held_pair << COPY_SHIFT, strain)
+    n = put_kinds(active, 0, p.held, view.held, symmetry)
+    if p.held_pair >= 0:
+        n = put_kinds(active, n, p.held_pair, view.held_pair, symmetry)
+    n = put_one(active, n, p.dealer + (max(view.dealer, 0)))
+    for seat in range(N_SEATS):
+        if view.calls[seat] >= 0:
+            n = put_one(active, n, p.calls + seat * (1 + t.n_levels) + view.calls[seat])
+        if p.call_strains >= 0:
+            at = p.call_strains + 5 * seat
+            n = put_strain(active, n, at, view.call_strains[seat], symmetry)
+    if p.cards == 1:
+        n = put_contract(t, p, view, symmetry, active, n)
+        n = put_exchange(observation, t, o, p, view, symmetry, active, n)
+        if view.phase == PLAY:
+            n = put_trick(observation, t, o, p, view, symmetry, active, n)
+        return n, symmetry
+    return put_auction(t, p, view, symmetry, active, n), symmetry
+
+
+@kernel
+def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
+    """Enter what a hand that is to bid holds in every strain."""
+    if view.phase == NAMING:
+        n = put_one(active, n, p.naming)
+    for suit in range(4):
+        place = SUIT_MAPS[symmetry, suit]
+        trumps = count_held(view, t.suit_bits[suit, suit])
+        n = put_number(active, n, p.trumps + place * (t.tricks + 1), trumps, t.tricks)
+        right, left = view.held >> right_bower(suit) & 1, view.held >> left_bower(suit) & 1
+        n = put_one(active, n, p.bowers + 4 * place + right + 2 * left)
+    for strain in range(5):
+        place = 5 * strain_map(strain, symmetry)
+        side = 15 & ~(1 << strain)
+        n = put_one(active, n, p.side_aces + place + popcount(view.held & side & ACE_BITS))
+        voids = 0
+        for suit in range(4):
+            empty = view.held & t.suit_bits[strain, suit] == 0
+            voids += 1 if side >> suit & 1 and empty else 0
+        n = put_one(active, n, p.side_voids + place + voids)
+    return n
+
+
+@kernel
+def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
+    """Enter the contract, and how it stands."""
+    n = put_number(active, n, p.bid, view.level, t.n_levels - 1)
+    n = put_number(active, n, p.declarer, view.declarer, 3)
+    if view.strain == NO_TRUMP:
+        n = put_one(active, n, p.no_trump)
+    ours, theirs = view.tricks_won[0], view.tricks_won[1]
+    n = put_number(active, n, p.ours, ours, t.tricks)
+    n = put_number(active, n, p.theirs, theirs, t.tricks)
+    won = theirs if view.declarer & 1 else ours
+    missing = t.need[max(view.level, 0)] - won
+    n = put_number(active, n, p.missing, missing, t.tricks)
+    left = t.tricks - ours - theirs
+    n = put_number(active, n, p.spare, 1 + left - missing, t.tricks + 1)
+    for suit in range(4):
+        at = COUNTED * SUIT_MAPS[symmetry, suit]
+        bits = t.suit_bits[max(view.strain, 0), suit]
+        n = put_number(active, n, p.suit_held + at, count_held(view, bits), COUNTED - 1)
+        n = put_number(active, n, p.suit_unseen + at, count(view, bits), COUNTED - 1)
+    n = put_kinds(active, n, p.unseen, view.unseen, symmetry)
+    if p.unseen_pair >= 0:
+        n = put_kinds(active, n, p.unseen_pair, view.unseen_pair, symmetry)
+    return n
+
+
+@kernel
+def put_exchange(
+    observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
+) -> int:
+    """Enter the phase, and the cards that were exchanged as far as they are known."""
+    n = put_number(active, n, p.phase, view.phase - GIVING, 2)
+    if p.given >= 0:
+        given = gather_bits(observation, o.discarded, t.kinds, 0)
+        n = put_kinds(active, n, p.given, given, symmetry)
+        n = put_kinds(active, n, p.received, view.received, symmetry)
+    return n
+
+
+@kernel
+def put_trick(
+    observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
+) -> int:
+    """Enter the play so far: the trick on the table, what was played, what our cards can do."""
+    kinds, strain, copies = t.kinds, max(view.strain, 0), t.copies
+    power = 0
+    if view.led >= 0:
+        n = put_one(active, n, p.led + SUIT_MAPS[symmetry, view.led])
+        if view.winning_kind >= 0:
+            n = put_kinds(active, n, p.winning_kind, 1 << view.winning_kind, symmetry)
+            power = t.power[strain, view.led, view.winning_kind]
+        n = put_number(active, n, p.winning_seat, view.winning - 1, 2)
+    else:
+        n = put_one(active, n, p.led + 4)
+    for seat in range(1, N_SEATS):
+        if view.after >> seat & 1:
+            n = put_one(active, n, p.after + seat - 1)
+        n = put_suits(active, n, p.voids + 4 * (seat - 1), view.void[seat], symmetry)
+        first = o.private + o.played + seat * copies * kinds
+        played = gather_bits(observation, first, kinds, 0)
+        n = put_kinds(active, n, p.played + kinds * (seat - 1), played, symmetry)
+    follow = view.held & t.suit_bits[strain, view.led] if view.led >= 0 else 0
+    legal = follow if follow else view.held
+    held = view.held
+    while held:
+        kind = lowest_bit(held)
+        held &= held - 1
+        place = (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
+        above = count(view, BEATS[strain, kind])
+        if above == 0:
+            n = put_one(active, n, p.boss + place)
+        elif above == 1:
+            n = put_one(active, n, p.near_boss + place)
+        if view.led >= 0 and legal >> kind & 1 and t.power[strain, view.led, kind] > power:
+            n = put_one(active, n, p.beating + place)
+    return n
+
+
+@inline_kernel
+def output_of(t: Row, cards: int, symmetry: int, action: int) -> int:
+    """The output that stands for an action of the part, its suit renamed."""
+    if cards == 1:
+        kind = action - t.card_offset
+        return (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
+    if action >= t.trump_offset:
+        return t.trump_offset + strain_map(action - t.trump_offset, symmetry)
+    if action == 0 or t.strains_per_bid == 1:
+        return action
+    strain = (action - 1) % t.strains_per_bid
+    return action - strain + strain_map(strain, symmetry)
+
+
+@inline_kernel
+def action_of(t: Row, cards: int, symmetry: int, output: int) -> int:
+    """The action that an output of the part stands for: the inverse of `output_of`."""
+    if cards == 1:
+        return t.card_offset + (output & ~3) + INVERSE_MAPS[symmetry, output & 3]
+    at = t.trump_offset
+    if output < at:
+        if output == 0 or t.strains_per_bid == 1:
+            return output
+        at = output - (output - 1) % t.strains_per_bid
+    strain = output - at
+    return at + (INVERSE_MAPS[symmetry, strain] if strain < NO_TRUMP else strain)
+
+
+@kernel
+def list_legal(mask: Array, t: Row, cards: int, symmetry: int, legal: Array, i: int) -> None:
+    """Write which outputs are legal to row i of `legal`, int8 (n, O)."""
+    low, high = (t.card_offset, t.n_actions) if cards == 1 else (0, t.card_offset)
+    for action in range(low, high):
+        legal[i, output_of(t, cards, symmetry, action)] = mask[action]
+
+
+@entry_kernel
+def write_rows(
+    observations: Array,
+    masks: Array,
+    rename: bool,
+    inputs: Array,
+    legal: Array,
+    symmetries: Array,
+    work: FeatureWorkspace,
+) -> None:
+    """Rewrite `inputs` float32 (n, F), `legal` int8 (n, O), `symmetries` int64 (n,)."""
+    t, p = work.tables[0], work.places[0]
+    for i in range(len(observations)):
+        n, symmetry = active_inputs(row_of(observations, i), rename, work)
+        for j in range(p.size):
+            inputs[i, j] = 0.0
+        for j in range(n):
+            inputs[i, work.active[0, j]] = 1.0
+        list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
+        symmetries[i] = symmetry
+
+
+@entry_kernel
+def pack_rows(
+    observations: Array,
+    masks: Array,
+    rename: bool,
+    packed: Array,
+    legal: Array,
+    symmetries: Array,
+    work: FeatureWorkspace,
+) -> None:
+    """The same to `packed`, uint8 (n, (F + 7) // 8), the first input the highest bit; zeroed."""
+    t, p = work.tables[0], work.places[0]
+    for i in range(len(observations)):
+        n, symmetry = active_inputs(row_of(observations, i), rename, work)
+        for j in range(n):
+            at = work.active[0, j]
+            packed[i, at >> 3] |= 128 >> (at & 7)
+        list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
+        symmetries[i] = symmetry
+
+
+@entry_kernel
+def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, actions: Array) -> None:
+    """Fill `actions` with what these outputs stand for; all int64 (n,)."""
+    t, p = work.tables[0], work.places[0]
+    for i in range(len(outputs)):
+        actions[i] = action_of(t, p.cards, symmetries[i], outputs[i])
+
+
+@entry_kernel
+def outputs_rows(actions: Array, symmetries: Array, work: FeatureWorkspace, outputs: Array) -> None:
+    """Fill `outputs` with those that stand for these actions; all int64 (n,)."""
+    t, p = work.tables[0], work.places[0]
+    for i in range(len(actions)):
+        outputs[i] = output_of(t, p.cards, symmetries[i], actions[i])

@@ -1,0 +1,262 @@
+"""What a network is told of a decision: 0/1 inputs made from an observation and its mask.
+
+Numbers are one-hot, cards are planes of a bit per kind, and some of what players count is told
+outright: which cards are boss, which beat the trick, how many of a suit are unseen. Suits are
+renamed, so that what is learned of one trump suit holds for all four: trump becomes the first
+suit; among the renamings left over, which keep the colours apart, the one that makes the hand
+least is taken.
+
+A network's outputs are renamed likewise. Those of the part "auction" are the calls, then the five
+strains to name; those of "cards" are the card kinds, to give, to pass or to play. The score is not
+told: what is learned from these inputs is to take points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env._columns import columns
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.feature_rows import (
+    BLOCKS,
+    COUNTED,
+    FeatureWorkspace,
+    actions_rows,
+    outputs_rows,
+    pack_rows,
+    write_rows,
+)
+from bideuchre_env.learning.view import new_view
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, new_rows
+
+VERSION = 1
+"""Of the inputs' meaning: weights say which they were fitted to."""
+PARTS = ("auction", "cards")
+
+
+@dataclass(frozen=True)
+class FeatureBlock:
+    """A named run of inputs."""
+
+    name: str
+    size: int
+    meaning: str
+    parts: tuple[str, ...] = PARTS
+    present: bool = True
+
+
+def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
+    """All blocks in order, as they are in a game of these rules; seats and suits are renamed."""
+    kinds, tricks, levels = rules.kinds, rules.tricks, len(rules.ladder)
+    pair, strained = rules.copies == 2, rules.strain_named == "in_bid"
+    exchange, auction, cards = rules.exchange > 0, ("auction",), ("cards",)
+    n = tricks + 1
+    # fmt: off
+    return (
+        FeatureBlock("held", kinds, "kinds in hand"),
+        FeatureBlock("held_pair", kinds, "kinds in hand twice", present=pair),
+        FeatureBlock("dealer", 4, "seat"),
+        FeatureBlock("calls", N_SEATS * (1 + levels), "by seat: pass, or the bid by level"),
+        FeatureBlock("call_strains", N_SEATS * 5, "by seat: strain of its bid", present=strained),
+        FeatureBlock("naming", 1, "the strain is to be named", auction),
+        FeatureBlock("trumps", 4 * n, "by suit: cards of it in hand, were it trump", auction),
+        FeatureBlock("bowers", 4 * 4, "by suit: neither, right, left, both bowers", auction),
+        FeatureBlock("side_aces", 5 * 5, "by strain: kinds of ace held beside trump", auction),
+        FeatureBlock("side_voids", 5 * 5, "by strain: suits beside trump not held", auction),
+        FeatureBlock("phase", 3, "giving, passing, play", cards),
+        FeatureBlock("given", kinds, "cards given up as declarer", cards, exchange),
+        FeatureBlock("received", kinds, "cards passed from partner to declarer", cards, exchange),
+        FeatureBlock("unseen", kinds, "kinds of which a copy is unseen", cards),
+        FeatureBlock("unseen_pair", kinds, "kinds of which both are unseen", cards, pair),
+        FeatureBlock("played", 3 * kinds, "by other seat: kinds it has played", cards),
+        FeatureBlock("boss", kinds, "held, and none above it in its suit is unseen", cards),
+        FeatureBlock("near_boss", kinds, "held, and one above it in its suit is unseen", cards),
+        FeatureBlock("beating", kinds, "legal, and above the card that wins the trick", cards),
+        FeatureBlock("winning_kind", kinds, "the card that wins the trick", cards),
+        FeatureBlock("winning_seat", 3, "whose card that is: left, partner, right", cards),
+        FeatureBlock("led", 5, "suit led, or we lead", cards),
+        FeatureBlock("after", 3, "seats still to play: left, partner, right", cards),
+        FeatureBlock("voids", 3 * 4, "by other seat: suits it has failed to follow", cards),
+        FeatureBlock("suit_held", 4 * COUNTED, "by suit: cards in hand, 7 for more", cards),
+        FeatureBlock("suit_unseen", 4 * COUNTED, "by suit: cards unseen, 7 for more", cards),
+        FeatureBlock("bid", levels, "the contract's bid by level", cards),
+        FeatureBlock("no_trump", 1, "there is no trump suit", cards),
+        FeatureBlock("declarer", 4, "seat", cards),
+        FeatureBlock("ours", n, "tricks our side has won", cards),
+        FeatureBlock("theirs", n, "tricks the other side has won", cards),
+        FeatureBlock("missing", n, "tricks the declarer's side lacks for its bid", cards),
+        FeatureBlock("spare", n + 1, "tricks it may still lose, from -1 (it is set)", cards),
+    )
+    # fmt: on
+
+
+assert tuple(block.name for block in every_block(Rules(target=1))) == BLOCKS
+
+
+class Written(NamedTuple):
+    """Features of rows, packed: what `numpy.unpackbits` makes inputs of."""
+
+    inputs: Array  # uint8 (n, (F + 7) // 8)
+    legal: Array  # int8 (n, O)
+    symmetries: Array  # int64 (n,)
+
+
+class Features:
+    """The inputs of one part of a game, `size` of them, and its network's `outputs`.
+
+    `str(features)` is a table of the `blocks`; `slices[name]` is where each stands. With
+    `rename=False` every call leaves the suits as they are.
+    """
+
+    version = VERSION
+
+    def __init__(self, rules: Rules, part: str) -> None:
+        if part not in PARTS:
+            raise OptionError(f"part={shown(part)}: one of {', '.join(map(repr, PARTS))}")
+        self.rules, self.part = rules, part
+        every = every_block(rules)
+        self.blocks = tuple(b for b in every if b.present and part in b.parts)
+        stops = np.cumsum([block.size for block in self.blocks]).tolist()
+        self.slices = {
+            block.name: slice(stop - block.size, stop)
+            for block, stop in zip(self.blocks, stops, strict=True)
+        }
+        self.size: int = stops[-1]
+        acts = actions.of(rules)
+        self._n_actions, self._width = acts.n, layout_of(rules).size
+        self.outputs: int = acts.card_offset if part == "auction" else rules.kinds
+        self.places = new_places(self)
+
+    def workspace(self) -> FeatureWorkspace:
+        """What the kernels of `feature_rows` read and write; one for each thread."""
+        return FeatureWorkspace(
+            tables=compile_tables(self.rules),
+            offsets=layout_of(self.rules).offsets,
+            places=self.places,
+            views=new_view(),
+            active=np.zeros((1, self.size + 1), np.int64),
+        )
+
+    def write(
+        self,
+        observations: Array,
+        masks: Array,
+        inputs: Array,
+        legal: Array,
+        symmetries: Array,
+        *,
+        rename: bool = True,
+    ) -> None:
+        """Write rows of inputs, what is legal, and how the suits were renamed, in place.
+
+        `observations` int8 (n, D) and `masks` int8 (n, A) as the environments give them, with a
+        seat to act in this part of the hand; `inputs` float32 (n, size), `legal` int8 (n, outputs)
+        and `symmetries` int64 (n,) are rewritten. Raises `OptionError` for any other arrays.
+        """
+        n = self.check_rows(observations, masks)
+        check("inputs", inputs, np.float32, (n, self.size))
+        check("legal", legal, np.int8, (n, self.outputs))
+        check("symmetries", symmetries, np.int64, (n,))
+        write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
+
+    def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
+        """The same as new arrays, eight inputs to a byte, to keep many rows in memory."""
+        n = self.check_rows(observations, masks)
+        written = Written(
+            np.zeros((n, (self.size + 7) // 8), np.uint8),
+            np.zeros((n, self.outputs), np.int8),
+            np.zeros(n, np.int64),
+        )
+        pack_rows(observations, masks, rename, *written, self.workspace())
+        return written
+
+    def unpack(self, packed: Array) -> Array:
+        """Packed inputs as float32 (n, size)."""
+        return np.unpackbits(packed, axis=1, count=self.size).astype(np.float32)
+
+    def actions(self, outputs: Array, symmetries: Array) -> Array:
+        """The actions, int64 (n,), that these outputs stand for, int64 (n,)."""
+        n = self._checked_choices("outputs", outputs, symmetries, 0, self.outputs)
+        chosen = np.empty(n, np.int64)
+        actions_rows(outputs, symmetries, self.workspace(), chosen)
+        return chosen
+
+    def outputs_of(self, actions: Array, symmetries: Array) -> Array:
+        """The outputs, int64 (n,), that stand for these actions of the part, int64 (n,)."""
+        low = 0 if self.part == "auction" else self._n_actions - self.outputs
+        n = self._checked_choices("actions", actions, symmetries, low, low + self.outputs)
+        found = np.empty(n, np.int64)
+        outputs_rows(actions, symmetries, self.workspace(), found)
+        return found
+
+    def check_rows(self, observations: Array, masks: Array) -> int:
+        """How many rows these are; `OptionError` unless they are observations and masks."""
+        n = len(observations) if isinstance(observations, np.ndarray) else 0
+        check("observations", observations, np.int8, (n, self._width))
+        check("masks", masks, np.int8, (n, self._n_actions))
+        return n
+
+    def _checked_choices(
+        self, name: str, choices: Array, symmetries: Array, low: int, stop: int
+    ) -> int:
+        n = len(choices) if isinstance(choices, np.ndarray) else 0
+        check(name, choices, np.int64, (n,))
+        check("symmetries", symmetries, np.int64, (n,))
+        if n and not (low <= choices.min() and choices.max() < stop):
+            raise OptionError(f"{name}: from {low} to {stop - 1} for the part {self.part!r}")
+        if n and not (symmetries.min() >= 0 and symmetries.max() < 2 * N_SEATS):
+            raise OptionError("symmetries: from 0 to 7")
+        return n
+
+    def __repr__(self) -> str:
+        return f"Features(part={self.part!r}, size={self.size}, outputs={self.outputs})"
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("block", "at", "meaning")]
+        for block in self.blocks:
+            at = self.slices[block.name]
+            rows.append((block.name, f"{at.start}:{at.stop}", block.meaning))
+        return columns(rows, "lll", gap=2)
+
+
+@lru_cache(maxsize=512)
+def features_of(rules: Rules, part: str) -> Features:
+    """The features of a part of a hand, "auction" or "cards"; one for each rules and part."""
+    return Features(rules, part)
+
+
+PLACES = np.dtype(
+    [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("size", np.int32)], align=True
+)
+"""Where each block begins, for kernels; -1 for one that is not there; 1 for the part "cards"."""
+
+
+def new_places(features: Features) -> Array:
+    """The places of the blocks as an array of one record, read-only."""
+    places = new_rows(PLACES, 1)
+    for name in BLOCKS:
+        places[name] = features.slices[name].start if name in features.slices else -1
+    places["cards"], places["size"] = features.part == "cards", features.size
+    places.flags.writeable = False
+    return places
+
+
+def check(name: str, given: object, dtype: type, shape: tuple[int, ...]) -> None:
+    """Raise `OptionError` unless this is a C-contiguous array of the dtype and shape."""
+    expected = f"{name}: a contiguous {np.dtype(dtype)} array of shape {shape} is expected, not "
+    if not isinstance(given, np.ndarray):
+        raise OptionError(expected + type(given).__name__)
+    if given.dtype != dtype or given.shape != shape:
+        raise OptionError(expected + f"{given.dtype} {given.shape}")
+    if not given.flags.c_contiguous:
+        raise OptionError(expected + "one with gaps")

@@ -1,0 +1,197 @@
+"""A small network on 0/1 inputs: two hidden layers, played by kernels and fitted with numpy.
+
+    hidden 1 = leaky(first_bias + inputs @ first)
+    hidden 2 = leaky(second_bias + hidden 1 @ second)
+    outputs  = last_bias + hidden 2 @ last
+
+all in float32, `leaky(x)` being x, or x / 100 where x is negative.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
+from bideuchre_env.learning.features import Features
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
+
+SLOPE = np.float32(0.01)
+_ZERO = np.float32(0.0)
+
+
+class Network(NamedTuple):
+    """The weights of a network, float32, of F inputs, H and K hidden units and O outputs."""
+
+    first: Array  # (F, H)
+    first_bias: Array  # (H,)
+    second: Array  # (H, K)
+    second_bias: Array  # (K,)
+    last: Array  # (K, O)
+    last_bias: Array  # (O,)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Inputs, hidden units of either layer, outputs."""
+        return (*self.first.shape, *self.last.shape)
+
+
+def new_network(
+    inputs: int, hidden: tuple[int, int], outputs: int, rng: np.random.Generator
+) -> Network:
+    """A network to start from: its outputs are all 0."""
+    one, two = hidden
+
+    def drawn(n: int, m: int, spread: float) -> Array:
+        return rng.normal(0.0, spread, (n, m)).astype(np.float32)
+
+    return Network(
+        drawn(inputs, one, np.sqrt(2 / 60)),  # some 60 inputs are 1 at a time
+        np.zeros(one, np.float32),
+        drawn(one, two, np.sqrt(2 / one)),
+        np.zeros(two, np.float32),
+        np.zeros((two, outputs), np.float32),
+        np.zeros(outputs, np.float32),
+    )
+
+
+def checked(network: Network, features: Features) -> Network:
+    """The network, read-only and contiguous, if it fits the features; else `OptionError`.
+
+    Kernels are compiled for read-only weights, and for no others; they check no bounds.
+    """
+    parts = [np.ascontiguousarray(part) for part in network]
+    for name, part in zip(Network._fields, parts, strict=True):
+        if part.dtype != np.float32:
+            raise OptionError(f"{name}: float32 weights are expected, not {part.dtype}")
+        if not np.isfinite(part).all():
+            raise OptionError(f"{name}: weights that are not finite")
+    one, two = (parts[1].shape + parts[3].shape + (0, 0))[:2]
+    wide = (features.size, one), (one,), (one, two), (two,), (two, features.outputs)
+    shapes = (*wide, (features.outputs,))
+    for name, part, shape in zip(Network._fields, parts, shapes, strict=True):
+        if part.shape != shape:
+            raise OptionError(f"{name}: a shape of {shape} is expected, not {part.shape}")
+    views = [part.view() for part in parts]
+    for view in views:
+        view.flags.writeable = False
+    return Network(*views)
+
+
+def leaky(x: Array) -> Array:
+    """x, or x / 100 where it is negative."""
+    return np.maximum(x, SLOPE * x)
+
+
+def forward(network: Network, inputs: Array) -> Array:
+    """The outputs, float32 (n, O), for inputs, float32 (n, F)."""
+    one = leaky(inputs @ network.first + network.first_bias)
+    two = leaky(one @ network.second + network.second_bias)
+    outputs: Array = two @ network.last + network.last_bias
+    return outputs
+
+
+class NetworkWorkspace(NamedTuple):
+    """A network and what it needs to be played by kernels; arrays of one row."""
+
+    features: FeatureWorkspace
+    network: Network
+    one: Array  # float32 (1, H), rewritten by each decision, as all that follow
+    two: Array  # float32 (1, K)
+    outputs: Array  # float32 (1, O)
+
+
+def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
+    """Room for one thread to play a network in; `OptionError` if it does not fit."""
+    fitting = checked(network, features)
+    widths = fitting.shape[1:]
+    one, two, outputs = (np.zeros((1, width), np.float32) for width in widths)
+    return NetworkWorkspace(features.workspace(), fitting, one, two, outputs)
+
+
+def evaluate(
+    network: Network, features: Features, observations: Array, masks: Array
+) -> tuple[Array, Array, Array]:
+    """Outputs, float32 (n, O), which are legal, int8 (n, O), and symmetries, int64 (n,).
+
+    `observations` int8 (n, D) and `masks` int8 (n, A), of decisions of the features' part.
+    """
+    n = features.check_rows(observations, masks)
+    outputs = np.empty((n, features.outputs), np.float32)
+    legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
+    work = network_workspace(network, features)
+    evaluate_rows(observations, masks, work, outputs, legal, symmetries)
+    return outputs, legal, symmetries
+
+
+@entry_kernel
+def evaluate_rows(
+    observations: Array,
+    masks: Array,
+    work: NetworkWorkspace,
+    outputs: Array,
+    legal: Array,
+    symmetries: Array,
+) -> None:
+    """Rewrite `outputs` float32 (n, O), `legal` int8 (n, O) and `symmetries` int64 (n,)."""
+    feature = work.features
+    t, p = feature.tables[0], feature.places[0]
+    for i in range(len(observations)):
+        n, symmetry = active_inputs(row_of(observations, i), True, feature)
+        add_up(n, work)
+        for j in range(outputs.shape[1]):
+            outputs[i, j] = work.outputs[0, j]
+        list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
+        symmetries[i] = symmetry
+
+
+@kernel
+def add_up(n: int, work: NetworkWorkspace) -> None:
+    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers.
+
+    Four rows of weights are added at a time, which halves the time.
+    """
+    net, active = work.network, work.features.active
+    first, one, second, two = net.first, work.one, net.second, work.two
+    width = one.shape[1]
+    for h in range(width):
+        one[0, h] = net.first_bias[h]
+    i = 0
+    while i + 4 <= n:
+        a, b, c, d = active[0, i], active[0, i + 1], active[0, i + 2], active[0, i + 3]
+        for h in range(width):
+            one[0, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
+        i += 4
+    while i < n:
+        a = active[0, i]
+        for h in range(width):
+            one[0, h] += first[a, h]
+        i += 1
+    for h in range(width):
+        one[0, h] = max(one[0, h], SLOPE * one[0, h])
+    add_layer(one, second, net.second_bias, two)
+    for k in range(two.shape[1]):
+        two[0, k] = max(two[0, k], SLOPE * two[0, k])
+    add_layer(two, net.last, net.last_bias, work.outputs)
+
+
+@inline_kernel
+def add_layer(x: Array, weights: Array, bias: Array, out: Array) -> None:
+    """Rewrite `out` (1, m) by `bias + x @ weights`, all float32, `x` (1, n)."""
+    n, m, i = x.shape[1], out.shape[1], 0
+    for j in range(m):
+        out[0, j] = bias[j]
+    while i + 4 <= n:
+        a, b, c, d = x[0, i], x[0, i + 1], x[0, i + 2], x[0, i + 3]
+        for j in range(m):
+            out[0, j] += (a * weights[i, j] + b * weights[i + 1, j]) + (
+                c * weights[i + 2, j] + d * weights[i + 3, j]
+            )
+        i += 4
+    while i < n:
+        for j in range(m):
+            out[0, j] += x[0, i] * weights[i, j]
+        i += 1
