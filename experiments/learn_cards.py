@@ -17,28 +17,18 @@ from __future__ import annotations
 import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
 
 # isort: split
-import shlex
-import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent
 from bideuchre_env.agents.expert.call_network import load_network
-from bideuchre_env.agents.learned.net import MARGIN, NetAgent, calls_of, net_weights
-from bideuchre_env.agents.learned.shipped import network_of
-from bideuchre_env.cli.options import variant_of
-from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.learning.features import Features, features_of
-from bideuchre_env.learning.fitting import Examples, errors_of, fit, joined
-from bideuchre_env.learning.network import Network, evaluate, new_network
+from bideuchre_env.agents.learned.net import MARGIN, NetAgent, net_weights
+from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.fitting import Examples, fit, joined
+from bideuchre_env.learning.network import evaluate, new_network
 from bideuchre_env.learning.pairs import Pairs, Policy, pair_blocks
 from bideuchre_env.learning.sampling import sample
-from bideuchre_env.learning.weights import Weights, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
