@@ -90,16 +90,16 @@ def keep_decisions(
 ) -> int:
     """Add the decisions about to be made to `kept`, which holds `count`; how many it holds then.
 
-    Those of the `wanted` phases, int8 (7,), and of these a random `share`. `state_words` are the
-    states as uint64 (n, W), `made` (n,) counts each row's decisions. The draws of a decision follow
-    from `draws`, the number of its hand (`first` for row 0) and its number in the hand.
+    Those `wanted`, int8 (2, 7), by side and phase, and of these a random `share`. `state_words` are
+    the states as uint64 (n, W), `made` (n,) counts each row's decisions. The draws of a decision
+    follow from `draws`, the number of its hand (`first` for row 0) and its number in the hand.
     """
     for j in range(len(live)):
         i = live[j]
         word = mix(draws + np.uint64(first + i) * GOLDEN)
         word = mix(word + np.uint64(made[i]) * GOLDEN)
         made[i] += 1
-        if wanted[states[i].phase]:
+        if wanted[states[i].turn & 1, states[i].phase]:
             part = float(mix(word ^ _SHARE) >> np.uint64(11)) * 2.0**-53
             if part < share:
                 for k in range(state_words.shape[1]):

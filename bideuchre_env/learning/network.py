@@ -112,6 +112,12 @@ def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
     return NetworkWorkspace(features.workspace(), fitting, one, two, outputs)
 
 
+def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
+    """Room for another thread to play the same network in."""
+    scratch = (np.zeros_like(each) for each in work[2:])
+    return NetworkWorkspace(features.workspace(), work.network, *scratch)
+
+
 def evaluate(
     network: Network, features: Features, observations: Array, masks: Array
 ) -> tuple[Array, Array, Array]:

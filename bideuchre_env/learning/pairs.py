@@ -77,18 +77,23 @@ def pairs(
     phases: Iterable[Phase] = CARDS,
     share: float = 1.0,
     propose: Propose | None = None,
+    opponent: Policy | None = None,
 ) -> Pairs:
     """The pairs of these hands: `hands` of them from the first, or those of a range.
 
     What hand i holds follows from `seed` and i alone; each starts at 0-0, its dealer drawn. Every
     decision of `phases` with more than one legal action gives a pair, or a random `share` of them.
-    The other action is drawn alike from the other legal ones, or by `propose`. A policy that goes
-    by its observations alone gives the same pairs whatever hands are played together.
+    The other action is drawn alike from the other legal ones, or by `propose`. With an `opponent`,
+    the policy has seats 0 and 2 alone, and gives pairs there; the opponent plays the other two, in
+    both lines. Policies that go by observations alone give the same pairs whatever hands are played
+    together.
 
     Raises `OptionError` for arguments that make no sense, and `IllegalActionError` for an action
     that is not legal. For more pairs than fit in memory, see `pair_blocks`.
     """
-    blocks = pair_blocks(policy, rules, hands, seed, phases=phases, share=share, propose=propose)
+    blocks = pair_blocks(
+        policy, rules, hands, seed, phases=phases, share=share, propose=propose, opponent=opponent
+    )
     return Pairs(*map(np.concatenate, zip(*blocks, strict=True)))
 
 
@@ -101,10 +106,11 @@ def pair_blocks(
     phases: Iterable[Phase] = CARDS,
     share: float = 1.0,
     propose: Propose | None = None,
+    opponent: Policy | None = None,
     block: int = BLOCK,
 ) -> Iterator[Pairs]:
     """The same pairs, `block` hands at a time, in new arrays each time."""
-    maker = _Maker(policy, rules, seed, phases, share, propose, block)
+    maker = _Maker(policy, rules, seed, phases, share, propose, opponent, block)
     numbers = _hands(hands)
     return (maker.block(numbers[i : i + block]) for i in range(0, len(numbers), block))
 
@@ -131,20 +137,26 @@ class _Maker:
         phases: Any,
         share: Any,
         propose: Propose | None,
+        opponent: Policy | None,
         block: Any,
     ) -> None:
         if not isinstance(rules, Rules):
             raise OptionError(f"rules={shown(rules)}: a Rules value")
-        if not callable(getattr(policy, "act_rows", None)):
-            raise OptionError(f"policy={shown(policy)}: it has no act_rows(observations, masks)")
+        for name, player in (("policy", policy), ("opponent", opponent or policy)):
+            if not callable(getattr(player, "act_rows", None)):
+                raise OptionError(
+                    f"{name}={shown(player)}: it has no act_rows(observations, masks)"
+                )
         if propose is not None and not callable(propose):
             raise OptionError(f"propose={shown(propose)}: a function, or None")
         if not is_integer(block) or not 1 <= block <= 1 << 20:
             raise OptionError(f"block={shown(block)}: hands at once, from 1 to 1,048,576")
         if seed is None:
             raise OptionError("seed=None: a whole number, for pairs are made to be made again")
-        self.policy, self.rules, self.propose = policy, rules, propose
+        self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
         self.wanted, self.share = _wanted(phases), _share(share)
+        if opponent is not None:
+            self.wanted[1] = 0
         words = np.random.SeedSequence([int(word) for word in split_seed(seed)])
         self.deals, self.draws = words.generate_state(2, np.uint64)
         self.tables, layout = compile_tables(rules), layout_of(rules)
@@ -225,10 +237,22 @@ class _Maker:
             )
             if n == 0:
                 return
-            answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
-            choices = _whole("act_rows", answer, n)
+            choices = self._choices(lines["turn"][live[:n]])
             yield live[:n], choices
             self._carry_out("act_rows", lines, live[:n], choices)
+
+    def _choices(self, seats: Array) -> Array:
+        """What the players choose in the first rows of observations, where these seats act."""
+        n, choices = len(seats), np.empty(len(seats), np.int64)
+        if self.opponent is None:
+            answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
+            return _whole("act_rows", answer, n)
+        for side, player in enumerate((self.policy, self.opponent)):
+            rows = np.flatnonzero(seats & 1 == side)
+            if len(rows):
+                answer = player.act_rows(self.observations[rows], self.masks[rows])
+                choices[rows] = _whole("act_rows", answer, len(rows))
+        return choices
 
     def _carry_out(self, asked: str, lines: Array, live: Array, choices: Array) -> None:
         at = int(carry_out(lines, self.tables, live, choices))
@@ -263,13 +287,13 @@ def _whole(asked: str, answer: Any, n: int) -> Array:
 
 
 def _wanted(phases: Any) -> Array:
-    """1 for every phase whose decisions are asked for, int8 (7,)."""
-    wanted = np.zeros(len(Phase), np.int8)
+    """1 for every phase whose decisions are asked for, of either side, int8 (2, 7)."""
+    wanted = np.zeros((2, len(Phase)), np.int8)
     for phase in phases if isinstance(phases, Iterable) else ():
         if not is_integer(phase) or not 0 <= phase < Phase.DEAL:
             wanted[:] = 0
             break
-        wanted[phase] = 1
+        wanted[:, phase] = 1
     if not wanted.any():
         raise OptionError(f"phases={shown(phases)}: some of Phase.AUCTION to Phase.PLAY")
     return wanted

@@ -19,7 +19,8 @@ BARRIE = variants["barrie_v0"].rules
 class Twin:
     """Hands one at a time: pairs by playing each line from the deal, action by action."""
 
-    def __init__(self, policy, rules, seed, phases):
+    def __init__(self, policy, rules, seed, phases, opponent=None):
+        self.opponent = opponent
         words = np.random.SeedSequence([seed & (1 << 64) - 1, seed >> 64])
         self.high = int(words.generate_state(2, np.uint64)[0])
         self.policy, self.phases = policy, phases
@@ -37,15 +38,23 @@ class Twin:
             if len(told) < len(first):
                 action = first[len(told)]
             else:
-                action = int(self.policy.act_rows(seen[np.newaxis], mask[np.newaxis])[0])
+                theirs = self.opponent and self.seat(name) % 2
+                player = self.opponent if theirs else self.policy
+                action = int(player.act_rows(seen[np.newaxis], mask[np.newaxis])[0])
             told.append((seen.copy(), mask.copy(), name, action))
             self.env.step(action)
         return told, dict(self.env.rewards)
+
+    def seat(self, name):
+        """The seat of a player."""
+        return self.env.possible_agents.index(name)
 
     def pairs(self, hand, others):
         """(observation, mask, chosen, other, gain) of every decision, by the others given."""
         main, points = self.line(hand, [])
         for ply, (seen, mask, name, action) in enumerate(main):
+            if self.opponent and self.seat(name) % 2:
+                continue
             if mask.sum() > 1 and Phase(int(seen[self.phase_of].argmax())) in self.phases:
                 other = next(others)
                 before = [told[3] for told in main[:ply]]
@@ -60,13 +69,21 @@ def same(a, b):
     )
 
 
-@pytest.mark.parametrize("phases", [CARDS, ALL], ids=["cards", "all"])
+@pytest.mark.parametrize(
+    ("phases", "opponent"),
+    [(CARDS, None), (ALL, None), (ALL, ObservationPolicy(8))],
+    ids=["cards", "all", "opponent"],
+)
 @pytest.mark.parametrize("name", VARIANTS)
-def test_pairs_are_those_of_hands_played_one_at_a_time(name, phases):
-    """The same decisions, in the same order, and the same gains, each line played from the deal."""
+def test_pairs_are_those_of_hands_played_one_at_a_time(name, phases, opponent):
+    """The same decisions, in the same order, and the same gains, each line played from the deal.
+
+    Against an opponent, those of seats 0 and 2 alone.
+    """
     rules, policy, seed = variants[name].rules, ObservationPolicy(3), (5 << 64) + 7
-    made = pairs(policy, rules, range(2, 14), seed, phases=phases)
-    twin, others, at = Twin(policy, rules, seed, phases), iter(made.other.tolist()), 0
+    made = pairs(policy, rules, range(2, 14), seed, phases=phases, opponent=opponent)
+    twin = Twin(policy, rules, seed, phases, opponent)
+    others, at = iter(made.other.tolist()), 0
     for hand in range(2, 14):
         for seen, mask, chosen, other, gain in twin.pairs(hand, others):
             assert np.array_equal(made.observations[at], seen)
@@ -245,6 +262,7 @@ class Says:
         ({"seed": 1.5}, "seed=1.5"),
         ({"rules": "cincinnati_v0"}, "rules='cincinnati_v0': a Rules value"),
         ({"policy": "rule"}, "policy='rule': it has no act_rows"),
+        ({"opponent": "rule"}, "opponent='rule': it has no act_rows"),
         ({"phases": ()}, r"phases=\(\): some of Phase.AUCTION"),
         ({"phases": Phase.PLAY}, "phases="),
         ({"phases": [Phase.DEAL]}, "phases="),
