@@ -8,7 +8,6 @@ node dies is computed again elsewhere, and each block has one result: none is lo
 from __future__ import annotations
 
 import hashlib
-from importlib.util import find_spec
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
