@@ -54,5 +54,9 @@ class TableError(BidEuchreError):
     """A file of numbers that the package brings along is missing or damaged."""
 
 
+class WeightsError(BidEuchreError):
+    """A file of weights that is damaged, or was made for another game or another agent."""
+
+
 class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""
