@@ -1,0 +1,1 @@
+"""Players that were trained: networks, played by kernels."""
