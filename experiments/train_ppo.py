@@ -77,7 +77,8 @@ class Args(ScriptArgs):
     decay: float = option(0.9, "lambda of the returns")
     pull: float = option(0.0, "towards a slower copy of the cards' net (MMD); 0 has none")
     past: float = option(0.0, "share of hands in which one side is a past self")
-    forced: float = option(0.3, "share of hands in which one call is forced")
+    forced: float = option(0.08, "share of calls that are forced, any way")
+    alone: float = option(0.2, "share of calls forced to be alone, where that is not far behind")
     warm: float = option(0.3, "temperature of calls at first, in points")
     cool: float = option(0.1, "temperature of calls at last")
     measure: float = option(10.0, "millions of decisions between measurements")
@@ -101,6 +102,7 @@ class Run:
         sizes = {p: (f.size, hidden[p], hidden[p], f.outputs + 1) for p, f in parts.items()}
         self.learner = Learner(sizes, args.seed, device)
         self.batch, self.decisions, self.hands, self.seconds = 0, 0, 0, 0.0
+        self.processor = 0.0
         self.pool: list[dict[str, Weights]] = []
         self.taken = self.measured = 0
         self._resume()
@@ -116,10 +118,10 @@ class Run:
 
     def go(self) -> dict[str, float]:
         """Play a batch and learn from it; what is shown of it."""
-        args, began = self.args, time.perf_counter()
+        args, began, worked = self.args, time.perf_counter(), time.process_time()
         terms = Terms(
-            self.batch, args.seed, self.fade(args.warm, args.cool), args.forced, args.decay,
-            SCALE, args.past,
+            self.batch, args.seed, self.fade(args.warm, args.cool), args.forced, args.alone,
+            args.decay, SCALE, args.past,
         )  # fmt: skip
         step = Step(
             self.fade(args.rate, 0.02 * args.rate), args.clip,
@@ -136,6 +138,7 @@ class Run:
         self.decisions += batch.decisions
         self.hands += batch.hands
         self.seconds += ended - began
+        self.processor += time.process_time() - worked
         if args.past and self.taken < int(2 * POOL * self.progress):
             self.taken = int(2 * POOL * self.progress)
             self.pool = [*self.pool, self.learner.acting()][-POOL:]
@@ -153,7 +156,7 @@ class Run:
 
     def keep(self) -> None:
         """Write the checkpoint and the weights to play by."""
-        numbers = ("batch", "decisions", "hands", "seconds", "taken", "measured")
+        numbers = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
         told = {name: getattr(self, name) for name in numbers} | {"pool": len(self.pool)}
         settings = {name: str(value) for name, value in asdict(self.args).items()}
         write_checkpoint(self.args.out, self.tensors(), told | {"settings": settings})

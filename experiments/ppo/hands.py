@@ -30,6 +30,8 @@ from ppo.sparse import WIDTH
 PARTS = ("auction", "cards")
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
 WIDE = 1.5  # points: how far behind a forced call may look, half of the time
+NEAR = 5.0  # points: where a bid alone is no further behind, it is tried more often
+NEVER = -1e9  # a logit of what is not to be drawn
 PAST, PRESENT = 1, 0
 
 
@@ -151,7 +153,8 @@ class Terms:
     number: int  # of the batch
     seed: int
     temperature: float  # points: how far behind a call may look
-    forced: float  # share of hands in which one call is forced
+    forced: float  # share of calls that are forced
+    alone: float  # share of calls forced to be alone, where that does not look far behind
     decay: float  # lambda
     scale: float  # points that are 1 to the nets
     past: float  # share of hands in which one side is a past self
@@ -211,6 +214,10 @@ class Dealer:
         self.tables = compile_tables(rules)
         self.states = new_states(tables)
         self.parts = {name: Part(rules, name, tables, device) for name in PARTS}
+        acts = actions.of(rules)
+        bids = [bid.alone for bid in rules.ladder for _ in range(acts.strains_per_bid)]
+        self._alone = np.zeros(self.parts["auction"].features.outputs, bool)
+        self._alone[1 : 1 + len(bids)] = bids
         self._following = np.zeros((4 * tables, 2), np.float32)
 
     def play(
@@ -222,7 +229,7 @@ class Dealer:
         seed_rows(self.states, words[0], words[1])
         start_rows(self.states, self.tables, np.full(self.n, -1))
         deal_rows(self.states, self.tables)
-        self._begin(terms, rng, with_past=past is not None)
+        self._begin(terms, with_past=past is not None)
         counts, live = np.array([self.n, 0, 0]), np.arange(self.n)
         auction, cards = self.parts["auction"], self.parts["cards"]
         while True:
@@ -241,15 +248,12 @@ class Dealer:
                 name = part.features.part
                 logits = part.consult(new, nets[name], past[name] if past else None)
                 if part is auction:
-                    logits *= self._sharpness(terms, rng, new)
+                    logits = self._explore(terms, rng, new, logits)
                 chosen = part.choose(new, logits, rng.integers(0, 2**64, dtype=np.uint64))
                 apply_rows(self.states, self.tables, keys >> 2, chosen)
 
-    def _begin(self, terms: Terms, rng: np.random.Generator, with_past: bool) -> None:
-        """Draw where a call is forced, and who plays which side."""
-        chosen = rng.random(self.n) < terms.forced
-        self._forced_at = np.where(chosen, rng.integers(0, AUCTION_DECISIONS, self.n), -1)
-        self._calls = np.zeros(self.n, np.int64)
+    def _begin(self, terms: Terms, with_past: bool) -> None:
+        """Begin with no decisions, and settle who plays which side."""
         players = np.zeros((self.n, 4), np.int8)
         if with_past:
             first = self.n - int(terms.past * self.n)
@@ -261,21 +265,27 @@ class Dealer:
             part.n = 0
             part.forced[:] = False
 
-    def _sharpness(self, terms: Terms, rng: np.random.Generator, new: slice) -> Array:
-        """What the auction net's points are multiplied by to be logits, (n, 1).
+    def _explore(self, terms: Terms, rng: np.random.Generator, new: slice, points: Array) -> Array:
+        """The logits of calls, (n, O), from the auction net's points; enters which are forced.
 
         A forced call is any one, or half of the time any that does not look far behind.
         """
         auction = self.parts["auction"]
-        rows = auction.room.keys[new] >> 2
-        forced = self._calls[rows] == self._forced_at[rows]
-        forced &= auction.players[new] == PRESENT
-        self._calls[rows] += 1
-        auction.forced[new] = forced
-        sharpness = np.full(len(rows), terms.scale / terms.temperature, np.float32)
-        any_call = np.where(rng.random(len(rows)) < 0.5, 0.0, terms.scale / WIDE)
-        sharpness[forced] = any_call[forced]
-        return sharpness[:, None]
+        points = points * np.float32(terms.scale)
+        legal = auction.room.legal[new] != 0
+        present = auction.players[new] == PRESENT
+        draw, kind = rng.random((2, len(points)))
+        forced = present & (draw < terms.forced)
+        logits = points / np.float32(terms.temperature)
+        logits[forced] = points[forced] / np.float32(WIDE)
+        logits[forced & (kind < 0.5)] = 0.0
+        best = np.where(legal, points, NEVER).max(1)
+        alone = np.where(legal & self._alone, points, NEVER)
+        near = present & (alone.max(1) > best - NEAR)
+        near &= (draw >= terms.forced) & (draw < terms.forced + terms.alone)
+        logits[near] = alone[near] / np.float32(WIDE)
+        auction.forced[new] = forced | near
+        return np.ascontiguousarray(logits, np.float32)
 
     def _batch(self, terms: Terms) -> Batch:
         """The decisions of the hands that are over."""
@@ -303,7 +313,7 @@ class Dealer:
         )
 
     def _learned_calls(self) -> Array:
-        """Which calls are learned from: the present self's, none before a forced one of its hand."""
+        """Which calls are learned from: the present self's, none before the last forced one of its hand."""
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]

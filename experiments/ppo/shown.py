@@ -18,7 +18,7 @@ from bideuchre_env._files import write_file
 from ppo.measured import Strength
 
 EVERY = 20  # batches between points of TensorBoard
-OWN = ("decisions", "hands", "batches", "seconds", "boards", "seed")
+OWN = ("decisions", "hands", "batches", "seconds", "processor", "boards", "seed")
 
 
 class Shown:
@@ -82,7 +82,8 @@ class Shown:
 
     def strengths(self, run: Any, boards: int, seed: int, found: Mapping[str, Strength]) -> None:
         """Enter a measurement: a line on the screen, a row of the curve."""
-        own = (run.decisions, run.hands, run.batch, round(run.seconds, 1), boards, seed)
+        clock = round(run.seconds, 1), round(run.processor, 1)
+        own = (run.decisions, run.hands, run.batch, *clock, boards, seed)
         row = {name: str(value) for name, value in zip(OWN, own, strict=True)}
         parts = []
         for who, strength in found.items():
@@ -98,8 +99,8 @@ class Shown:
         table.writeheader()
         table.writerows(self.rows)
         write_file(self.path, text.getvalue())
-        line = f"{run.decisions / 1e6:7.1f} M {run.seconds:6.0f} s  over " + ", ".join(parts)
+        line = f"{run.decisions / 1e6:7.1f} M {run.processor:6.0f} s  over " + ", ".join(parts)
         line += f"; of {last.contracts} contracts {last.made:.0%} made, {last.lone} alone"
         line += f" (theirs {last.their_lone} of {last.their_contracts})"
-        self.bar.console.print(line, markup=False, highlight=False)
+        self.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         self.writer.flush()
