@@ -69,6 +69,12 @@ def parse(name: str) -> tuple[str, dict[str, int | float | str]]:
     return own, {option: number_or_text(value) for option, value in options.items()}
 
 
+def file_of(name: str) -> str | None:
+    """The file an agent is named by, as it is written; None for one that is named otherwise."""
+    match = _FILE.fullmatch(split(name)[0])
+    return match["file"] if match else None
+
+
 def find(own: str) -> Any:
     """What an agent's own name stands for: a class or function that makes one, or an agent.
 

@@ -58,5 +58,9 @@ class WeightsError(BidEuchreError):
     """A file of weights that is damaged, or was made for another game or another agent."""
 
 
+class DivergedError(BidEuchreError):
+    """Training has gone astray: its weights are of no use."""
+
+
 class NotationError(BidEuchreError):
     """A card, strain, call or action name that cannot be parsed."""

@@ -21,6 +21,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.blocks import Batch, Plan, at_once_for, warm_up
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import Stopped
+from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed, options_of
 from bideuchre_env.evaluation.statistics.scores import Scores
@@ -45,7 +46,7 @@ def play(
     games: int = 0,
     sprt: Bounds | None = None,
     seed: int = 0,
-    workers: int = 1,
+    workers: int | RayPool = 1,
     at_once: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -53,8 +54,8 @@ def play(
 
     `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at most.
     `games` is how many whole games; they are played in pairs, so an odd number is rounded up.
-    Board i of seed S is dealt as in self-play. `workers` is how many processes play; the boards
-    are the same for any number. `at_once` boards are played in lock step (what the agents ask for
+    Board i of seed S is dealt as in self-play. `workers` is how many processes play, or a
+    `RayPool` of workers on other machines; the boards are the same for any. `at_once` boards are played in lock step (what the agents ask for
     unless given, see `blocks`). `progress(kind, done, total, decisions)` is called with "boards"
     or "games" as they finish, and once at the start of each.
 
@@ -71,7 +72,8 @@ def play(
     game = variant if isinstance(variant, Variant) else make(variant)
     _check_numbers(boards, games, sprt, workers)
     check_seed(seed, max(boards, (games + 1) // 2))
-    if workers > 1:
+    processors = workers.workers if isinstance(workers, RayPool) else workers
+    if workers != 1:
         packed(Plan(game.rules, (a, b), seed, True, 1))  # before anything is played
     tricks = float(game.rules.tricks)
     test = SequentialTest(sprt, spread=tricks) if sprt else None
@@ -115,7 +117,7 @@ def play(
         seconds=seconds,
         at_once=at_once,
         interrupted=pressed.is_set() or not plans,
-        workers=workers,
+        workers=processors,
         games_asked=games,
         test=test,
         board_rows=hand_rows,
@@ -142,7 +144,7 @@ class _Collector:
         self._test = test
         self._kind, self._per_row, self._progress = kind, per_row, progress
 
-    def play(self, plan: Plan, workers: int, stopped: Stopped) -> None:
+    def play(self, plan: Plan, workers: int | RayPool, stopped: Stopped) -> None:
         """Play until all boards are done, the test has its verdict, or `stopped`."""
         self.warm_up(plan)
         blocks = plan.blocks(self.total)
@@ -200,5 +202,7 @@ def _check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
         raise OptionError(f"sprt={sprt!r}: Bounds(low, high) in points per hand")
     if sprt is not None and not boards:
         raise OptionError("sprt: the test is on boards, give boards=N, how many at most")
+    if isinstance(workers, RayPool):
+        return
     if not is_whole(workers) or not 1 <= workers <= MOST_WORKERS:
         raise OptionError(f"workers={workers!r}: a whole number from 1 to {MOST_WORKERS}")

@@ -1,4 +1,4 @@
-"""Plays the blocks of a match here or in several processes; the boards are the same either way.
+"""Plays the blocks of a match here, in several processes or on Ray; the boards are the same.
 
 The processes are those of `multiprocessing`, each with a pipe. A pool (`concurrent.futures`) hands
 over whole blocks only, which may take minutes, cannot end one under way, and does not know which
@@ -7,38 +7,49 @@ process has died.
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.agents.naming import split
+from bideuchre_env.agents.naming import file_of, split
 from bideuchre_env.errors import AgentError, BidEuchreError, OptionError, WorkerError
 from bideuchre_env.evaluation.blocks import Batch, Plan, Report, play_block, warm_up
+from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import Stopped
+from bideuchre_env.evaluation.ray_pool import RayPool
 
 POLL_SECONDS = 0.1
 
 
 def run_blocks(
-    plan: Plan, blocks: Sequence[range], workers: int, report: Report, stopped: Stopped
+    plan: Plan, blocks: Sequence[range], workers: int | RayPool, report: Report, stopped: Stopped
 ) -> None:
     """Play the blocks until all are done or `stopped`; `report` is called from this thread.
 
+    On Ray a block is reported when it is whole: a block begun anew counts once.
     Raises what an agent's bad choice raises, wherever it was played, and `WorkerError` for a
     process that ends before its time.
     """
+    if isinstance(workers, RayPool):
+        for _, batch in workers.run(whole_block, Work.of(plan), blocks, stopped):
+            report(batch)
+        return
     if workers > 1:
         with started(plan, min(workers, len(blocks))) as processes:
             share(blocks, processes, report, stopped)
@@ -175,6 +186,54 @@ def unpacked(work: bytes) -> Plan:
     registry.registered.update(sent)
     found: Plan = plan
     return found
+
+
+class Work(NamedTuple):
+    """A plan as it is sent to another machine."""
+
+    plan: bytes
+    files: tuple[tuple[str, str], ...]  # agents' files as they are named, and the hash of each
+
+    @classmethod
+    def of(cls, plan: Plan) -> Work:
+        """The plan with what its agents' files hold now; `OptionError` as of `packed`."""
+        named = [file_of(agent) for agent in plan.agents if isinstance(agent, str)]
+        return cls(packed(plan), tuple((file, contents(file)) for file in named if file))
+
+
+@lru_cache(maxsize=2)
+def ready(work: Work) -> Plan:
+    """The plan on a worker of Ray, checked and warmed up, once; `OptionError` for another file."""
+    for file, sent in work.files:
+        if contents(file) != sent:
+            raise OptionError(f"{shown(file)} is another file here: send the same to every node")
+    plan = unpacked(work.plan)
+    plan.seated()  # an older version of a file is read anew
+    warm_up(plan)
+    return plan
+
+
+def whole_block(work: Work, block: range) -> Batch:
+    """All boards of a block at once, on a worker of Ray."""
+    batches: list[Batch] = []
+    play_block(ready(work), block, batches.append, lambda: False)
+    decisions, seconds = (
+        tuple(map(sum, zip(*parts, strict=True)))
+        for parts in zip(*((each.decisions, each.think_seconds) for each in batches), strict=True)
+    )
+    rows = np.zeros(sum(len(each.rows) for each in batches), BOARD)
+    np.concatenate([each.rows for each in batches], out=rows)
+    return Batch(rows, decisions, seconds)
+
+
+def contents(file: str) -> str:
+    """A hash of what an agent's file holds; `OptionError` if it is not there."""
+    try:
+        return hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest()
+    except OSError:
+        raise OptionError(
+            f"there is no file {shown(file)}: on Ray it lies at the same place on every node"
+        ) from None
 
 
 def serve(work: bytes, pipe: Connection) -> None:

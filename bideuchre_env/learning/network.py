@@ -17,7 +17,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import Features
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 SLOPE = np.float32(0.01)
 _ZERO = np.float32(0.0)
@@ -112,6 +112,12 @@ def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
     return NetworkWorkspace(features.workspace(), fitting, one, two, outputs)
 
 
+def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
+    """Room for another thread to play the same network in."""
+    scratch = (np.zeros_like(each) for each in work[2:])
+    return NetworkWorkspace(features.workspace(), work.network, *scratch)
+
+
 def evaluate(
     network: Network, features: Features, observations: Array, masks: Array
 ) -> tuple[Array, Array, Array]:
@@ -150,28 +156,48 @@ def evaluate_rows(
 
 @kernel
 def add_up(n: int, work: NetworkWorkspace) -> None:
-    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers."""
+    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers.
+
+    Four rows of weights are added at a time, which halves the time.
+    """
     net, active = work.network, work.features.active
     first, one, second, two = net.first, work.one, net.second, work.two
-    for h in range(one.shape[1]):
+    width = one.shape[1]
+    for h in range(width):
         one[0, h] = net.first_bias[h]
-    for i in range(n):
-        at = active[0, i]
-        for h in range(one.shape[1]):
-            one[0, h] += first[at, h]
+    i = 0
+    while i + 4 <= n:
+        a, b, c, d = active[0, i], active[0, i + 1], active[0, i + 2], active[0, i + 3]
+        for h in range(width):
+            one[0, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
+        i += 4
+    while i < n:
+        a = active[0, i]
+        for h in range(width):
+            one[0, h] += first[a, h]
+        i += 1
+    for h in range(width):
+        one[0, h] = max(one[0, h], SLOPE * one[0, h])
+    add_layer(one, second, net.second_bias, two)
     for k in range(two.shape[1]):
-        two[0, k] = net.second_bias[k]
-    for h in range(one.shape[1]):
-        x = one[0, h]
-        if x < _ZERO:
-            x *= SLOPE
-        for k in range(two.shape[1]):
-            two[0, k] += x * second[h, k]
-    for j in range(work.outputs.shape[1]):
-        work.outputs[0, j] = net.last_bias[j]
-    for k in range(two.shape[1]):
-        x = two[0, k]
-        if x < _ZERO:
-            x *= SLOPE
-        for j in range(work.outputs.shape[1]):
-            work.outputs[0, j] += x * net.last[k, j]
+        two[0, k] = max(two[0, k], SLOPE * two[0, k])
+    add_layer(two, net.last, net.last_bias, work.outputs)
+
+
+@inline_kernel
+def add_layer(x: Array, weights: Array, bias: Array, out: Array) -> None:
+    """Rewrite `out` (1, m) by `bias + x @ weights`, all float32, `x` (1, n)."""
+    n, m, i = x.shape[1], out.shape[1], 0
+    for j in range(m):
+        out[0, j] = bias[j]
+    while i + 4 <= n:
+        a, b, c, d = x[0, i], x[0, i + 1], x[0, i + 2], x[0, i + 3]
+        for j in range(m):
+            out[0, j] += (a * weights[i, j] + b * weights[i + 1, j]) + (
+                c * weights[i + 2, j] + d * weights[i + 3, j]
+            )
+        i += 4
+    while i < n:
+        for j in range(m):
+            out[0, j] += x[0, i] * weights[i, j]
+        i += 1

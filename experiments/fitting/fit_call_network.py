@@ -65,7 +65,7 @@ from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
-from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.variants import RULES
@@ -86,10 +86,6 @@ AT_ONCE = 20_000
 N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
 
 Player = ExpertAgent | RuleAgent
-
-
-class DivergedError(BidEuchreError):
-    """Training has gone astray: its weights are of no use."""
 
 
 TRIAL = np.dtype(

@@ -162,15 +162,22 @@ def test_the_search_for_circles_finds_them():
 
 
 def test_packaged_code_imports_what_is_declared():
-    """The standard library, the declared dependencies, and itself; numba in one room only."""
+    """The standard library, the declared dependencies, and itself; numba in one room only.
+
+    What is behind an extra is imported late: matplotlib anywhere, ray in one file.
+    """
     declared = re.search(r"\ndependencies = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
     allowed = set(re.findall(r'"([a-z_]+)', declared)) | {*sys.stdlib_module_names, "tomllib"}
-    extra = re.search(r"\nplot = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
-    plotting = set(re.findall(r'"([a-z_]+)', extra))
+    extras = (
+        re.search(rf"\n{extra} = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
+        for extra in ("plot", "ray")
+    )
+    plotting, cluster = (set(re.findall(r'"([a-z_]+)', extra)) for extra in extras)
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
-            if target in FILES or (put_off and top in plotting):
+            late = plotting | (cluster if name == "evaluation.ray_pool" else set())
+            if target in FILES or (put_off and top in late):
                 continue
             assert top in allowed, f"{name} imports {target}"
             assert top != "numba" or room_of(name) == "runtime"
@@ -344,7 +351,9 @@ def test_sources_without_the_link_find_the_agents(tmp_path):
 def test_importing_is_light(name):
     """Importing the package, its rules or its command line does not load numba."""
     module = {"__init__": "bideuchre_env"}.get(name, f"bideuchre_env.{name}")
-    ask = f"import sys, {module}; print(sorted({{'numba', 'matplotlib'}} & set(sys.modules)))"
+    ask = (
+        f"import sys, {module}; print(sorted({{'numba', 'matplotlib', 'ray'}} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

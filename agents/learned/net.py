@@ -1,0 +1,209 @@
+"""The net: the expert's calls and the rule player's cards, put right by what pairs have taught.
+
+A network says of every card how many points it brings, up to a number that all cards share: what
+it has learned from pairs of lines that differ by one card (`learning/pairs.py`). The rule player's
+card is played unless another is better by a margin. The calls are the expert's, their own network
+fitted again to hands in which the cards are played so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert.agent import (
+    WANTED,
+    ExpertAgent,
+    ExpertWorkspace,
+    expert_bid,
+)
+from bideuchre_env.agents.expert.call_network import NETWORK, new_network
+from bideuchre_env.agents.expert.endgame import endgame_card
+from bideuchre_env.agents.learned.shipped import (
+    arrays_of,
+    network_of,
+    shapes_of,
+    shipped_weights,
+)
+from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.agents.rule.agent import legal_choice, rule_card
+from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.feature_rows import list_inputs, output_of
+from bideuchre_env.learning.features import VERSION, features_of
+from bideuchre_env.learning.network import (
+    Network,
+    NetworkWorkspace,
+    add_up,
+    another,
+    network_workspace,
+)
+from bideuchre_env.learning.view import read_view
+from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
+
+KIND = "net"
+MARGIN = 0.1
+"""Points by which a card must be better than the rule player's."""
+VETO = 0.4
+"""Points by which the network may find a card worse that the search of the last tricks asks for."""
+NO_SEARCH = (0,) * len(WANTED)
+
+
+class NetWorkspace(NamedTuple):
+    """What the net decides by in one game, and room to do it in."""
+
+    expert: ExpertWorkspace
+    cards: NetworkWorkspace
+    margin: float
+    veto: float
+
+
+class NetAgent(RowAgent):
+    """Learned cards and the expert's calls; deterministic, so `seed` changes nothing.
+
+    It bids to win the game, by the score; with `goal="points"`, for the points of each hand. Cards
+    are played for points. `weights` is a file of weights instead of the package's own. With
+    `search` the last tricks are searched as the expert does, and a card found so is played unless
+    the network puts it `veto` points behind its own. `margin` is how much better than the rule
+    player's a card must be.
+    """
+
+    name = KIND
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int | None = None,
+        weights: str | Path | Weights | None = None,
+        search: bool = False,
+        margin: float = MARGIN,
+        veto: float = VETO,
+        goal: Goal = "game",
+    ) -> None:
+        super().__init__(rules)
+        for name, points in (("margin", margin), ("veto", veto)):
+            if type(points) not in (int, float) or not 0 <= points <= 100:
+                raise OptionError(f"{name}={shown(points)}: points from 0 to 100")
+        if not isinstance(search, bool):
+            raise OptionError(f"search={shown(search)}: True or False")
+        found = weights_for(rules, weights)
+        self.margin, self.veto, self.goal = float(margin), float(veto), goal
+        self._expert = ExpertAgent(
+            rules,
+            seed=seed,
+            network=calls_of(found),
+            wanted=WANTED if search else NO_SEARCH,
+            goal=goal,
+        )
+        self.made = dict(found.metadata)
+        self._cards = network_workspace(network_of(found, "cards"), features_of(rules, "cards"))
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """A legal action for every row; int64 (n,)."""
+        return self._fill(net_rows, observations, action_masks, self.workspace())
+
+    def workspace(self) -> NetWorkspace:
+        """A new workspace, so that whoever shares an agent shares no decision."""
+        cards = another(self._cards, features_of(self.rules, "cards"))
+        return NetWorkspace(self._expert.workspace(), cards, self.margin, self.veto)
+
+
+def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
+    """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
+    if weights is None:
+        found = shipped_weights(KIND, rules, VERSION)
+    elif isinstance(weights, Weights):
+        found = weights
+    elif isinstance(weights, str | Path):
+        found = read_weights(weights)
+    else:
+        raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
+    features = features_of(rules, "cards")
+    shapes = dict(shapes_of("cards", features.size, features.outputs))
+    shapes |= {f"calls.{name}": form.shape for name, form in _CALLS.items()}
+    check_weights(found, made_for(KIND, rules, VERSION), shapes)
+    return found
+
+
+_CALLS: dict[str, Array] = {
+    name: np.atleast_1d(new_network()[name][0]) for name in NETWORK.names or ()
+}
+
+
+def calls_of(weights: Weights) -> Array:
+    """The network of the expert's auction in these weights: one `NETWORK` record."""
+    network = new_network()
+    for name in _CALLS:
+        array = weights.arrays[f"calls.{name}"]
+        network[name][0] = array if network[name][0].shape else array[0]
+    return network
+
+
+def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]) -> Weights:
+    """Weights of these networks; `made` says how they came about."""
+    arrays: dict[str, Any] = arrays_of(cards, "cards")
+    for name in _CALLS:
+        arrays[f"calls.{name}"] = np.atleast_1d(calls[name][0]).astype(np.float32)
+    return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})
+
+
+@entry_kernel
+def net_rows(observations: Array, masks: Array, work: NetWorkspace, choices: Array) -> None:
+    """Fill `choices` with the net's action for every row."""
+    for i in range(len(observations)):
+        choices[i] = net_decision(row_of(observations, i), row_of(masks, i), work)
+
+
+@kernel
+def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
+    """The net's action for one observation, legal whatever stands in it."""
+    expert = work.expert
+    t, view = expert.tables[0], expert.views[0]
+    read_view(observation, t, expert.offsets[0], view)
+    if view.phase == AUCTION or view.phase == NAMING:
+        choice = expert_bid(view, mask, t, expert.learned, expert.scratch[0], expert.calls[0])
+    else:
+        legal = gather_bits(mask, t.card_offset, t.kinds, 0)
+        card = rule_card(view, t, legal)
+        if legal & (legal - 1):
+            card = net_card(observation, legal, card, work)
+        choice = t.card_offset + card
+    return legal_choice(choice, mask, t)
+
+
+@kernel
+def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
+    """The card to give up, to pass or to play, where the rule player's is `card`."""
+    expert, features = work.expert, work.cards.features
+    t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
+    p, points = features.places[0], work.cards.outputs
+    n, symmetry = list_inputs(observation, t, o, p, view, True, features.active)
+    add_up(n, work.cards)
+    best, left = card, legal
+    least = points_of(t, points, symmetry, card) + work.margin
+    while left:
+        kind = lowest_bit(left)
+        left &= left - 1
+        worth = points_of(t, points, symmetry, kind)
+        if kind != card and worth > least:
+            best, least = kind, worth
+    if view.phase != PLAY:
+        return best
+    searched = endgame_card(view, t, expert.deals[0], legal, best)
+    behind = points_of(t, points, symmetry, best) - points_of(t, points, symmetry, searched)
+    return best if behind > work.veto else searched
+
+
+@inline_kernel
+def points_of(t: Any, points: Array, symmetry: int, kind: int) -> float:
+    """What the network says of a card, of its outputs (1, O)."""
+    return float(points[0, output_of(t, 1, symmetry, t.card_offset + kind)])

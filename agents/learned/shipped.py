@@ -1,0 +1,60 @@
+"""Which file of weights is for which game, and weights as networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.network import Network
+from bideuchre_env.learning.weights import Weights, made_for, read_weights
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+DATA = "bideuchre_env.agents.data"
+
+
+@lru_cache(maxsize=64)
+def shipped_weights(kind: str, rules: Rules, version: int) -> Weights:
+    """The package's own weights of a kind of agent for these rules.
+
+    A game that is no variant takes those of the variant it shares deck and bids with. Raises
+    `OptionError` where there are none.
+    """
+    for name, variant in RULES.items():
+        if made_for(kind, variant, version) == made_for(kind, rules, version):
+            found = file_of(kind, name)
+            if found.is_file():
+                return read_weights(found)
+    known = [name for name in RULES if file_of(kind, name).is_file()]
+    raise OptionError(
+        f"agent {kind!r} has no weights for these rules, whose deck and bids are those of none of "
+        f"{', '.join(known)}: weights=FILE takes your own"
+    )
+
+
+def file_of(kind: str, variant: str) -> Traversable:
+    """Where the weights of a kind of agent for a variant lie, if they do."""
+    return resources.files(DATA).joinpath(f"{kind}-{variant}.safetensors")
+
+
+def network_of(weights: Weights, part: str) -> Network:
+    """The network whose arrays are called `PART.first` and so on."""
+    return Network(*(weights.arrays[f"{part}.{name}"] for name in Network._fields))
+
+
+def arrays_of(network: Network, part: str) -> dict[str, object]:
+    """The arrays of a network by those names."""
+    return {f"{part}.{name}": array for name, array in network._asdict().items()}
+
+
+def shapes_of(part: str, inputs: int, outputs: int) -> Mapping[str, tuple[int | str, ...]]:
+    """The shapes of those arrays; a word stands for any length."""
+    one, two = f"{part} one", f"{part} two"
+    shapes = (inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)
+    return {f"{part}.{name}": s for name, s in zip(Network._fields, shapes, strict=True)}

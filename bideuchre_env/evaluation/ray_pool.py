@@ -1,0 +1,340 @@
+"""Work on every processor of a Ray cluster, or of this machine: blocks go out, results come back.
+
+The one file that imports Ray, and only when a pool is opened. A block is what a function makes of
+a value all blocks share and of the block itself, whoever computes it; so a block whose worker or
+node dies is computed again elsewhere, and each block has one result: none is lost or counted twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+import logging
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from bideuchre_env._checks import typed
+from bideuchre_env.agents.loading import in_one_line
+from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
+
+Shared = TypeVar("Shared")
+Block = TypeVar("Block")
+Answer = TypeVar("Answer")
+
+NEEDS_RAY = 'playing on Ray needs ray: pip install "bideuchre_env[ray]"'
+ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
+TRIES = 5
+"""How often a block is computed again after its worker or node has died."""
+POLL_SECONDS = 0.1
+CONNECT_SECONDS = 5.0
+STORE_BYTES = 512 << 20  # what Ray started here keeps of results; its own choice is a third of all
+_AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+_ADDRESS = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
+_LONGEST_FOLDER = 40  # Ray puts sockets deep into it, and their paths have at most 107 letters
+
+
+class RayPool:
+    """Workers on Ray, for `match.play(workers=pool)` and for whatever is cut into blocks.
+
+    `address` is host:port of a cluster that this machine is a node of, "auto" for the one that runs
+    here, "local" for one that is started for this pool alone and ends with it, or ray://host:port.
+    None is the cluster of RAY_ADDRESS or the one that runs here, or else "local". A program that
+    has called `ray.init` gives no address: the pool uses what is there, and leaves it open.
+
+    It is a context manager. Raises `OptionError` without ray, and for an address of no cluster.
+    """
+
+    def __init__(self, address: str | None = None) -> None:
+        self._ray = _import_ray()
+        self._folder: str | None = None
+        self._auth: list[str] = []
+        self._begun = not self._ray.is_initialized()
+        self._open = True
+        if not self._begun:
+            if address is not None:
+                raise OptionError(f"ray address {typed(address)}: this program is on Ray already")
+            return
+        try:
+            self._connect(_checked(address))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> RayPool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def workers(self) -> int:
+        """How many processors the cluster has now."""
+        return int(self._running().cluster_resources().get("CPU", 0))
+
+    def run(
+        self,
+        function: Callable[[Shared, Block], Answer],
+        shared: Shared,
+        blocks: Iterable[Block],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Iterator[tuple[int, Answer]]:
+        """(number, `function(shared, block)`) of each block, as they are done, until `stopped`.
+
+        The first blocks go out at once, before the first result is asked for. `function` is one of
+        a module that the workers can import, `shared` is sent to each node once. What is under way
+        is given up when the iterator is closed. Raises what the function raises if that is a
+        `BidEuchreError`, and `WorkerError` for what else goes wrong.
+        """
+        flight = _Flight(self._running(), function, shared, blocks)
+        flight.fill(self.workers)
+        return self._results(flight, stopped)
+
+    def in_order(
+        self,
+        function: Callable[[Shared, Block], Answer],
+        shared: Shared,
+        blocks: Iterable[Block],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Answer]:
+        """The results of `run` in the order of the blocks; those before the first that is missing.
+
+        Results that come early wait here.
+        """
+        results, waiting, due = self.run(function, shared, blocks, stopped), {}, 0
+        for number, result in results:
+            waiting[number] = result
+            while due in waiting:
+                yield waiting.pop(due)
+                due += 1
+
+    def close(self) -> None:
+        """Leave the cluster, or end the one that was started here; twice does no harm."""
+        if self._open and self._begun:
+            with suppress(Exception):  # it may have ended by itself
+                self._ray.shutdown(wait_for_processes=True)
+        self._open = False
+        for name in self._auth:
+            os.environ.pop(name, None)
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _running(self) -> Any:
+        if not self._open or not self._ray.is_initialized():
+            raise OptionError("this pool of workers on Ray is closed")
+        return self._ray
+
+    def _connect(self, address: str | None) -> None:
+        if address not in (None, "local"):
+            self._init(address, address=address)
+            return
+        if address is None:
+            with suppress(ConnectionError), _sigterm_kept():
+                self._ray.init("auto", **_QUIET)
+                return
+        self._start()
+
+    def _start(self) -> None:
+        """Start Ray on this machine, for this program alone: nobody else has the token."""
+        place = tempfile.gettempdir()
+        if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
+            place = "/tmp"
+        self._folder = tempfile.mkdtemp(prefix="ray-", dir=place)
+        if not any(name in os.environ for name in _AUTH):
+            os.environ["RAY_AUTH_TOKEN"] = _token()
+            self._auth = ["RAY_AUTH_MODE", "RAY_AUTH_TOKEN"]  # Ray sets the first one itself
+        self._init(
+            "local",
+            address="local",
+            include_dashboard=False,
+            object_store_memory=STORE_BYTES,
+            _temp_dir=self._folder,
+        )
+
+    def _init(self, shown: str | None, **options: Any) -> None:
+        try:
+            with _sigterm_kept():
+                self._ray.init(**options, **_QUIET)
+        except (Exception, SystemExit) as error:  # it ends the program where nobody answers
+            raise OptionError(f"ray address {typed(shown)}: {in_one_line(error)}") from None
+
+    def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
+        try:
+            while flight.waiting and not stopped():
+                for number, result in flight.landed():
+                    yield number, result
+                    if stopped():
+                        return
+                flight.fill(self.workers)
+        finally:
+            flight.give_up()
+
+
+_QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+
+
+class _Flight:
+    """Blocks that are under way: Ray's promise of a result, and the number of its block."""
+
+    def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
+        self._ray, self._blocks = ray, enumerate(blocks)
+        self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
+        self._common = ray.put((function, shared)), Sender.here()
+        self.waiting: dict[Any, int] = {}
+
+    def fill(self, workers: int) -> None:
+        """Send blocks until each worker has one, and another one to go on with."""
+        for _ in range(max(2, 2 * workers) - len(self.waiting)):
+            following = next(self._blocks, None)
+            if following is None:
+                return
+            number, block = following
+            self.waiting[self._call.remote(*self._common, block)] = number
+
+    def landed(self) -> Iterator[tuple[int, Any]]:
+        """The results that have come in a tenth of a second; each leaves the flight."""
+        done, _ = self._ray.wait(
+            list(self.waiting), num_returns=len(self.waiting), timeout=POLL_SECONDS
+        )
+        for promise in done:
+            result = self._result(promise)
+            if isinstance(result, BidEuchreError):
+                raise result
+            yield self.waiting.pop(promise), result
+
+    def _result(self, promise: Any) -> Any:
+        try:
+            return self._ray.get(promise)
+        except self._ray.exceptions.RayTaskError as error:  # it did not even begin
+            why = in_one_line(error.cause) if isinstance(error.cause, Exception) else str(error)
+            raise WorkerError(f"a worker on Ray cannot begin: {' '.join(why.split())}") from None
+        except self._ray.exceptions.RayError as error:
+            why = " ".join(str(error).split())[:300]
+            number = self.waiting[promise] + 1
+            raise WorkerError(
+                f"block {number} was given up on Ray after {TRIES + 1} tries: "
+                f"{type(error).__name__}: {why}"
+            ) from None
+
+    def give_up(self) -> None:
+        """End what is under way, so that the processors are free."""
+        for promise in self.waiting:
+            with suppress(Exception):
+                self._ray.cancel(promise, force=True)
+        self.waiting.clear()
+
+
+class Sender(NamedTuple):
+    """What a worker has to share with the program that sends it blocks."""
+
+    folder: str
+    sources: str
+
+    @classmethod
+    def here(cls) -> Sender:
+        """Of this process."""
+        return cls(os.getcwd(), sources())
+
+    def prepare(self) -> None:
+        """Work in the same folder, if it is there; `WorkerError` for other sources of the package.
+
+        Files that agents are named by are found from there.
+        """
+        if self.sources != sources():
+            raise WorkerError(
+                f"{socket.gethostname()} has other sources of bideuchre_env: "
+                "install the same on every node"
+            )
+        with suppress(OSError):
+            os.chdir(self.folder)
+
+
+@lru_cache(maxsize=1)
+def sources() -> str:
+    """A hash of the package as it is installed here: its code and its agents' numbers."""
+    digest, package = hashlib.sha256(), Path(__file__).resolve().parents[1]
+    spec = find_spec("bideuchre_env.agents")
+    agents = Path(spec.origin or "").resolve().parent if spec else package
+    for folder in (package, agents):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".npz", ".safetensors") and path.is_file():
+                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def call(common: tuple[Callable[[Any, Any], Any], Any], sender: Sender, block: Any) -> Any:
+    """What a block comes to, on a worker; an error is a result, too."""
+    function, shared = common
+    try:
+        sender.prepare()
+        return function(shared, block)
+    except OptionError as error:
+        return OptionError(f"{error} (on a worker of Ray, {socket.gethostname()})")
+    except BidEuchreError as error:
+        return error
+    except (Exception, SystemExit) as error:
+        return WorkerError(f"on a worker of Ray, {socket.gethostname()}: {in_one_line(error)}")
+
+
+@lru_cache(maxsize=1)
+def _token() -> str:
+    """What programs on a Ray that is started here prove themselves by; Ray would keep it at home.
+
+    One for this process: Ray reads it once.
+    """
+    return secrets.token_hex(32)
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError:
+        raise OptionError(NEEDS_RAY) from None
+    return ray
+
+
+def _checked(address: str | None) -> str | None:
+    """The address, or that of RAY_ADDRESS; `OptionError` unless something answers there.
+
+    Ray itself takes two minutes to find that nobody does.
+    """
+    if address is None or address == "auto":
+        address = os.environ.get("RAY_ADDRESS") or address
+    if address in (None, "auto", "local"):
+        return address
+    parsed = (
+        _ADDRESS.fullmatch(address.removeprefix("ray://")) if isinstance(address, str) else None
+    )
+    if parsed is None:
+        raise OptionError(f"ray address {typed(address)}: {ADDRESSES}")
+    try:
+        place = parsed["host"].strip("[]"), int(parsed["port"])
+        socket.create_connection(place, CONNECT_SECONDS).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = in_one_line(error)
+        raise OptionError(f"ray address {typed(address)}: nobody answers there ({why})") from None
+    return address
+
+
+@contextmanager
+def _sigterm_kept() -> Iterator[None]:
+    """Ray takes SIGTERM for itself when it connects: it is given back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)

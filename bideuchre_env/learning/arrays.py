@@ -1,0 +1,35 @@
+"""Checks of the arrays that callers hand to kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import OptionError
+
+
+def check_array(
+    name: str, given: Any, dtype: Any, shape: tuple[int, ...], *, written: bool = False
+) -> None:
+    """Raise `OptionError` unless this is such an array, in C order (-1: any length).
+
+    One that is to be `written` has to be writable.
+    """
+    wanted = np.dtype(dtype)
+    lengths = ", ".join("any" if n < 0 else str(n) for n in shape) + "," * (len(shape) == 1)
+    expected = f"{name}: a numpy array of {wanted} and shape ({lengths}) is expected, not "
+    if not isinstance(given, np.ndarray):
+        raise OptionError(expected + shown(given))
+    fits = given.ndim == len(shape) and all(
+        n in (-1, m) for n, m in zip(shape, given.shape, strict=True)
+    )
+    if given.dtype != wanted or not fits:
+        raise OptionError(f"{expected}{given.dtype} {given.shape}")
+    if not given.flags.c_contiguous:
+        raise OptionError(
+            f"{name}: its rows do not follow each other: np.ascontiguousarray({name})"
+        )
+    if written and not given.flags.writeable:
+        raise OptionError(f"{name}: it is written to, and this one is read-only")

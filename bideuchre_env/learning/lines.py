@@ -1,0 +1,130 @@
+"""Kernels that play lines in lock step: forced moves, decisions, positions kept to branch from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.state import AUCTION
+from bideuchre_env.core.step import apply, is_legal, legal_bits, pick_legal, write_mask
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
+
+_SHARE = np.uint64(0xD6E8FEB86659FD93)  # tells the draw of who is kept from that of an action
+
+
+class Kept(NamedTuple):
+    """Decisions of lines in lock step, as they were before they were made."""
+
+    states: Array  # uint64 (m, W): the rows, as words
+    rows: Array  # int64 (m,): which line
+    chosen: Array  # int64 (m,)
+    words: Array  # uint64 (m,): 64 random bits of the decision's own
+
+
+@inline_kernel
+def play_forced(s: Row, t: Row) -> int:
+    """Carry out moves while there is only one; the legal bits then, 0 when the hand is over."""
+    bits = legal_bits(s, t)
+    while bits and bits & (bits - 1) == 0:
+        if s.phase == AUCTION and bits > 1 and t.strains_per_bid > 1:
+            break  # one bid, and a choice of strains
+        apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
+        bits = legal_bits(s, t)
+    return bits
+
+
+@entry_kernel
+def next_decisions(
+    states: Array, tables: Array, offsets: Array, live: Array, observations: Array, masks: Array
+) -> int:
+    """Play every row of `live`, int64 (m,), on to its next decision; how many come to one.
+
+    They move to the front of `live`, and what the seat to act of `live[j]` sees and may do is
+    written to row j of `observations` (>= m, D) and `masks` (>= m, A). Moves that are the only
+    legal ones are carried out.
+    """
+    t, count = tables[0], 0
+    for j in range(len(live)):
+        s = states[live[j]]
+        bits = play_forced(s, t)
+        if bits:
+            live[count] = live[j]
+            encode(s, t, offsets[0], s.turn, row_of(observations, count))
+            write_mask(t, s.phase, bits, row_of(masks, count))
+            count += 1
+    return count
+
+
+@entry_kernel
+def carry_out(states: Array, tables: Array, live: Array, choices: Array) -> int:
+    """Carry out `choices[j]`, any int64, in row `live[j]`; the first illegal j, or -1.
+
+    Where one is illegal nothing is carried out.
+    """
+    t = tables[0]
+    for j in range(len(live)):
+        if not is_legal(states[live[j]], t, choices[j]):
+            return j
+    for j in range(len(live)):
+        apply(states[live[j]], t, choices[j])
+    return -1
+
+
+@entry_kernel
+def keep_decisions(
+    states: Array,
+    state_words: Array,
+    live: Array,
+    choices: Array,
+    made: Array,
+    first: int,
+    draws: Word,
+    wanted: Array,
+    share: float,
+    kept: Kept,
+    count: int,
+) -> int:
+    """Add the decisions about to be made to `kept`, which holds `count`; how many it holds then.
+
+    Those `wanted`, int8 (2, 7), by side and phase, and of these a random `share`. `state_words` are
+    the states as uint64 (n, W), `made` (n,) counts each row's decisions. The draws of a decision
+    follow from `draws`, the number of its hand (`first` for row 0) and its number in the hand.
+    """
+    for j in range(len(live)):
+        i = live[j]
+        word = mix(draws + np.uint64(first + i) * GOLDEN)
+        word = mix(word + np.uint64(made[i]) * GOLDEN)
+        made[i] += 1
+        if wanted[states[i].turn & 1, states[i].phase]:
+            part = float(mix(word ^ _SHARE) >> np.uint64(11)) * 2.0**-53
+            if part < share:
+                for k in range(state_words.shape[1]):
+                    kept.states[count, k] = state_words[i, k]
+                kept.rows[count] = i
+                kept.chosen[count] = choices[j]
+                kept.words[count] = word
+                count += 1
+    return count
+
+
+@entry_kernel
+def draw_others(masks: Array, chosen: Array, words: Array, others: Array) -> None:
+    """Fill `others` (m,), int64, each with a legal action but the chosen one, all alike.
+
+    Two actions at least are legal in each row of `masks`, int8 (m, A); `words` uint64 (m,) are
+    what is drawn by.
+    """
+    for j in range(len(masks)):
+        n = 0
+        for action in range(masks.shape[1]):
+            n += masks[j, action]
+        left = int((words[j] >> np.uint64(32)) * np.uint64(n - 1) >> np.uint64(32))
+        for action in range(masks.shape[1]):
+            if masks[j, action] and action != chosen[j]:
+                if left == 0:
+                    others[j] = action
+                left -= 1

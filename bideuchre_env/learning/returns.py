@@ -1,0 +1,131 @@
+"""Lambda-returns of four seats that take turns: each from its own decisions, rewards and values.
+
+A seat's reward for a decision is all that it is paid until its next own decision, or the end of the
+episode; what it bootstraps from is its own value there. Other seats' values and other episodes
+never come in. `gamma` and `lambda_` count a seat's own decisions, not the table's.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.arrays import check_array
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.jit import Array, entry_kernel
+
+
+class Returns(NamedTuple):
+    """What decisions came to, all (T, n): by step and row."""
+
+    returns: Array  # float32: what the acting seat got from there on
+    advantages: Array  # float32: the same less its value
+    complete: Array  # bool: a decision, whose return is known
+
+
+def lambda_returns(
+    seats: Array,
+    rewards: Array,
+    ended: Array,
+    values: Array,
+    bootstrap: Array | None = None,
+    *,
+    gamma: float = 1.0,
+    lambda_: float = 0.95,
+) -> Returns:
+    """The returns of T steps of n rows, as `vec` goes through them; new arrays.
+
+    - `seats` int8 (T, n): who acted, -1 where nobody's decision counts (a forced move, a frozen
+      opponent): there is no return there, and what it pays goes to earlier decisions;
+    - `rewards` float32 (T, n, 4), by seat, and `ended` bool (T, n): as `step` gave them after that
+      action, `ended` being terminated or truncated;
+    - `values` float32 (T, n): what the acting seat thought its decision worth, in its own rewards;
+      what stands where `seats` is -1 does not matter;
+    - `bootstrap` float32 (n, 4): for each seat what its next own decision after step T - 1 is worth
+      in the episode that goes on there. NaN, or None for all, says that it is not known: then the
+      seat's last decision in that episode is not complete, its return is its value, and the ones
+      before it bootstrap from that.
+
+    An episode that ends pays nothing more, cut short or not. Raises `OptionError` for arrays of
+    another kind, seats that are none, numbers that are not finite, and `gamma` or `lambda_` outside
+    0 to 1.
+    """
+    check_array("seats", seats, np.int8, (-1, -1))
+    check_array("rewards", rewards, np.float32, (*seats.shape, N_SEATS))
+    check_array("ended", ended, np.bool_, seats.shape)
+    check_array("values", values, np.float32, seats.shape)
+    if bootstrap is None:
+        bootstrap = np.full((seats.shape[1], N_SEATS), np.nan, np.float32)
+    check_array("bootstrap", bootstrap, np.float32, (seats.shape[1], N_SEATS))
+    odd = np.argwhere((seats < -1) | (seats >= N_SEATS))
+    if len(odd):
+        t, i = odd[0]
+        raise OptionError(f"seats[{t}, {i}]: {seats[t, i]} is no seat from 0 to 3, nor -1")
+    if not np.isfinite(rewards).all() or np.isinf(bootstrap).any():
+        raise OptionError("rewards and bootstrap: some number is not finite")
+    if not (np.isfinite(values) | (seats < 0)).all():
+        raise OptionError("values: the value of some decision is not finite")
+    made = Returns(
+        returns=np.zeros(seats.shape, np.float32),
+        advantages=np.zeros(seats.shape, np.float32),
+        complete=np.zeros(seats.shape, np.bool_),
+    )
+    carried = np.zeros((3, seats.shape[1], N_SEATS))
+    carried[NEXT_VALUE] = bootstrap
+    rates = _rate("gamma", gamma), _rate("lambda_", lambda_)
+    return_rows(seats, rewards, ended, values, carried, *rates, made)
+    return made
+
+
+def _rate(name: str, rate: Any) -> float:
+    number = isinstance(rate, Real) and not isinstance(rate, bool)
+    if not number or not 0 <= float(rate) <= 1:
+        raise OptionError(f"{name}={shown(rate)}: from 0 to 1")
+    return float(rate)
+
+
+# What goes from step to step, backwards, by row and seat: [these, n, 4].
+NEXT_VALUE, NEXT_ADVANTAGE, PAID = range(3)
+
+
+@entry_kernel
+def return_rows(
+    seats: Array,
+    rewards: Array,
+    ended: Array,
+    values: Array,
+    carried: Array,
+    gamma: float,
+    lambda_: float,
+    made: Returns,
+) -> None:
+    """`lambda_returns` of sound arrays; `carried`, float64 (3, n, 4), is used up.
+
+    A seat's next value is NaN where it is not known.
+    """
+    steps, n = seats.shape
+    for t in range(steps - 1, -1, -1):
+        for i in range(n):
+            for seat in range(N_SEATS):
+                if ended[t, i]:
+                    for part in range(3):
+                        carried[part, i, seat] = 0.0
+                carried[PAID, i, seat] += rewards[t, i, seat]
+            seat = seats[t, i]
+            if seat < 0:
+                continue
+            value, following = np.float64(values[t, i]), carried[NEXT_VALUE, i, seat]
+            advantage = 0.0
+            if not np.isnan(following):
+                made.complete[t, i] = True
+                advantage = carried[PAID, i, seat] + gamma * following - value
+                advantage += gamma * lambda_ * carried[NEXT_ADVANTAGE, i, seat]
+            made.advantages[t, i] = advantage
+            made.returns[t, i] = advantage + value
+            carried[NEXT_VALUE, i, seat] = value
+            carried[NEXT_ADVANTAGE, i, seat] = advantage
+            carried[PAID, i, seat] = 0.0

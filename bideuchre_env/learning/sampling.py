@@ -1,0 +1,142 @@
+"""Actions drawn from the softmax of logits among the legal ones, with their log-probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.core.phases.deal import GOLDEN, mix, split_seed
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.arrays import check_array
+from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
+
+
+def random_words(seed: int, step: int, rows: int | Array) -> Array:
+    """64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
+
+    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word is a function of
+    the seed, the step and the row's number alone, whatever else is in the batch.
+    """
+    low, high = split_seed(seed)
+    if seed is None:
+        raise OptionError("seed=None: a whole number, for draws are made to be made again")
+    if not is_integer(step) or not 0 <= step < 1 << 63:
+        raise OptionError(f"step={shown(step)}: a whole number from 0 on")
+    if is_integer(rows) and not 0 <= int(rows) < 1 << 32:
+        raise OptionError(f"rows={shown(rows)}: how many, or their numbers")
+    numbers = np.arange(int(rows)) if is_integer(rows) else np.asarray(rows)
+    check_array("rows", numbers, np.int64, (-1,))
+    words = np.empty(len(numbers), np.uint64)
+    fill_words(low, high, np.uint64(step), numbers, words)
+    return words
+
+
+def sample(
+    logits: Array, legal: Array, words: Array | int, choices: Array, log_probs: Array
+) -> None:
+    """Draw an output for every row from the softmax of its logits among the legal outputs.
+
+    `logits` float32 (n, O), `legal` int8 (n, O), 1 for a legal output, `words` uint64 (n,), what is
+    drawn by (`random_words`), or a seed, for those of its step 0. Written: `choices` int64 (n,) and
+    the logarithms of their probabilities, `log_probs` float32 (n,). A row's draw is a function of
+    its own word and logits.
+
+    Raises `OptionError`, and nothing is written, for arrays of another kind, a row in which nothing
+    is legal, and a legal output whose logit is not finite.
+    """
+    _check(logits, legal, choices, log_probs)
+    drawn_by = words if isinstance(words, np.ndarray) else random_words(words, 0, len(logits))
+    check_array("words", drawn_by, np.uint64, (len(logits),))
+    sample_rows(logits, legal, drawn_by, choices, log_probs)
+
+
+def greedy(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
+    """The likeliest legal output of every row, the first of those alike; else as `sample`."""
+    _check(logits, legal, choices, log_probs)
+    greedy_rows(logits, legal, choices, log_probs)
+
+
+def _check(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
+    check_array("logits", logits, np.float32, (-1, -1))
+    check_array("legal", legal, np.int8, logits.shape)
+    check_array("choices", choices, np.int64, (len(logits),), written=True)
+    check_array("log_probs", log_probs, np.float32, (len(logits),), written=True)
+    row = int(first_unfit(logits, legal))
+    if row >= 0:
+        bad = np.flatnonzero((legal[row] != 0) & ~np.isfinite(logits[row]))
+        if len(bad):
+            raise OptionError(f"logits[{row}, {bad[0]}]: {logits[row, bad[0]]} is not finite")
+        raise OptionError(f"legal[{row}]: no output is legal there, so there is nothing to choose")
+
+
+@entry_kernel
+def fill_words(low: Word, high: Word, step: Word, rows: Array, words: Array) -> None:
+    """Fill `words`, uint64 (n,), by the words of a seed, a step and the rows' numbers."""
+    start = mix(mix(high + GOLDEN) + low) + step * GOLDEN
+    for i in range(len(rows)):
+        words[i] = mix(mix(start) + np.uint64(rows[i]) * GOLDEN)
+
+
+@entry_kernel
+def first_unfit(logits: Array, legal: Array) -> int:
+    """The first row without a legal output, or with one whose logit is not finite; or -1."""
+    for i in range(len(logits)):
+        count = 0
+        for k in range(logits.shape[1]):
+            if legal[i, k]:
+                count += 1
+                if not np.isfinite(logits[i, k]):
+                    return i
+        if count == 0:
+            return i
+    return -1
+
+
+@kernel
+def highest(logits: Array, legal: Array, i: int) -> int:
+    """The legal output of row i with the highest logit, the first of those alike."""
+    best = -1
+    for k in range(logits.shape[1]):
+        if legal[i, k] and (best < 0 or logits[i, k] > logits[i, best]):
+            best = k
+    return best
+
+
+@kernel
+def total(logits: Array, legal: Array, i: int, top: float) -> float:
+    """The sum of exp(logit - top) over the legal outputs of row i."""
+    result = 0.0
+    for k in range(logits.shape[1]):
+        if legal[i, k]:
+            result += np.exp(np.float64(logits[i, k]) - top)
+    return result
+
+
+@entry_kernel
+def sample_rows(
+    logits: Array, legal: Array, words: Array, choices: Array, log_probs: Array
+) -> None:
+    """`sample` of arrays that are known to be sound."""
+    for i in range(len(logits)):
+        best = highest(logits, legal, i)
+        top = np.float64(logits[i, best])
+        whole = total(logits, legal, i, top)
+        left = np.float64(words[i] >> np.uint64(11)) * 2.0**-53 * whole
+        choice = best  # where rounding leaves something over
+        for k in range(logits.shape[1]):
+            if legal[i, k]:
+                left -= np.exp(np.float64(logits[i, k]) - top)
+                if left < 0:
+                    choice = k
+                    break
+        choices[i] = choice
+        log_probs[i] = np.float64(logits[i, choice]) - top - np.log(whole)
+
+
+@entry_kernel
+def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
+    """`greedy` of arrays that are known to be sound."""
+    for i in range(len(logits)):
+        best = highest(logits, legal, i)
+        choices[i] = best
+        log_probs[i] = -np.log(total(logits, legal, i, np.float64(logits[i, best])))

@@ -1,0 +1,215 @@
+"""Lambda-returns by seat: against a slow twin, and rewards planted in games of `vec`."""
+
+import numpy as np
+import pytest
+
+from bideuchre_env import variants
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.returns import lambda_returns
+
+
+def trajectory(seed, steps=40, n=30, waiting=0.2):
+    """Made-up steps of n rows: any seat acts, or nobody's decision counts."""
+    rng = np.random.default_rng(seed)
+    seats = rng.integers(4, size=(steps, n)).astype(np.int8)
+    seats[rng.random((steps, n)) < waiting] = -1
+    rewards = rng.normal(size=(steps, n, 4)).astype(np.float32)
+    ended = rng.random((steps, n)) < 0.06
+    values = rng.normal(size=(steps, n)).astype(np.float32)
+    bootstrap = rng.normal(size=(n, 4)).astype(np.float32)
+    bootstrap[rng.random((n, 4)) < 0.4] = np.nan
+    return seats, rewards, ended, values, bootstrap
+
+
+def twin(seats, rewards, ended, values, bootstrap, gamma, lambda_):
+    """Row by row and seat by seat: its own steps first, then the mixture of all n-step returns."""
+    steps, n = seats.shape
+    returns, complete = np.zeros((steps, n)), np.zeros((steps, n), bool)
+    for i in range(n):
+        for seat in range(4):
+            episode = []  # of (step, reward until the next own decision)
+            for t in range(steps):
+                if seats[t, i] == seat:
+                    episode.append([t, 0.0])
+                if episode:
+                    episode[-1][1] += rewards[t, i, seat]
+                if ended[t, i] or t == steps - 1:
+                    after = 0.0 if ended[t, i] else bootstrap[i, seat]
+                    fill(
+                        episode, values[:, i], after, gamma, lambda_, returns[:, i], complete[:, i]
+                    )
+                    episode = []
+    return returns, complete
+
+
+def fill(episode, values, after, gamma, lambda_, returns, complete):
+    """The returns of one seat's decisions of one episode, each by the sum that defines it."""
+    if episode and np.isnan(after):
+        returns[episode[-1][0]] = after = values[episode[-1][0]]
+        episode.pop()
+    worth = [*(values[t] for t, _ in episode), after]
+    m = len(episode)
+    for k, (t, _) in enumerate(episode):
+        reached = [
+            sum(gamma**j * episode[k + j][1] for j in range(steps))
+            + gamma**steps * worth[k + steps]
+            for steps in range(1, m - k + 1)
+        ]
+        parts = [(1 - lambda_) * lambda_**j for j in range(m - k - 1)] + [lambda_ ** (m - k - 1)]
+        returns[t] = np.dot(parts, reached)
+        complete[t] = True
+
+
+@pytest.mark.parametrize(("gamma", "lambda_"), [(1, 0.95), (0.9, 0.7), (1, 1), (0.99, 0), (0, 0.5)])
+def test_returns_are_those_of_the_slow_twin(gamma, lambda_):
+    """Returns, advantages, and which are known; with what is not known, and without."""
+    for seed, waiting in ((1, 0.0), (2, 0.3)):
+        seats, rewards, ended, values, bootstrap = trajectory(seed, waiting=waiting)
+        for after in (bootstrap, None):
+            rates = {"gamma": gamma, "lambda_": lambda_}
+            made = lambda_returns(seats, rewards, ended, values, after, **rates)
+            whole = np.full_like(bootstrap, np.nan) if after is None else after
+            returns, complete = twin(seats, rewards, ended, values, whole, gamma, lambda_)
+            np.testing.assert_allclose(made.returns, returns, rtol=1e-5, atol=1e-5)
+            advantages = np.where(seats < 0, 0, returns - values)
+            np.testing.assert_allclose(made.advantages, advantages, rtol=1e-5, atol=1e-5)
+            assert np.array_equal(made.complete, complete)
+            assert 0.5 < complete[seats >= 0].mean() < 1
+            assert [array.dtype.name for array in made] == ["float32", "float32", "bool"]
+
+
+def played(name, episode, steps=120, n=16):
+    """Seats and ends of games between random players, without their rewards."""
+    vec = variants[name].vec(n, episode=episode)
+    _, info = vec.reset(seed=3)
+    seats, ended = np.zeros((steps, n), np.int8), np.zeros((steps, n), bool)
+    for t in range(steps):
+        seats[t] = info["seat"]
+        _, _, terminated, truncated, info = vec.step(vec.sample())
+        ended[t] = terminated | truncated
+    return seats, ended
+
+
+@pytest.mark.parametrize("sided", [False, True])
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_a_planted_reward_reaches_its_own_seats_earlier_decisions(episode, sided):
+    """By powers of gamma times lambda; and nobody else, no later decision, no other episode."""
+    seats, ended = played("barrie_v0", episode)
+    steps, n = seats.shape
+    rng, gamma, lambda_, told = np.random.default_rng(4), 0.9, 0.8, set()
+    values = np.zeros((steps, n), np.float32)
+    for _ in range(150):
+        t, i = rng.integers(steps), rng.integers(n)
+        seat = seats[t, i]
+        paid = [seat, seat ^ 2] if sided else [seat]
+        rewards = np.zeros((steps, n, 4), np.float32)
+        rewards[t, i, paid] = 1
+        made = lambda_returns(
+            seats,
+            rewards,
+            ended,
+            values,
+            np.zeros((n, 4), np.float32),
+            gamma=gamma,
+            lambda_=lambda_,
+        )
+        expected = np.zeros((steps, n))
+        starts = np.flatnonzero(ended[:t, i])
+        first = starts[-1] + 1 if len(starts) else 0
+        for who in paid:
+            own = [u for u in range(t, first - 1, -1) if seats[u, i] == who]
+            for k, u in enumerate(own):
+                expected[u, i] = (gamma * lambda_) ** k
+            told.add(len(own))
+        np.testing.assert_allclose(made.returns, expected, atol=1e-6)
+    assert len(told) > 5
+
+
+def test_values_reach_their_own_seat_alone():
+    """A value moves the return of its own seat's earlier decisions in its episode, and no other."""
+    seats, ended = played("cincinnati_v0", "hand")
+    steps, n = seats.shape
+    rewards, after = np.zeros((steps, n, 4), np.float32), np.zeros((n, 4), np.float32)
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        t, i = rng.integers(steps), rng.integers(n)
+        values = np.zeros((steps, n), np.float32)
+        values[t, i] = 1
+        made = lambda_returns(seats, rewards, ended, values, after, lambda_=0.8)
+        starts = np.flatnonzero(ended[:t, i])
+        first = starts[-1] + 1 if len(starts) else 0
+        own = [u for u in range(first, t) if seats[u, i] == seats[t, i]]
+        assert set(zip(*np.nonzero(made.returns), strict=True)) == {(u, i) for u in own}
+        if own:
+            assert made.returns[own[-1], i] == pytest.approx(0.2)
+
+
+def test_whole_hands_of_vec_sum_to_their_points():
+    """With lambda 1 and values 0, a decision's return is what its side makes of the hand."""
+    n, steps = 12, 80
+    vec = variants["cincinnati_v0"].vec(n, episode="hand", reward="points")
+    _, info = vec.reset(seed=1)
+    seats, rewards = np.zeros((steps, n), np.int8), np.zeros((steps, n, 4), np.float32)
+    ended = np.zeros((steps, n), bool)
+    for t in range(steps):
+        seats[t] = info["seat"]
+        _, rewards[t], terminated, truncated, info = vec.step(vec.sample())
+        ended[t] = terminated | truncated
+    values = np.zeros((steps, n), np.float32)
+    made = lambda_returns(seats, rewards, ended, values, lambda_=1.0)
+    for i in range(n):
+        ends = np.flatnonzero(ended[:, i])
+        for t in range(ends[-1] + 1):
+            end = ends[ends >= t][0]
+            assert made.returns[t, i] == rewards[end, i, seats[t, i]]
+            assert made.complete[t, i]
+        assert (made.returns[ends[-1] + 1 :, i] == 0).all()
+    assert np.abs(made.returns).max() >= 3
+
+
+def refused(told, gamma=1.0, lambda_=0.9, **changed):
+    """Arrays so changed, or these rates, are refused."""
+    names = ("seats", "rewards", "ended", "values", "bootstrap")
+    arrays = dict(zip(names, trajectory(6, steps=5, n=3, waiting=0), strict=True))
+    arrays |= {name: change(arrays[name].copy()) for name, change in changed.items()}
+    with pytest.raises(OptionError, match=told):
+        lambda_returns(**arrays, gamma=gamma, lambda_=lambda_)
+
+
+def put(value, *at):
+    """A change that puts a value somewhere."""
+
+    def change(array):
+        array[at] = value
+        return array
+
+    return change
+
+
+def test_odd_arguments_are_refused():
+    """Each in a sentence that names it."""
+    refused(r"seats\[2, 1\]: 4 is no seat from 0 to 3, nor -1", seats=put(4, 2, 1))
+    refused(r"seats\[0, 0\]: -2 is no seat", seats=put(-2, 0, 0))
+    refused("seats: a numpy array of int8", seats=lambda a: a.astype(int))
+    refused("seats: a numpy array of int8", seats=lambda a: a[0])
+    refused(r"rewards: .* \(5, 3, 4\) is expected", rewards=lambda a: a[:, :, 0].copy())
+    refused("rewards: a numpy array of float32", rewards=lambda a: a.astype(float))
+    refused("rewards and bootstrap: some number", rewards=put(np.nan, 1, 1, 1))
+    refused("rewards and bootstrap: some number", bootstrap=put(np.inf, 1, 1))
+    refused("ended: a numpy array of bool", ended=lambda a: a.astype(np.int8))
+    refused("values: the value of some decision", values=put(np.nan, 3, 2))
+    refused("values: its rows do not follow", values=lambda a: np.asfortranarray(a))
+    refused(r"bootstrap: .* \(3, 4\) is expected, not", bootstrap=lambda a: a.T.copy())
+    for name in ("gamma", "lambda_"):
+        for rate in (-0.1, 1.1, float("nan"), None, True, "1"):
+            refused(f"{name}=.*: from 0 to 1", **{name: rate})
+
+
+def test_nobodys_values_do_not_matter():
+    """What stands where no decision counts may be no number."""
+    seats, rewards, ended, values, bootstrap = trajectory(7, waiting=0.3)
+    before = lambda_returns(seats, rewards, ended, values, bootstrap)
+    values[seats < 0] = np.nan
+    after = lambda_returns(seats, rewards, ended, values, bootstrap)
+    assert all(np.array_equal(one, two) for one, two in zip(before, after, strict=True))
+    assert not after.complete[seats < 0].any()
