@@ -19,7 +19,8 @@ from bideuchre_env.core.step import apply, legal_bits, pick_legal, write_mask
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import features_of
-from ppo.drawing import sample
+from bideuchre_env.learning.returns import lambda_returns
+from bideuchre_env.learning.sampling import sample
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import popcount, row_of
@@ -128,24 +129,6 @@ def enter(s: Row, t: Row, o: Row, bits: int, i: int, room: Room, at: int) -> boo
     return True
 
 
-@entry_kernel
-def returns_by_seat(
-    keys: Array, values: Array, rewards: Array, decay: float, following: Array, returns: Array
-) -> None:
-    """Lambda-returns of decisions in the order they were made, each seat's its own.
-
-    keys (n,): table * 4 + seat; rewards (4 * tables,): what each seat gets at the end of the hand.
-    The return of a seat's last decision is its reward; that of any other `decay` times the return
-    of its next one and the rest its next value. `following` (4 * tables, 2) is room for both.
-    """
-    for key in range(len(rewards)):
-        following[key, 0] = following[key, 1] = rewards[key]
-    for j in range(len(keys) - 1, -1, -1):
-        key = keys[j]
-        returns[j] = decay * following[key, 0] + (1 - decay) * following[key, 1]
-        following[key, 0], following[key, 1] = returns[j], values[j]
-
-
 @dataclass(frozen=True)
 class Terms:
     """How a batch is played: what of the settings, and of the run's progress, concerns it."""
@@ -181,7 +164,8 @@ class Part:
         self.outputs, self.players = np.zeros(n, np.int64), np.zeros(n, np.int8)
         self.log_probs, self.values = np.zeros(n, np.float32), np.zeros(n, np.float32)
         self.forced = np.zeros(n, bool)
-        self.n = 0
+        self.steps = np.zeros(n, np.int64)  # how often the part was asked before
+        self.n = self.asked = 0
 
     def consult(self, new: slice, weights: Weights, past: Weights | None) -> Array:
         """What the nets of their players say of these decisions, (n, O); values are kept."""
@@ -192,9 +176,9 @@ class Part:
         self.values[new] = found[:, -1]
         return np.ascontiguousarray(found[:, :-1])
 
-    def choose(self, new: slice, logits: Array, word: np.uint64) -> Array:
+    def choose(self, new: slice, logits: Array, seed: int) -> Array:
         """Draw from the legal ones by these logits; the actions, int64 (n,)."""
-        sample(logits, self.room.legal[new], word, self.outputs[new], self.log_probs[new])
+        sample(logits, self.room.legal[new], seed, self.outputs[new], self.log_probs[new])
         return self.features.actions(self.outputs[new], self.room.symmetries[new])
 
     def kept(self, learned: Array, returns: Array) -> Decisions:
@@ -218,7 +202,6 @@ class Dealer:
         bids = [bid.alone for bid in rules.ladder for _ in range(acts.strains_per_bid)]
         self._alone = np.zeros(self.parts["auction"].features.outputs, bool)
         self._alone[1 : 1 + len(bids)] = bids
-        self._following = np.zeros((4 * tables, 2), np.float32)
 
     def play(
         self, terms: Terms, nets: dict[str, Weights], past: dict[str, Weights] | None = None
@@ -245,11 +228,13 @@ class Dealer:
                     continue
                 keys = part.room.keys[new]
                 part.players[new] = self._players[keys]
+                part.steps[new] = part.asked
+                part.asked += 1
                 name = part.features.part
                 logits = part.consult(new, nets[name], past[name] if past else None)
                 if part is auction:
                     logits = self._explore(terms, rng, new, logits)
-                chosen = part.choose(new, logits, rng.integers(0, 2**64, dtype=np.uint64))
+                chosen = part.choose(new, logits, int(rng.integers(2**63)))
                 apply_rows(self.states, self.tables, keys >> 2, chosen)
 
     def _begin(self, terms: Terms, with_past: bool) -> None:
@@ -262,7 +247,7 @@ class Dealer:
             players[np.arange(first, self.n), side + 2] = PAST
         self._players = players.reshape(-1)
         for part in self.parts.values():
-            part.n = 0
+            part.n = part.asked = 0
             part.forced[:] = False
 
     def _explore(self, terms: Terms, rng: np.random.Generator, new: slice, points: Array) -> Array:
@@ -293,11 +278,7 @@ class Dealer:
         points = (states["points"][:, 0] - states["points"][:, 1]) / terms.scale
         rewards = np.stack([points, -points, points, -points], axis=1).astype(np.float32)
         auction, cards = self.parts["auction"], self.parts["cards"]
-        back = np.zeros(cards.n, np.float32)
-        returns_by_seat(
-            cards.room.keys[: cards.n], cards.values, rewards.reshape(-1), terms.decay,
-            self._following, back,
-        )  # fmt: skip
+        back = self._returns(cards, rewards, terms.decay)
         level, side = states["level"].astype(np.int64), states["declarer"] & 1
         won = states["tricks_won"][np.arange(self.n), side]
         played = level >= 0
@@ -311,6 +292,18 @@ class Dealer:
             lone=int((played & (states["sitting_out"] >= 0)).sum()),
             set_back=int((played & (won < self.tables["need"][0][level])).sum()),
         )
+
+    def _returns(self, part: Part, rewards: Array, decay: float) -> Array:
+        """The lambda-returns of a part's decisions, each seat's own; the hands end after them."""
+        rows, seats = np.divmod(part.room.keys[: part.n], 4)
+        at = part.steps[: part.n], rows
+        shape = (int(part.steps[part.n - 1]) + 2 if part.n else 1, self.n)
+        acted, values = np.full(shape, -1, np.int8), np.zeros(shape, np.float32)
+        acted[at], values[at] = seats, part.values[: part.n]
+        paid, ended = np.zeros((*shape, 4), np.float32), np.zeros(shape, bool)
+        paid[-1], ended[-1] = rewards, True
+        found: Array = lambda_returns(acted, paid, ended, values, lambda_=decay).returns[at]
+        return found
 
     def _learned_calls(self) -> Array:
         """Which calls are learned from: the present self's, none before the last forced one of its hand."""
