@@ -31,20 +31,19 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
+from ppo.hands import Dealer, Terms
+from ppo.kept import export, read_checkpoint, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
+from ppo.shown import Shown
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.interrupts import ctrl_c
-from ppo.hands import PARTS, Dealer, Terms
-from ppo.kept import export, read_checkpoint, write_checkpoint
-from ppo.learner import Learner, Step
-from ppo.measured import Strength, measure
-from ppo.nets import Weights
-from ppo.shown import Shown
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
@@ -233,9 +232,7 @@ def compare(
     """Measure the nets, and enter the result in the curve."""
     found: dict[str, Strength] = {}
     for opponent in training.args.opponents:
-        strength = measure(
-            training.rules, training.learner.nets, opponent, boards, seed, stopped
-        )
+        strength = measure(training.rules, training.learner.nets, opponent, boards, seed, stopped)
         if strength is None:
             return
         found[opponent] = strength

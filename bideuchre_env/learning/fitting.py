@@ -13,7 +13,7 @@ from bideuchre_env.learning.network import SLOPE, Network, forward, leaky
 from bideuchre_env.learning.packed_rows import add_first, add_slopes
 from bideuchre_env.runtime.jit import Array
 
-BATCH = 1024
+BATCH = 512
 RATE = 2.5e-3
 MOMENTS = (0.9, 0.999)  # of Adam
 

@@ -314,4 +314,3 @@ class Dealer:
         first[rows[forced]] = np.flatnonzero(forced)
         learned: Array = np.arange(auction.n) >= first[rows]
         return learned & (auction.players[: auction.n] == PRESENT)
-
