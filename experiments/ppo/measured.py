@@ -1,0 +1,54 @@
+"""How strong the nets are: duplicate boards against the package's agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from bideuchre_env.agents.learned.ppo import PpoAgent
+from bideuchre_env.evaluation import match
+from bideuchre_env.rules.rules import Rules
+from ppo.kept import networks_of
+from ppo.nets import Weights
+
+AT_ONCE = 256
+
+
+class Strength(NamedTuple):
+    """Points per hand over an opponent, with a 95 % interval, and the contracts of both."""
+
+    points: float
+    low: float
+    high: float
+    contracts: int
+    made: float  # share of contracts
+    lone: int
+    their_contracts: int
+    their_lone: int
+
+
+def measure(
+    rules: Rules,
+    nets: Mapping[str, Weights],
+    opponent: str,
+    boards: int,
+    seed: int,
+    stopped: Callable[[], bool],
+) -> Strength | None:
+    """The strength of these nets over an opponent; None if Ctrl-C came in between."""
+    agent = PpoAgent(rules, networks_of(nets))
+    result = match.play(rules, agent, opponent, boards=boards, seed=seed, at_once=AT_ONCE)
+    if result.interrupted or stopped():
+        return None
+    points = result.boards.points_per_hand
+    ours, theirs = result.boards.contracts
+    return Strength(
+        points.mean,
+        points.low,
+        points.high,
+        ours["bid"],
+        ours["made"] / max(ours["bid"], 1),
+        ours["lone_bid"],
+        theirs["bid"],
+        theirs["lone_bid"],
+    )

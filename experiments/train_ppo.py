@@ -1,0 +1,252 @@
+"""Train agent `ppo` by self-play from nothing: PPO for the cards, a regression for the auction.
+
+    python experiments/train_ppo.py --out runs/ppo/cincinnati
+    python experiments/train_ppo.py --variant barrie_v0 --millions 500 --out runs/ppo/barrie
+
+One side's partners are both paid their side's points. Forced moves are left out. Every batch is
+`--hands` hands dealt afresh, played to their end by the nets as they are, and learned from once:
+
+- The cards (given up, passed, played) by PPO, a clipped step along each seat's own lambda-returns.
+- The auction (calls, and naming the strain) by regression: a net of its own says of every call how
+  much better it is than the critic expects of the hand, and calls are drawn by softmax of that over
+  a temperature. In some hands one call is forced, so that rare ones, such as going alone, are seen;
+  what came before it is not learned from.
+
+A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
+one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
+`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which agent `ppo` plays:
+
+    bideuchre match ppo:weights=runs/ppo/cincinnati/weights.safetensors expert --boards 2000
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import bideuchre_env
+from bideuchre_env._files import only_run_in
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.errors import OptionError
+from bideuchre_env.runtime.interrupts import ctrl_c
+from ppo.hands import PARTS, Dealer, Terms
+from ppo.kept import export, read_checkpoint, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
+from ppo.shown import Shown
+
+SCALE = 5.0  # points that are 1 to the nets
+MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
+POOL = 10  # past selves that are kept, taken at even distances over the run
+KEPT_SECONDS = 120  # between checkpoints
+FREE = ("out", "millions", "measure", "boards", "final_boards", "opponents", "threads")
+
+
+def option(default: Any, sense: str) -> Any:
+    """A field of `Args`."""
+    return field(default=default, metadata={"help": sense})
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """The settings of a run; every field is an option of the command line."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    out: Path = option(Path("runs/ppo"), "folder of the run, new or to go on with")
+    seed: int = option(1, "of deals, draws and first weights")
+    millions: float = option(120.0, "decisions of the whole run, in millions")
+    hands: int = option(2048, "hands of a batch")
+    minibatch: int = option(4096, "decisions of a step of learning")
+    hidden: int = option(128, "units of either hidden layer of the cards' net")
+    hidden_auction: int = option(64, "the same of the auction's")
+    rate: float = option(0.001, "learning rate at first; it falls to nothing")
+    clip: float = option(0.1, "how far PPO lets the odds of a choice go in one step")
+    entropy: float = option(0.01, "worth of entropy at first; it falls to a tenth")
+    critic: float = option(0.5, "weight of the critic's error")
+    decay: float = option(0.9, "lambda of the returns")
+    pull: float = option(0.0, "towards a slower copy of the cards' net (MMD); 0 has none")
+    past: float = option(0.0, "share of hands in which one side is a past self")
+    forced: float = option(0.08, "share of calls that are forced, any way")
+    alone: float = option(0.2, "share of calls forced to be alone, where that is not far behind")
+    warm: float = option(0.3, "temperature of calls at first, in points")
+    cool: float = option(0.1, "temperature of calls at last")
+    measure: float = option(10.0, "millions of decisions between measurements")
+    boards: int = option(1000, "boards of a measurement, against each opponent")
+    final_boards: int = option(10_000, "boards of the last one, of another seed")
+    opponents: tuple[str, ...] = option(("cautious", "rule", "expert"), "who it is measured by")
+    threads: int = option(1, "of torch; more than 1 is not the same bit for bit")
+    cuda: bool = option(False, "learn on the graphics processor")
+
+
+class Run:
+    """A run: its nets, how far it has come, and what is kept of it."""
+
+    def __init__(self, args: Args) -> None:
+        self.args = args
+        self.rules = bideuchre_env.make(args.variant).rules
+        device = "cuda" if args.cuda else "cpu"
+        self.dealer = Dealer(self.rules, args.hands, device)
+        hidden = {"auction": args.hidden_auction, "cards": args.hidden}
+        parts = {name: part.features for name, part in self.dealer.parts.items()}
+        sizes = {p: (f.size, hidden[p], hidden[p], f.outputs + 1) for p, f in parts.items()}
+        self.learner = Learner(sizes, args.seed, device)
+        self.batch, self.decisions, self.hands, self.seconds = 0, 0, 0, 0.0
+        self.processor = 0.0
+        self.pool: list[dict[str, Weights]] = []
+        self.taken = self.measured = 0
+        self._resume()
+
+    @property
+    def progress(self) -> float:
+        """How much of the run is over, from 0 to 1."""
+        return min(1.0, self.decisions / (1e6 * self.args.millions))
+
+    def fade(self, first: float, last: float) -> float:
+        """A number on its way from the first to the last over the run."""
+        return first + (last - first) * self.progress
+
+    def go(self) -> dict[str, float]:
+        """Play a batch and learn from it; what is shown of it."""
+        args, began, worked = self.args, time.perf_counter(), time.process_time()
+        terms = Terms(
+            self.batch, args.seed, self.fade(args.warm, args.cool), args.forced, args.alone,
+            args.decay, SCALE, args.past,
+        )  # fmt: skip
+        step = Step(
+            self.fade(args.rate, 0.02 * args.rate), args.clip,
+            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch, 1.0,
+        )  # fmt: skip
+        past = None
+        if args.past and self.pool:
+            past = self.pool[self.batch % len(self.pool)]
+        batch = self.dealer.play(terms, self.learner.acting(), past)
+        played = time.perf_counter()
+        found = self.learner.learn(batch, step)
+        ended = time.perf_counter()
+        self.batch += 1
+        self.decisions += batch.decisions
+        self.hands += batch.hands
+        self.seconds += ended - began
+        self.processor += time.process_time() - worked
+        if args.past and self.taken < int(2 * POOL * self.progress):
+            self.taken = int(2 * POOL * self.progress)
+            self.pool = [*self.pool, self.learner.acting()][-POOL:]
+        found |= {"lone": batch.lone / batch.hands, "set": batch.set_back / batch.hands}
+        found |= {"play_seconds": played - began, "learn_seconds": ended - played}
+        return found
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All that the run goes on from, but for the numbers."""
+        kept = self.learner.tensors()
+        for i, past in enumerate(self.pool):
+            for part, weights in past.items():
+                kept |= {f"past.{i}.{part}.{name}": w.cpu() for name, w in weights.items()}
+        return kept
+
+    def keep(self) -> None:
+        """Write the checkpoint and the weights to play by."""
+        numbers = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
+        told = {name: getattr(self, name) for name in numbers} | {"pool": len(self.pool)}
+        settings = {name: str(value) for name, value in asdict(self.args).items()}
+        write_checkpoint(self.args.out, self.tensors(), told | {"settings": settings})
+        made = {
+            "variant": self.args.variant,
+            "seed": str(self.args.seed),
+            "decisions": str(self.decisions),
+            "hands": str(self.hands),
+            "command": command(self.args),
+        }
+        export(self.args.out / "weights.safetensors", self.rules, self.learner.nets, made)
+
+    def _resume(self) -> None:
+        """Go on from the checkpoint, if there is one."""
+        found = read_checkpoint(self.args.out)
+        if found is None:
+            return
+        tensors, told = found
+        settings = {name: str(value) for name, value in asdict(self.args).items()}
+        for name, value in told.pop("settings").items():
+            if name not in FREE and settings[name] != value:
+                raise OptionError(
+                    f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} has "
+                    f"{value}; go on with that, or take another --out"
+                )
+        self.learner.load(tensors)
+        for i in range(told.pop("pool")):
+            self.pool.append(
+                {
+                    part: {name: tensors[f"past.{i}.{part}.{name}"] for name in weights}
+                    for part, weights in self.learner.nets.items()
+                }
+            )
+        for name, value in told.items():
+            setattr(self, name, value)
+
+
+def command(args: Args) -> str:
+    """The command line of these settings, without what does not change the weights."""
+    words = ["experiments/train_ppo.py"]
+    for each in fields(args):
+        value = getattr(args, each.name)
+        if value != each.default and each.name not in set(FREE) - {"millions"}:
+            name = "--" + each.name.replace("_", "-")
+            words += [name] if value is True else [name, str(value)]
+    return " ".join(words)
+
+
+def train(args: Args) -> int:
+    """The whole run, or what is left of it; 130 if interrupted."""
+    torch.set_num_threads(args.threads)
+    training = Run(args)
+    with ctrl_c() as pressed, Shown(args.out, training.batch, args.opponents) as shown:
+        kept = time.monotonic()
+        while training.progress < 1 and not pressed.is_set():
+            found = training.go()
+            shown.batch(training, found)
+            due = int(training.decisions / (1e6 * args.measure))
+            if due > training.measured:
+                compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set)
+                training.measured = due
+            if time.monotonic() - kept > KEPT_SECONDS:
+                training.keep()
+                kept = time.monotonic()
+        training.keep()
+        if not pressed.is_set():
+            compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
+        return 130 if pressed.is_set() else 0
+
+
+def compare(
+    training: Run, shown: Shown, boards: int, seed: int, stopped: Callable[[], bool]
+) -> None:
+    """Measure the nets, and enter the result in the curve."""
+    found: dict[str, Strength] = {}
+    for opponent in training.args.opponents:
+        strength = measure(
+            training.rules, training.learner.nets, opponent, boards, seed, stopped
+        )
+        if strength is None:
+            return
+        found[opponent] = strength
+    shown.strengths(training, boards, seed, found)
+
+
+def main(args: Args) -> int:
+    """Train, and keep others out of the folder meanwhile."""
+    with only_run_in(args.out):
+        return train(args)
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))
