@@ -31,19 +31,21 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from ppo.hands import Dealer, Terms
-from ppo.kept import export, read_checkpoint, write_checkpoint
-from ppo.learner import Learner, Step
-from ppo.measured import Strength, measure
-from ppo.nets import Weights
-from ppo.shown import Shown
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.weights import write_weights
 from bideuchre_env.runtime.interrupts import ctrl_c
+from ppo.hands import PARTS, Dealer, Terms
+from ppo.kept import read_checkpoint, weights_of, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
+from ppo.shown import Shown
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
@@ -77,7 +79,7 @@ class Args(ScriptArgs):
     pull: float = option(0.0, "towards a slower copy of the cards' net (MMD); 0 has none")
     past: float = option(0.0, "share of hands in which one side is a past self")
     forced: float = option(0.08, "share of calls that are forced, any way")
-    alone: float = option(0.2, "share of calls forced to be alone, where that is not far behind")
+    alone: float = option(0.3, "share of the hands that suit it best in which a bid alone is tried")
     warm: float = option(0.3, "temperature of calls at first, in points")
     cool: float = option(0.1, "temperature of calls at last")
     measure: float = option(10.0, "millions of decisions between measurements")
@@ -166,7 +168,8 @@ class Run:
             "hands": str(self.hands),
             "command": command(self.args),
         }
-        export(self.args.out / "weights.safetensors", self.rules, self.learner.nets, made)
+        found = weights_of(self.rules, self.learner.nets, made)
+        write_weights(self.args.out / "weights.safetensors", found.arrays, found.metadata)
 
     def _resume(self) -> None:
         """Go on from the checkpoint, if there is one."""

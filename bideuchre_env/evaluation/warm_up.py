@@ -166,7 +166,10 @@ PARTS = {
     ),
     "expert": Part(
         "the expert",
-        ("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),
+        (
+            *("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),
+            "learning.suits",
+        ),
         play_expert,
     ),
     "search": Part(
