@@ -113,12 +113,7 @@ class RayPool:
 
         Results that come early wait here.
         """
-        results, waiting, due = self.run(function, shared, blocks, stopped), {}, 0
-        for number, result in results:
-            waiting[number] = result
-            while due in waiting:
-                yield waiting.pop(due)
-                due += 1
+        return _in_order(self.run(function, shared, blocks, stopped))
 
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
@@ -188,6 +183,16 @@ class RayPool:
                 flight.fill(self.workers)
         finally:
             flight.give_up()
+
+
+def _in_order(results: Iterator[tuple[int, Answer]]) -> Iterator[Answer]:
+    early: dict[int, Answer] = {}
+    due = 0
+    for number, result in results:
+        early[number] = result
+        while due in early:
+            yield early.pop(due)
+            due += 1
 
 
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
