@@ -5,11 +5,13 @@
 In a hand of self-play some card is replaced by another and the rest is played out both ways: the
 difference in points is what a network learns to foretell, of every card, from what the player
 sees. Each round plays with the network of the round before, and tries cards that it finds good
-more often; it learns from its own pairs and those of the rounds just before. Then the calls of the
-expert are fitted again to hands played so, and the cards once more to those calls.
+more often; it learns from its own pairs and as many of earlier rounds. Then the calls of the expert
+are fitted again to hands played so, and the cards once more to those calls; at last the network
+goes through all pairs once more.
 
-The weights after every step are kept in `--out`: a run that was stopped goes on there, and comes
-to the same weights. `net-GAME.safetensors` are those at the end of it.
+The weights after every step are kept in `--out`, and a round's pairs until the game is done: a run
+that was stopped goes on there, and comes to the same weights. `net-GAME.safetensors` are those at
+the end of it.
 """
 
 from __future__ import annotations
@@ -17,13 +19,16 @@ from __future__ import annotations
 import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
 
 # isort: split
+import io
 import json
 import shlex
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -56,9 +61,8 @@ sys.path.append(str(Path(__file__).parent / "fitting"))  # its scripts are no pa
 from fit_call_network import fit_calls
 
 HIDDEN = (256, 64)
-KEEP = 3  # rounds whose pairs are learned from together
-EPOCHS = (2, 1)  # passes over them: in the first round, and after
-RATES = (2.5e-3, 1.5e-3)  # of Adam, likewise
+FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
+"""How often each fit goes over its pairs, and the rate of Adam it begins with."""
 SOFTNESS = 0.7  # points: the other card is drawn by what the network says of it, over this
 ANY = 0.25  # the share of pairs whose other card is drawn alike from all
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each after a step
@@ -114,25 +118,29 @@ class Learner:
         while done < len(self.steps) and self.file(done + 1).exists():
             done += 1
         weights = self.weights(done)
-        kept: list[Examples] = []
-        if "cards" in self.steps[done:]:  # made again from the networks they were made by
-            before = [k for k in range(done) if self.steps[k] == "cards"]
-            kept = [self.examples(self.weights(k), k) for k in before[1 - KEEP :]]
+        rounds = [k for k in range(done) if self.steps[k] in ("first", "cards")]
+        kept = [self.examples(k) for k in rounds] if done < len(self.steps) else []
         for k in range(done, len(self.steps)):
             began = time.process_time()
-            if self.steps[k] == "cards":
-                kept = [*kept[1 - KEEP :], self.examples(weights, k)]
-                weights = self.better_cards(weights, kept, k)
-            else:
+            if self.steps[k] == "calls":
                 weights = self.better_calls(weights, k)
+            else:
+                kept += [self.examples(k)] if self.steps[k] != "polish" else []
+                weights = self.better_cards(weights, kept, k)
             weights = self.keep(weights, k, time.process_time() - began)
         place = self.args.out / f"net-{self.game.name}.safetensors"
         write_weights(place, weights.arrays, weights.metadata)
         print(f"{self.game.name}: written to {place}", flush=True)
+        for k in range(len(self.steps)):
+            self.pairs_file(k).unlink(missing_ok=True)
 
     def file(self, step: int) -> Path:
         """Where the weights after so many steps are kept."""
         return self.args.out / f"{self.game.name}-seed{self.seed}-step{step:02}.safetensors"
+
+    def pairs_file(self, k: int) -> Path:
+        """Where the pairs of step k are kept meanwhile."""
+        return self.args.out / f"{self.game.name}-seed{self.seed}-pairs{k:02}.npz"
 
     def weights(self, step: int) -> Weights:
         """The weights after so many steps."""
@@ -188,7 +196,19 @@ class Learner:
             raise KeyboardInterrupt
         return interval_dict(result.points_per_hand)
 
-    def examples(self, weights: Weights, k: int) -> Examples:
+    def examples(self, k: int) -> Examples:
+        """The pairs of step k, as they are kept, or made by the weights before it and kept."""
+        place = self.pairs_file(k)
+        with suppress(OSError, ValueError, KeyError, BadZipFile), np.load(place) as kept:
+            if str(kept["settings"]) == self.settings(k):
+                return Examples(*(kept[name] for name in Examples._fields))
+        made = self.played(self.weights(k), k)
+        data = io.BytesIO()
+        np.savez(data, settings=np.array(self.settings(k)), **made._asdict())
+        write_file(place, data.getvalue())
+        return made
+
+    def played(self, weights: Weights, k: int) -> Examples:
         """The pairs of step k, played by these weights."""
         first = k == 0
         hands = self.args.first if first else self.args.hands
@@ -243,16 +263,22 @@ class Learner:
 
     def better_cards(self, weights: Weights, kept: list[Examples], k: int) -> Weights:
         """The weights after the network of cards has been fitted to pairs."""
-        later, examples = int(k > 0), joined(kept)
-        total = EPOCHS[later] * len(examples.targets)
+        rng = np.random.default_rng([self.seed, k, 3])
+        epochs, rate = FITS[self.steps[k]]
+        examples = joined(kept)
+        if self.steps[k] == "cards":
+            older, newer = joined(kept[:-1]), kept[-1]
+            some = rng.integers(0, len(older.targets), len(newer.targets))
+            examples = joined([newer, Examples(*(each[some] for each in older))])
+        total = epochs * len(examples.targets)
         with progress_bar(f"{self.game.name} step {k + 1}, fitting", "pairs") as progress:
             fitted = fit(
                 network_of(weights, "cards"),
                 self.features,
                 examples,
-                np.random.default_rng([self.seed, k, 3]),
-                epochs=EPOCHS[later],
-                rate=RATES[later],
+                rng,
+                epochs=epochs,
+                rate=rate,
                 report=lambda done: progress(int(done * total), total, int(done * total)),
             )
         return net_weights(self.rules, fitted, calls_of(weights), {})
@@ -277,10 +303,10 @@ def steps_of(args: Args, rules: Rules) -> list[str]:
 
     A deck without a table of hands bids by fixed rules, which have nothing to learn.
     """
-    steps = ["cards"] * args.rounds
+    steps = ["first", *["cards"] * (args.rounds - 1)]
     if args.call_rounds and hand_table(rules.kinds, rules.copies) is not None:
         steps.insert(max(1, args.rounds - 2), "calls")
-    return steps
+    return [*steps, "polish"]
 
 
 def options(args: Args, game: str) -> str:

@@ -38,9 +38,10 @@ import bideuchre_env
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.weights import write_weights
 from bideuchre_env.runtime.interrupts import ctrl_c
 from ppo.hands import PARTS, Dealer, Terms
-from ppo.kept import export, read_checkpoint, write_checkpoint
+from ppo.kept import read_checkpoint, weights_of, write_checkpoint
 from ppo.learner import Learner, Step
 from ppo.measured import Strength, measure
 from ppo.nets import Weights
@@ -78,7 +79,7 @@ class Args(ScriptArgs):
     pull: float = option(0.0, "towards a slower copy of the cards' net (MMD); 0 has none")
     past: float = option(0.0, "share of hands in which one side is a past self")
     forced: float = option(0.08, "share of calls that are forced, any way")
-    alone: float = option(0.2, "share of calls forced to be alone, where that is not far behind")
+    alone: float = option(0.3, "share of the hands that suit it best in which a bid alone is tried")
     warm: float = option(0.3, "temperature of calls at first, in points")
     cool: float = option(0.1, "temperature of calls at last")
     measure: float = option(10.0, "millions of decisions between measurements")
@@ -167,7 +168,8 @@ class Run:
             "hands": str(self.hands),
             "command": command(self.args),
         }
-        export(self.args.out / "weights.safetensors", self.rules, self.learner.nets, made)
+        found = weights_of(self.rules, self.learner.nets, made)
+        write_weights(self.args.out / "weights.safetensors", found.arrays, found.metadata)
 
     def _resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
@@ -233,9 +235,7 @@ def compare(
     """Measure the nets, and enter the result in the curve."""
     found: dict[str, Strength] = {}
     for opponent in training.args.opponents:
-        strength = measure(
-            training.rules, training.learner.nets, opponent, boards, seed, stopped
-        )
+        strength = measure(training.rules, training.learner.nets, opponent, boards, seed, stopped)
         if strength is None:
             return
         found[opponent] = strength

@@ -6,18 +6,24 @@ It searches nothing: a call, a strain or a card is the legal output of the netwo
 
 from __future__ import annotations
 
-from os import PathLike
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.learned.shipped import network_of, shapes_of, shipped_weights
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import active_inputs, output_of
 from bideuchre_env.learning.features import PARTS, VERSION, features_of
-from bideuchre_env.learning.network import Network, NetworkWorkspace, add_up, network_workspace
+from bideuchre_env.learning.network import NetworkWorkspace, add_up, another, network_workspace
+from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+
+KIND = "ppo"
 
 
 class PpoWorkspace(NamedTuple):
@@ -28,19 +34,56 @@ class PpoWorkspace(NamedTuple):
 
 
 class PpoAgent(RowAgent):
-    """Plays the networks of a game, by part."""
+    """Plays the networks of a game for the points of each hand; `seed` changes nothing.
 
-    name = "ppo"
+    `weights` is a file of weights instead of the package's own.
+    """
 
-    def __init__(self, rules: Rules, networks: dict[str, Network]) -> None:
+    name = KIND
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int | None = None,
+        weights: str | Path | Weights | None = None,
+    ) -> None:
         super().__init__(rules)
+        found = weights_for(rules, weights)
+        self.made = dict(found.metadata)
         self._work = PpoWorkspace(
-            *(network_workspace(networks[part], features_of(rules, part)) for part in PARTS)
+            *(
+                network_workspace(network_of(found, part), features_of(rules, part))
+                for part in PARTS
+            )
         )
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
-        return self._fill(ppo_rows, observations, action_masks, self._work)
+        return self._fill(ppo_rows, observations, action_masks, self.workspace())
+
+    def workspace(self) -> PpoWorkspace:
+        """A new workspace, so that whoever shares an agent shares no decision."""
+        parts = zip(self._work, PARTS, strict=True)
+        return PpoWorkspace(*(another(work, features_of(self.rules, part)) for work, part in parts))
+
+
+def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
+    """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
+    if weights is None:
+        found = shipped_weights(KIND, rules, VERSION)
+    elif isinstance(weights, Weights):
+        found = weights
+    elif isinstance(weights, str | Path):
+        found = read_weights(weights)
+    else:
+        raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
+    shapes: dict[str, tuple[int | str, ...]] = {}
+    for part in PARTS:
+        features = features_of(rules, part)
+        shapes |= shapes_of(part, features.size, features.outputs)
+    check_weights(found, made_for(KIND, rules, VERSION), shapes)
+    return found
 
 
 @entry_kernel

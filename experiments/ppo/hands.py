@@ -31,7 +31,7 @@ from ppo.sparse import WIDTH
 PARTS = ("auction", "cards")
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
 WIDE = 1.5  # points: how far behind a forced call may look, half of the time
-NEAR = 5.0  # points: where a bid alone is no further behind, it is tried more often
+BEST = 0.05  # share of hands, those that suit going alone best, in which that is tried more often
 NEVER = -1e9  # a logit of what is not to be drawn
 PAST, PRESENT = 1, 0
 
@@ -137,7 +137,7 @@ class Terms:
     seed: int
     temperature: float  # points: how far behind a call may look
     forced: float  # share of calls that are forced
-    alone: float  # share of calls forced to be alone, where that does not look far behind
+    alone: float  # share of calls forced to be alone in the hands that suit it best
     decay: float  # lambda
     scale: float  # points that are 1 to the nets
     past: float  # share of hands in which one side is a past self
@@ -264,10 +264,11 @@ class Dealer:
         logits = points / np.float32(terms.temperature)
         logits[forced] = points[forced] / np.float32(WIDE)
         logits[forced & (kind < 0.5)] = 0.0
-        best = np.where(legal, points, NEVER).max(1)
         alone = np.where(legal & self._alone, points, NEVER)
-        near = present & (alone.max(1) > best - NEAR)
-        near &= (draw >= terms.forced) & (draw < terms.forced + terms.alone)
+        ahead = alone.max(1) - np.where(legal & ~self._alone, points, NEVER).max(1)
+        may = (legal & self._alone).any(1)
+        near = may & (ahead > np.quantile(ahead[may], 1 - BEST)) if may.any() else may
+        near &= present & (draw >= terms.forced) & (draw < terms.forced + terms.alone)
         logits[near] = alone[near] / np.float32(WIDE)
         auction.forced[new] = forced | near
         return np.ascontiguousarray(logits, np.float32)
@@ -314,4 +315,3 @@ class Dealer:
         first[rows[forced]] = np.flatnonzero(forced)
         learned: Array = np.arange(auction.n) >= first[rows]
         return learned & (auction.players[: auction.n] == PRESENT)
-

@@ -1,4 +1,4 @@
-"""What a run keeps: its checkpoint, which is all that it goes on from, and the weights it exports."""
+"""What a run keeps: its checkpoint, all that it goes on from, and the weights to play by."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bideuchre_env.agents.learned.ppo import KIND
+from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.network import Network
-from bideuchre_env.learning.weights import made_for, read_weights, write_weights
+from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
-from ppo.hands import PARTS
-from ppo.nets import Weights
+from ppo.nets import Weights as Net
 
 CHECKPOINT = "checkpoint.safetensors"
 _TOLD = "run"  # the checkpoint's text, JSON
@@ -38,24 +39,12 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
     return tensors, json.loads(kept.metadata[_TOLD])
 
 
-def networks_of(nets: Mapping[str, Weights]) -> dict[str, Network]:
-    """The nets by part as the package plays them: without the critics' output."""
-    networks = {}
+def weights_of(rules: Rules, nets: Mapping[str, Net], made: Mapping[str, str]) -> Weights:
+    """The nets as agent `ppo` plays them, without the critics' output; `made` says how."""
+    arrays: dict[str, Any] = {}
     for part, weights in nets.items():
-        arrays = {name: w.detach().cpu().numpy() for name, w in weights.items()}
-        arrays["last"], arrays["last_bias"] = arrays["last"][:, :-1], arrays["last_bias"][:-1]
-        networks[part] = Network(**{n: np.ascontiguousarray(a) for n, a in arrays.items()})
-    return networks
-
-
-def export(path: Path, rules: Rules, nets: Mapping[str, Weights], made: dict[str, str]) -> None:
-    """Write the weights that agent `ppo` plays; `made` says how they came about."""
-    arrays = {
-        f"{part}.{name}": array
-        for part, network in networks_of(nets).items()
-        for name, array in network._asdict().items()
-    }
-    write_weights(path, arrays, {**made_for("ppo", rules, VERSION), **made})
-
-
-__all__ = ["PARTS", "export", "networks_of", "read_checkpoint", "write_checkpoint"]
+        net = {name: w.detach().cpu().numpy() for name, w in weights.items()}
+        net["last"], net["last_bias"] = net["last"][:, :-1], net["last_bias"][:-1]
+        whole = {name: np.array(array, order="C") for name, array in net.items()}
+        arrays |= arrays_of(Network(**whole), part)
+    return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.evaluation import match
 from bideuchre_env.rules.rules import Rules
-from ppo.kept import networks_of
+from ppo.kept import weights_of
 from ppo.nets import Weights
 
 AT_ONCE = 256
@@ -36,7 +36,7 @@ def measure(
     stopped: Callable[[], bool],
 ) -> Strength | None:
     """The strength of these nets over an opponent; None if Ctrl-C came in between."""
-    agent = PpoAgent(rules, networks_of(nets))
+    agent = PpoAgent(rules, weights=weights_of(rules, nets, {}))
     result = match.play(rules, agent, opponent, boards=boards, seed=seed, at_once=AT_ONCE)
     if result.interrupted or stopped():
         return None
