@@ -26,7 +26,7 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 # isort: split
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from bideuchre_env._columns import columns
 from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.loading import files_kept, in_one_line
-from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -105,8 +105,6 @@ class Losses:
 
 
 # --- playing and solving --------------------------------------------------------------------------
-
-Progress = Callable[[int, int, int], None]
 
 
 def measure(

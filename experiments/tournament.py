@@ -36,6 +36,7 @@ from bideuchre_env._files import only_run_in, write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation.pictures import files
+from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.report import part_of, share_of
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed
@@ -68,6 +69,14 @@ class Args(ScriptArgs):
     workers: int = field(
         default=1, metadata={"help": "processes that play; the results stay the same"}
     )
+    ray: bool = field(
+        default=False,
+        metadata={"help": "play on Ray: on the cluster this machine is in, or on one started here"},
+    )
+    ray_address: str | None = field(
+        default=None,
+        metadata={"help": "play on the Ray cluster of this address", "metavar": "HOST:PORT"},
+    )
     seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
     out: Path = field(default=Path("runs/tournament"), metadata={"help": "the folder to write to"})
     force: bool = field(default=False, metadata={"help": "replace the results in that folder"})
@@ -87,11 +96,14 @@ Ratings = dict[str, dict[str, Interval]]  # by variant, then agent
 def main(args: Args) -> int:
     """Play every pair; 130 if interrupted, 1 if the results cannot be written, else 0."""
     check(args)
-    with only_run_in(args.out):
-        return play_all(args)
+    with (
+        only_run_in(args.out),
+        workers_of(args.workers, args.ray, args.ray_address) as workers,
+    ):
+        return play_all(args, workers)
 
 
-def play_all(args: Args) -> int:
+def play_all(args: Args, workers: int | RayPool) -> int:
     """Play every pair, and write all there is after each."""
     games = {game.name: game for game in map(bideuchre_env.make, args.variants)}
     args = replace(args, variants=tuple(games))
@@ -101,7 +113,7 @@ def play_all(args: Args) -> int:
     for variant in args.variants:
         for weaker, stronger in combinations(args.agents, 2):
             try:
-                result = play(args, games[variant], stronger, weaker)
+                result = play(args, games[variant], stronger, weaker, workers)
             except KeyboardInterrupt:
                 interrupted = True
                 break
@@ -120,7 +132,9 @@ def play_all(args: Args) -> int:
     return finish(args, results, rated, interrupted)
 
 
-def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) -> Result:
+def play(
+    args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str, workers: int | RayPool
+) -> Result:
     """One pair on one variant; the agents are called as they were asked for."""
     result = match.play(
         game,
@@ -130,7 +144,7 @@ def play(args: Args, game: bideuchre_env.Variant, stronger: str, weaker: str) ->
         games=args.games,
         sprt=Bounds(*args.sprt) if args.sprt else None,
         seed=args.seed,
-        workers=args.workers,
+        workers=workers,
     )
     return replace(result, agents=(stronger, weaker))
 

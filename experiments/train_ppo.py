@@ -14,7 +14,7 @@ One side's partners are both paid their side's points. Forced moves are left out
 
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
-`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which agent `ppo` plays:
+`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which `ppo` plays by:
 
     bideuchre match ppo:weights=runs/ppo/cincinnati/weights.safetensors expert --boards 2000
 """
@@ -31,8 +31,20 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from ppo.shown import Shown
+except ImportError:
+    complain('training needs torch: pip install "bideuchre_env[train]"', "train_ppo.py")
+    sys.exit(USAGE)
+
+from ppo.hands import Dealer, Terms
+from ppo.kept import read_checkpoint, weights_of, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in
@@ -40,12 +52,6 @@ from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.weights import write_weights
 from bideuchre_env.runtime.interrupts import ctrl_c
-from ppo.hands import PARTS, Dealer, Terms
-from ppo.kept import read_checkpoint, weights_of, write_checkpoint
-from ppo.learner import Learner, Step
-from ppo.measured import Strength, measure
-from ppo.nets import Weights
-from ppo.shown import Shown
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
@@ -64,7 +70,9 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/ppo"), "folder of the run, new or to go on with")
+    out: Path = field(
+        default=Path("runs/ppo"), metadata={"help": "folder of the run, new or to go on with"}
+    )
     seed: int = option(1, "of deals, draws and first weights")
     millions: float = option(120.0, "decisions of the whole run, in millions")
     hands: int = option(2048, "hands of a batch")
@@ -126,7 +134,7 @@ class Run:
         )  # fmt: skip
         step = Step(
             self.fade(args.rate, 0.02 * args.rate), args.clip,
-            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch, 1.0,
+            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch,
         )  # fmt: skip
         past = None
         if args.past and self.pool:

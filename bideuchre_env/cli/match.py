@@ -40,6 +40,7 @@ _EXAMPLES = (
     "bideuchre match expert rule --boards 500",
     "bideuchre match rule cautious --variant barrie_v0 --games 1000",
     "bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2",
+    "bideuchre match pimc expert --ray-address 10.0.0.5:6379",
 )
 
 
@@ -80,6 +81,14 @@ def add(commands: Any) -> None:
         "--workers", type=int, default=1, metavar="K", help="play in K processes; same results"
     )
     parser.add_argument(
+        "--ray",
+        action="store_true",
+        help="play on Ray: on the cluster this machine is a node of, or on Ray started here",
+    )
+    parser.add_argument(
+        "--ray-address", metavar="HOST:PORT", help="play on the Ray cluster of this address"
+    )
+    parser.add_argument(
         "--at-once",
         type=int,
         metavar="N",
@@ -99,11 +108,14 @@ def run(arguments: argparse.Namespace) -> int:
     check_agents(agents)
     boards = _boards(arguments)
     from bideuchre_env.evaluation import match
+    from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
 
     bounds = Bounds(*arguments.sprt) if arguments.sprt else None
     with ExitStack() as stack:
         files = _reserved(arguments, stack)
+        pool = workers_of(arguments.workers, arguments.ray, arguments.ray_address)
+        workers = stack.enter_context(pool)
         with Bars(" against ".join(agents)) as bars:
             result = match.play(
                 game,
@@ -112,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
                 games=arguments.games,
                 sprt=bounds,
                 seed=arguments.seed,
-                workers=arguments.workers,
+                workers=workers,
                 at_once=arguments.at_once,
                 progress=bars.show,
             )

@@ -1,7 +1,7 @@
 """The command line of a script, made from its `Args`: an option a field, its default the field's.
 
-The fields are numbers, paths, a path or None, bounds (a low and a high number) or None, yes or no,
-or tuples of names; each has its `help` in its metadata.
+The fields are numbers, paths, a path or a text or None, bounds (a low and a high number) or None,
+yes or no, or tuples of names; each has its `help` in its metadata, and a `metavar` if need be.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TypeVar, get_args, get_origin, get_type_hints
 
 from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
@@ -42,7 +42,7 @@ class ScriptArgs:
                 shown = " ".join(default) if isinstance(default, tuple) else default
                 sense += f" (default: {shown})"
             one = (*get_args(types[option.name]), types[option.name])[0]  # of a tuple, or not None
-            how: dict[str, Any] = {"metavar": "PATH" if one is Path else "N"}
+            how = {"metavar": option.metadata.get("metavar", "PATH" if one is Path else "N")}
             if several:
                 how = {"nargs": "+", "metavar": "NAME"}
             if get_origin(one) is tuple:

@@ -55,9 +55,10 @@ def play(
     `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at most.
     `games` is how many whole games; they are played in pairs, so an odd number is rounded up.
     Board i of seed S is dealt as in self-play. `workers` is how many processes play, or a
-    `RayPool` of workers on other machines; the boards are the same for any. `at_once` boards are played in lock step (what the agents ask for
-    unless given, see `blocks`). `progress(kind, done, total, decisions)` is called with "boards"
-    or "games" as they finish, and once at the start of each.
+    `RayPool` of workers on other machines; the boards are the same for any. `at_once` boards are
+    played in lock step (what the agents ask for unless given, see `blocks`).
+    `progress(kind, done, total, decisions)` is called with "boards" or "games" as they finish, and
+    once at the start of each.
 
     Agents are given by name, as `agents.make` takes it ("pimc:worlds=20", "./mine.py:Net"), or as
     a class or function that makes one: one plays the boards, for points, another the games. An

@@ -8,7 +8,6 @@ node dies is computed again elsewhere, and each block has one result: none is lo
 from __future__ import annotations
 
 import hashlib
-from importlib.util import find_spec
 import logging
 import os
 import re
@@ -21,10 +20,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from bideuchre_env._checks import typed
+from bideuchre_env._files import before_quitting
 from bideuchre_env.agents.loading import in_one_line
 from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
@@ -34,6 +35,7 @@ Answer = TypeVar("Answer")
 
 NEEDS_RAY = 'playing on Ray needs ray: pip install "bideuchre_env[ray]"'
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
+NO_CLUSTER = "there is no cluster of Ray that this machine is a node of (ray start makes it one)"
 TRIES = 5
 """How often a block is computed again after its worker or node has died."""
 POLL_SECONDS = 0.1
@@ -70,6 +72,7 @@ class RayPool:
         except BaseException:
             self.close()
             raise
+        _let_print(self._ray, False)
 
     def __enter__(self) -> RayPool:
         return self
@@ -121,11 +124,16 @@ class RayPool:
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
         if self._open and self._begun:
+            _let_print(self._ray, True)
             with suppress(Exception):  # it may have ended by itself
                 self._ray.shutdown(wait_for_processes=True)
         self._open = False
         for name in self._auth:
             os.environ.pop(name, None)
+        before_quitting.discard(self._clear)
+        self._clear()
+
+    def _clear(self) -> None:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -135,14 +143,15 @@ class RayPool:
         return self._ray
 
     def _connect(self, address: str | None) -> None:
-        if address not in (None, "local"):
-            self._init(address, address=address)
+        if address == "local":
+            self._start()
             return
-        if address is None:
-            with suppress(ConnectionError), _sigterm_kept():
-                self._ray.init("auto", **_QUIET)
-                return
-        self._start()
+        try:
+            self._init(address or "auto")
+        except ConnectionError:
+            if address:
+                raise OptionError(f"ray address {typed(address)}: {NO_CLUSTER}") from None
+            self._start()
 
     def _start(self) -> None:
         """Start Ray on this machine, for this program alone: nobody else has the token."""
@@ -150,23 +159,25 @@ class RayPool:
         if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
             place = "/tmp"
         self._folder = tempfile.mkdtemp(prefix="ray-", dir=place)
+        before_quitting.add(self._clear)
         if not any(name in os.environ for name in _AUTH):
             os.environ["RAY_AUTH_TOKEN"] = _token()
             self._auth = ["RAY_AUTH_MODE", "RAY_AUTH_TOKEN"]  # Ray sets the first one itself
         self._init(
             "local",
-            address="local",
             include_dashboard=False,
             object_store_memory=STORE_BYTES,
             _temp_dir=self._folder,
         )
 
-    def _init(self, shown: str | None, **options: Any) -> None:
+    def _init(self, address: str, **options: Any) -> None:
         try:
             with _sigterm_kept():
-                self._ray.init(**options, **_QUIET)
+                self._ray.init(address, **_QUIET, **options)
+        except ConnectionError:
+            raise
         except (Exception, SystemExit) as error:  # it ends the program where nobody answers
-            raise OptionError(f"ray address {typed(shown)}: {in_one_line(error)}") from None
+            raise OptionError(f"ray address {typed(address)}: {_said(error)}") from None
 
     def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         try:
@@ -181,6 +192,21 @@ class RayPool:
 
 
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+
+
+@contextmanager
+def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int | RayPool]:
+    """What `--workers`, `--ray` and `--ray-address` come to, for `match.play(workers=...)`.
+
+    Raises `OptionError` as `RayPool` does, and for both kinds at once.
+    """
+    if not ray and address is None:
+        yield processes
+        return
+    if processes != 1:
+        raise OptionError(f"--workers {processes}: processes here, or --ray; not both")
+    with RayPool(address) as pool:
+        yield pool
 
 
 class _Flight:
@@ -216,14 +242,12 @@ class _Flight:
         try:
             return self._ray.get(promise)
         except self._ray.exceptions.RayTaskError as error:  # it did not even begin
-            why = in_one_line(error.cause) if isinstance(error.cause, Exception) else str(error)
-            raise WorkerError(f"a worker on Ray cannot begin: {' '.join(why.split())}") from None
+            raise WorkerError(f"a worker on Ray cannot begin: {_said(error.cause)}") from None
         except self._ray.exceptions.RayError as error:
-            why = " ".join(str(error).split())[:300]
             number = self.waiting[promise] + 1
             raise WorkerError(
                 f"block {number} was given up on Ray after {TRIES + 1} tries: "
-                f"{type(error).__name__}: {why}"
+                f"{type(error).__name__}: {_said(error)}"
             ) from None
 
     def give_up(self) -> None:
@@ -322,9 +346,20 @@ def _checked(address: str | None) -> str | None:
         place = parsed["host"].strip("[]"), int(parsed["port"])
         socket.create_connection(place, CONNECT_SECONDS).close()
     except (OSError, OverflowError, UnicodeError) as error:
-        why = in_one_line(error)
-        raise OptionError(f"ray address {typed(address)}: nobody answers there ({why})") from None
+        raise OptionError(
+            f"ray address {typed(address)}: nobody answers there ({_said(error)})"
+        ) from None
     return address
+
+
+def _said(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+def _let_print(ray: Any, wanted: bool) -> None:
+    """Whether Ray says which workers and nodes have died; on standard output, where results go."""
+    ray._private.worker._worker_logs_enabled = wanted
 
 
 @contextmanager

@@ -13,9 +13,16 @@ import numpy as np
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.evaluation import rollout, selfplay
+from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
+from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.network import evaluate, new_network
+from bideuchre_env.learning.pairs import pairs
+from bideuchre_env.learning.returns import lambda_returns
+from bideuchre_env.learning.sampling import greedy, sample
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.runtime import jit
 from bideuchre_env.solver.inputs import act, opened_hand
@@ -86,6 +93,29 @@ def play_learner() -> None:
             rollout.rollout(GAME, policy=policy, hands=64, seed=1, observe=observe)
 
 
+def play_learning() -> None:
+    """Features, networks, draws and returns of some rows; paired differences between branches."""
+    for part in PARTS_OF_A_HAND:
+        features = features_of(GAME.rules, part)
+        cards = part == "cards"
+        phases = [Phase.PLAY] if cards else [Phase.AUCTION]
+        made = pairs(agents.make("random", GAME.rules), GAME.rules, 4, 0, phases=phases)
+        n = len(made.gain)
+        inputs = np.zeros((n, features.size), np.float32)
+        legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
+        features.write(made.observations, made.masks, inputs, legal, symmetries)
+        features.pack(made.observations, made.masks)
+        features.actions(features.outputs_of(made.chosen, symmetries), symmetries)
+        network = new_network(features.size, (8, 8), features.outputs, np.random.default_rng(0))
+        outputs = evaluate(network, features, made.observations, made.masks)[0]
+        choices, log_probs = np.zeros(n, np.int64), np.zeros(n, np.float32)
+        sample(outputs, legal, 0, choices, log_probs)
+        greedy(outputs, legal, choices, log_probs)
+    steps = np.zeros((1, 1), np.int8)
+    rewards, ended = np.zeros((1, 1, 4), np.float32), np.ones((1, 1), np.bool_)
+    lambda_returns(steps, rewards, ended, np.zeros((1, 1), np.float32))
+
+
 def play_expert() -> None:
     """The expert, in a game by rounds, too, and what a hand is worth to it."""
     hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
@@ -129,6 +159,11 @@ PARTS = {
     ),
     "rule": Part("the rule player", ("agents.rule.agent",), lambda: play_boards("rule", "random")),
     "learner": Part("one learner", ("envs.solo.rows", "evaluation.rollout"), play_learner),
+    "learning": Part(
+        "the tools of learning",
+        tuple(f"learning.{m}" for m in ("feature_rows", "lines", "network", "returns", "sampling")),
+        play_learning,
+    ),
     "expert": Part(
         "the expert",
         ("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),

@@ -215,15 +215,13 @@ def ready(work: Work) -> Plan:
 
 def whole_block(work: Work, block: range) -> Batch:
     """All boards of a block at once, on a worker of Ray."""
-    batches: list[Batch] = []
-    play_block(ready(work), block, batches.append, lambda: False)
-    decisions, seconds = (
-        tuple(map(sum, zip(*parts, strict=True)))
-        for parts in zip(*((each.decisions, each.think_seconds) for each in batches), strict=True)
-    )
-    rows = np.zeros(sum(len(each.rows) for each in batches), BOARD)
-    np.concatenate([each.rows for each in batches], out=rows)
-    return Batch(rows, decisions, seconds)
+    parts: list[Batch] = []
+    play_block(ready(work), block, parts.append, lambda: False)
+    rows = np.zeros(sum(len(part.rows) for part in parts), BOARD)
+    np.concatenate([part.rows for part in parts], out=rows)
+    decisions = np.sum([part.decisions for part in parts], axis=0).tolist()
+    seconds = np.sum([part.think_seconds for part in parts], axis=0).tolist()
+    return Batch(rows, (decisions[0], decisions[1]), (seconds[0], seconds[1]))
 
 
 def contents(file: str) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
 from bideuchre_env.learning.network import SLOPE, Network, forward, leaky
+from bideuchre_env.learning.packed_rows import add_first, add_slopes
 from bideuchre_env.runtime.jit import Array
 
-BATCH = 1024
+BATCH = 512
 RATE = 2.5e-3
 MOMENTS = (0.9, 0.999)  # of Adam
 
@@ -61,7 +62,7 @@ def fit(
     for _ in range(epochs):
         order = rng.permutation(n)
         for rows in np.array_split(order, batches):
-            slopes = gradients(Network(*weights), features, Examples(*(e[rows] for e in examples)))
+            slopes = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
             step += 1
             size = rate * 0.5 * (1 + np.cos(np.pi * step / steps)) / (1 - MOMENTS[0] ** step)
             for part, slope, m, v in zip(weights, slopes, first, second, strict=True):
@@ -80,10 +81,13 @@ def adam(part: Array, slope: Array, m: Array, v: Array, size: float, scale: floa
     part -= np.float32(size) * m / (np.sqrt(v / np.float32(scale)) + np.float32(1e-8))
 
 
-def gradients(network: Network, features: Features, examples: Examples) -> Network:
+def gradients(network: Network, examples: Examples) -> Network:
     """The slope of half the mean squared error in every weight."""
-    inputs, rows = features.unpack(examples.inputs), np.arange(len(examples.targets))
-    one = leaky(inputs @ network.first + network.first_bias)
+    rows = np.arange(len(examples.targets))
+    one = np.empty((len(rows), len(network.first_bias)), np.float32)
+    active = np.empty(8 * examples.inputs.shape[1], np.int64)
+    add_first(examples.inputs, network.first, network.first_bias, one, active)
+    one = leaky(one)
     two = leaky(one @ network.second + network.second_bias)
     outputs = two @ network.last + network.last_bias
     both = examples.against >= 0
@@ -95,8 +99,10 @@ def gradients(network: Network, features: Features, examples: Examples) -> Netwo
     slopes[rows[both], examples.against[both]] -= error[both]
     slopes_two = (slopes @ network.last.T) * np.where(two > 0, np.float32(1), SLOPE)
     slopes_one = (slopes_two @ network.second.T) * np.where(one > 0, np.float32(1), SLOPE)
+    first = np.zeros_like(network.first)
+    add_slopes(examples.inputs, slopes_one, first, active)
     return Network(
-        inputs.T @ slopes_one,
+        first,
         slopes_one.sum(axis=0),
         one.T @ slopes_two,
         slopes_two.sum(axis=0),

@@ -29,12 +29,16 @@ import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line
 # isort: split
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from call_training import drawn_network, train
 
 from bideuchre_env._files import Output
+from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import (
@@ -45,13 +49,8 @@ from bideuchre_env.agents.expert.auction import (
 )
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
-    FIRST,
-    LAYERS,
     NETWORK,
-    SCALE,
-    SECOND,
     fitted_network,
-    new_network,
     provenance,
 )
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
@@ -65,7 +64,7 @@ from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
-from bideuchre_env.errors import DivergedError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.variants import RULES
@@ -77,15 +76,11 @@ WIDTH = (3.0, 2.0)  # points below the best call that are still tried: while set
 SETTLING, SHARE = 3, 4  # first rounds, of a quarter of the hands
 ANY = 12  # of 100 turns to call, those where any call may be tried, however bad it looks
 KEEP = 4  # rounds whose hands are learned from together
-EPOCHS = 2
-RATE = 2e-3  # of Adam, falling to 0 in every round
-PAIRS = 1024  # in one step of it
 RIDGE = 50.0
-WORSE = 2.0  # times the squared error that training may leave; more, and it has diverged
 AT_ONCE = 20_000
 N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
 
-Player = ExpertAgent | RuleAgent
+Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, RowAgent]]
 
 
 TRIAL = np.dtype(
@@ -153,35 +148,62 @@ def fit_games(args: Args, out: Output) -> int:
 
 def fit_game(name: str, args: Args) -> Array:
     """The network of one game, one `NETWORK` record."""
-    rules = RULES[name]
-    rng = np.random.default_rng([args.seed, GAMES.index(name)])
-    wanted = WANTED if args.search else (0,) * 13
-    network = drawn_network(rng)
-    kept: list[Array] = []
-    for turn in range(args.rounds):
-        settling = turn < SETTLING
-        width = WIDTH[0 if settling else 1]
+    rules, wanted = RULES[name], WANTED if args.search else (0,) * 13
+
+    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
         agent = ExpertAgent(rules, network=network, wanted=wanted, goal="points")
-        players = (agent, RuleAgent(rules))  # whom it plays against, by turns
-        hands = max(100, args.hands // SHARE) if settling else args.hands
-        n = min(AT_ONCE, max(1, hands // 8))
+        return agent.workspace(), agent, RuleAgent(rules)
+
+    rng = np.random.default_rng([args.seed, GAMES.index(name)])
+    network = drawn_network(rng)
+    return fit_calls(network, players, args.hands, args.rounds, rng, f"  {name}")
+
+
+def fit_calls(
+    network: Array,
+    players: Players,
+    hands: int,
+    rounds: int,
+    rng: np.random.Generator,
+    title: str,
+    settle: int = SETTLING,
+) -> Array:
+    """The network after so many rounds; says how each went, after the title.
+
+    `players(network)` gives a workspace of an expert that calls by it, the agent that plays so, and
+    whom it plays against by turns with itself. The first `settle` rounds are as told above.
+    """
+    kept: list[Array] = []
+    for turn in range(rounds):
+        settling = turn < settle
+        width = WIDTH[0 if settling else 1]
+        work, agent, other = players(network)
+        whom = (agent, other)
+        some = max(100, hands // SHARE) if settling else hands
+        n = min(AT_ONCE, max(1, some // 8))
         parts = [
-            try_calls(agent, players[part % 2], n, part // 2 % 4, width, rng)
-            for part in range(hands // n)
+            try_calls(work, agent, whom[part % 2], n, part // 2 % 4, width, rng)
+            for part in range(some // n)
         ]
         kept = [*([] if settling else kept[1 - KEEP :]), np.concatenate(parts)]
         network = network.copy()
         said = train(network, kept, rng)
-        if turn < SETTLING - 1:
+        if turn < settle - 1:
             refit_shifts(network, kept[-1])
-        if turn == SETTLING - 1:
+        if turn == settle - 1:
             kept = []
-        print(f"  {name} round {turn + 1}: {said}", flush=True)
+        print(f"{title} round {turn + 1}: {said}", flush=True)
     return network
 
 
 def try_calls(
-    agent: ExpertAgent, other: Player, n: int, call: int, width: float, rng: np.random.Generator
+    work: ExpertWorkspace,
+    agent: RowAgent,
+    other: RowAgent,
+    n: int,
+    call: int,
+    width: float,
+    rng: np.random.Generator,
 ) -> Array:
     """Deal `n` hands and try two calls at this turn of those that have two: `TRIAL` records."""
     tables = agent.tables
@@ -195,7 +217,7 @@ def try_calls(
     observations, masks = seen(states, np.arange(n), agent)
     trials = new_rows(TRIAL, n)
     trials["seat"] = seats
-    try_rows(agent.workspace(), observations, masks, rng.integers(0, 2**62, n), width, trials)
+    try_rows(work, observations, masks, rng.integers(0, 2**62, n), width, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
     trials = trials[two]
     for which in range(2):
@@ -207,7 +229,7 @@ def try_calls(
     return trials
 
 
-def seen(states: Array, rows: Array, agent: ExpertAgent) -> tuple[Array, Array]:
+def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
     """What the seat to act observes in these rows, and its masks."""
     observations = np.zeros((len(rows), agent.layout.size), np.int8)
     masks = np.zeros((len(rows), agent.n_actions), np.int8)
@@ -215,7 +237,7 @@ def seen(states: Array, rows: Array, agent: ExpertAgent) -> tuple[Array, Array]:
     return observations, masks
 
 
-def step(states: Array, rows: Array, seats: Array, agent: ExpertAgent, other: Player) -> None:
+def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
     """Let the seat to act in these rows act: the agent on the side of `seats`, else the other."""
     observations, masks = seen(states, rows, agent)
     choices = np.zeros(len(rows), np.int64)
@@ -298,88 +320,6 @@ def refit_shifts(network: Array, trials: Array) -> None:
         x = told[these]
         left = x.T @ x + RIDGE * np.eye(N_TOLD)
         network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
-
-
-def drawn_network(rng: np.random.Generator) -> Array:
-    """A network to start from, which adds nothing yet."""
-    network = new_network()
-    network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
-    network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
-    return network
-
-
-def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """What the network says of inputs (n, N_INPUTS), and its two layers on the way."""
-    one = np.maximum(x @ p["first"] + p["first_base"], 0)
-    two = np.maximum(one @ p["second"] + p["second_base"], 0)
-    return two @ p["last"] + x @ p["straight"] + p["base"], one, two
-
-
-def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """The slope of the loss in every weight, given that in what the network says, (n,)."""
-    g_two = g[:, None] * p["last"] * (two > 0)
-    g_one = (g_two @ p["second"].T) * (one > 0)
-    return {
-        "first": x.T @ g_one,
-        "first_base": g_one.sum(axis=0),
-        "second": one.T @ g_two,
-        "second_base": g_two.sum(axis=0),
-        "last": two.T @ g,
-        "straight": x.T @ g,
-        "base": g.sum(),
-    }
-
-
-def train(network: Array, kept: list[Array], rng: np.random.Generator) -> str:
-    """Train the network on these trials, and say how it went.
-
-    Of a pair of residuals with correlation r, the loss is sum^2 / (1 + r) + difference^2 / (1 - r).
-    """
-    x = np.concatenate([trials["inputs"] for trials in kept])
-    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in kept])
-    y = y.astype(np.float32)
-    p = {name: network[name][0].copy() for name in LAYERS}
-    n = len(kept[-1])
-    before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
-    alike = float(np.corrcoef(before.T)[0, 1])
-    moments = {name: [np.zeros_like(p[name]), np.zeros_like(p[name])] for name in LAYERS}
-    batches = max(1, len(x) // PAIRS)
-    steps, step = EPOCHS * batches, 0
-    for _ in range(EPOCHS):
-        for these in np.array_split(rng.permutation(len(x)), batches):
-            step += 1
-            rows = x[these].reshape(-1, N_INPUTS)
-            said, one, two = forward(p, rows)
-            r = said.reshape(-1, 2) - y[these]
-            together = r.sum(axis=1) / (1 + alike)
-            apart = (r[:, 0] - r[:, 1]) / (1 - alike)
-            g = np.stack([together + apart, together - apart], axis=1).reshape(-1)
-            g *= np.float32(1 / len(rows))
-            rate = RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
-            for name, slope in gradients(p, rows, one, two, g).items():
-                first, second = moments[name]
-                first += 0.1 * (slope - first)
-                second += 0.001 * (slope * slope - second)
-                scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
-                p[name] = (p[name] - rate / (1 - 0.9**step) * first / scale).astype(np.float32)
-    check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
-    for name in LAYERS:
-        network[name][0] = p[name]
-    whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
-    return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
-
-
-def check_trained(p: dict[str, Array], x: Array, y: Array, before: float) -> None:
-    """Raise `DivergedError` unless the weights are finite and err on these pairs about as before.
-
-    `x` (n, 2, N_INPUTS), `y` (n, 2); `before`: the squared error training began with.
-    """
-    if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
-        raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
-    after = float(np.mean((y - forward(p, x.reshape(-1, N_INPUTS))[0].reshape(-1, 2)) ** 2))
-    if not after <= WORSE * before:
-        told = f"squared error {SCALE**2 * after:.2f}, before it {SCALE**2 * before:.2f}"
-        raise DivergedError(f"training diverged: {told}; nothing is written")
 
 
 if __name__ == "__main__":
