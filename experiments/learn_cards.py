@@ -61,7 +61,7 @@ sys.path.append(str(Path(__file__).parent / "fitting"))  # its scripts are no pa
 from fit_call_network import fit_calls
 
 HIDDEN = (256, 64)
-FITS = {"first": (3, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
+FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 """How often each fit goes over its pairs, and the rate of Adam it begins with."""
 SOFTNESS = 0.7  # points: the other card is drawn by what the network says of it, over this
 ANY = 0.25  # the share of pairs whose other card is drawn alike from all

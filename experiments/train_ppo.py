@@ -221,33 +221,36 @@ def train(args: Args) -> int:
     training = Run(args)
     with ctrl_c() as pressed, Shown(args.out, training.batch, args.opponents) as shown:
         kept = time.monotonic()
-        while training.progress < 1 and not pressed.is_set():
-            found = training.go()
-            shown.batch(training, found)
+        while not pressed.is_set():
             due = int(training.decisions / (1e6 * args.measure))
             if due > training.measured:
-                compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set)
+                if not compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set):
+                    break
                 training.measured = due
+            if training.progress == 1:
+                training.keep()
+                compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
+                return 130 if pressed.is_set() else 0
             if time.monotonic() - kept > KEPT_SECONDS:
                 training.keep()
                 kept = time.monotonic()
+            shown.batch(training, training.go())
         training.keep()
-        if not pressed.is_set():
-            compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
-        return 130 if pressed.is_set() else 0
+        return 130
 
 
 def compare(
     training: Run, shown: Shown, boards: int, seed: int, stopped: Callable[[], bool]
-) -> None:
-    """Measure the nets, and enter the result in the curve."""
+) -> bool:
+    """Measure the nets, and enter the result in the curve; False if Ctrl-C came in between."""
     found: dict[str, Strength] = {}
     for opponent in training.args.opponents:
         strength = measure(training.rules, training.learner.nets, opponent, boards, seed, stopped)
         if strength is None:
-            return
+            return False
         found[opponent] = strength
     shown.strengths(training, boards, seed, found)
+    return True
 
 
 def main(args: Args) -> int:

@@ -7,7 +7,6 @@ node dies is computed again elsewhere, and each block has one result: none is lo
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -20,14 +19,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, TypeVar
 
 from bideuchre_env._checks import typed
 from bideuchre_env._files import before_quitting
-from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
+from bideuchre_env.errors import OptionError, WorkerError
+from bideuchre_env.evaluation.ray_worker import Sender, call, packed
 
 Shared = TypeVar("Shared")
 Block = TypeVar("Block")
@@ -95,9 +93,10 @@ class RayPool:
         """(number, `function(shared, block)`) of each block, as they are done, until `stopped`.
 
         The first blocks go out at once, before the first result is asked for. `function` is one of
-        a module that the workers can import, `shared` is sent to each node once. What is under way
-        is given up when the iterator is closed. Raises what the function raises if that is a
-        `BidEuchreError`, and `WorkerError` for what else goes wrong.
+        a module that the workers can import; `shared` is sent to each node once, and every block
+        begins with a copy of its own. What is under way is given up when the iterator is closed.
+        Raises what the function raises if that is a `BidEuchreError`, `OptionError` for what cannot
+        be sent, and `WorkerError` for what else goes wrong.
         """
         flight = _Flight(self._running(), function, shared, blocks)
         flight.fill(self.workers)
@@ -114,12 +113,7 @@ class RayPool:
 
         Results that come early wait here.
         """
-        results, waiting, due = self.run(function, shared, blocks, stopped), {}, 0
-        for number, result in results:
-            waiting[number] = result
-            while due in waiting:
-                yield waiting.pop(due)
-                due += 1
+        return _in_order(self.run(function, shared, blocks, stopped))
 
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
@@ -191,6 +185,16 @@ class RayPool:
             flight.give_up()
 
 
+def _in_order(results: Iterator[tuple[int, Answer]]) -> Iterator[Answer]:
+    early: dict[int, Answer] = {}
+    due = 0
+    for number, result in results:
+        early[number] = result
+        while due in early:
+            yield early.pop(due)
+            due += 1
+
+
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 
@@ -215,7 +219,7 @@ class _Flight:
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
         self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
-        self._common = ray.put((function, shared)), Sender.here()
+        self._common = ray.put(packed((function, shared))), Sender.here()
         self.waiting: dict[Any, int] = {}
 
     def fill(self, workers: int) -> None:
@@ -233,12 +237,12 @@ class _Flight:
             list(self.waiting), num_returns=len(self.waiting), timeout=POLL_SECONDS
         )
         for promise in done:
-            result = self._result(promise)
-            if isinstance(result, BidEuchreError):
-                raise result
+            result, error = ForkingPickler.loads(self._bytes(promise))
+            if error is not None:
+                raise error
             yield self.waiting.pop(promise), result
 
-    def _result(self, promise: Any) -> Any:
+    def _bytes(self, promise: Any) -> Any:
         try:
             return self._ray.get(promise)
         except self._ray.exceptions.RayTaskError as error:  # it did not even begin
@@ -258,58 +262,6 @@ class _Flight:
         self.waiting.clear()
 
 
-class Sender(NamedTuple):
-    """What a worker has to share with the program that sends it blocks."""
-
-    folder: str
-    sources: str
-
-    @classmethod
-    def here(cls) -> Sender:
-        """Of this process."""
-        return cls(os.getcwd(), sources())
-
-    def prepare(self) -> None:
-        """Work in the same folder, if it is there; `WorkerError` for other sources of the package.
-
-        Files that agents are named by are found from there.
-        """
-        if self.sources != sources():
-            raise WorkerError(
-                f"{socket.gethostname()} has other sources of bideuchre_env: "
-                "install the same on every node"
-            )
-        with suppress(OSError):
-            os.chdir(self.folder)
-
-
-@lru_cache(maxsize=1)
-def sources() -> str:
-    """A hash of the package as it is installed here: its code and its agents' numbers."""
-    digest, package = hashlib.sha256(), Path(__file__).resolve().parents[1]
-    spec = find_spec("bideuchre_env.agents")
-    agents = Path(spec.origin or "").resolve().parent if spec else package
-    for folder in (package, agents):
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".npz", ".safetensors") and path.is_file():
-                digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def call(common: tuple[Callable[[Any, Any], Any], Any], sender: Sender, block: Any) -> Any:
-    """What a block comes to, on a worker; an error is a result, too."""
-    function, shared = common
-    try:
-        sender.prepare()
-        return function(shared, block)
-    except OptionError as error:
-        return OptionError(f"{error} (on a worker of Ray, {socket.gethostname()})")
-    except BidEuchreError as error:
-        return error
-    except (Exception, SystemExit) as error:
-        return WorkerError(f"on a worker of Ray, {socket.gethostname()}: {in_one_line(error)}")
-
-
 @lru_cache(maxsize=1)
 def _token() -> str:
     """What programs on a Ray that is started here prove themselves by; Ray would keep it at home.
@@ -322,7 +274,6 @@ def _token() -> str:
 def _import_ray() -> Any:
     try:
         import ray
-        import ray.exceptions
     except ImportError:
         raise OptionError(NEEDS_RAY) from None
     return ray
@@ -359,7 +310,8 @@ def _said(error: BaseException) -> str:
 
 def _let_print(ray: Any, wanted: bool) -> None:
     """Whether Ray says which workers and nodes have died; on standard output, where results go."""
-    ray._private.worker._worker_logs_enabled = wanted
+    with suppress(AttributeError):  # a Ray that keeps it elsewhere
+        ray._private.worker._worker_logs_enabled = wanted
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from bideuchre_env.envs.registration import variants
 from bideuchre_env.evaluation import rollout, selfplay
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
 from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.fitting import Examples, fit
 from bideuchre_env.learning.network import evaluate, new_network
 from bideuchre_env.learning.pairs import pairs
 from bideuchre_env.learning.returns import lambda_returns
@@ -94,7 +95,7 @@ def play_learner() -> None:
 
 
 def play_learning() -> None:
-    """Features, networks, draws and returns of some rows; paired differences between branches."""
+    """Features, networks, draws, returns of some rows; paired differences between branches."""
     for part in PARTS_OF_A_HAND:
         features = features_of(GAME.rules, part)
         cards = part == "cards"
@@ -104,9 +105,12 @@ def play_learning() -> None:
         inputs = np.zeros((n, features.size), np.float32)
         legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)
         features.write(made.observations, made.masks, inputs, legal, symmetries)
-        features.pack(made.observations, made.masks)
-        features.actions(features.outputs_of(made.chosen, symmetries), symmetries)
-        network = new_network(features.size, (8, 8), features.outputs, np.random.default_rng(0))
+        packed = features.pack(made.observations, made.masks).inputs
+        of, against = (features.outputs_of(each, symmetries) for each in (made.other, made.chosen))
+        features.actions(of, symmetries)
+        rng = np.random.default_rng(0)
+        network = new_network(features.size, (8, 8), features.outputs, rng)
+        network = fit(network, features, Examples(packed, of, against, made.gain), rng)
         outputs = evaluate(network, features, made.observations, made.masks)[0]
         choices, log_probs = np.zeros(n, np.int64), np.zeros(n, np.float32)
         sample(outputs, legal, 0, choices, log_probs)
@@ -161,12 +165,18 @@ PARTS = {
     "learner": Part("one learner", ("envs.solo.rows", "evaluation.rollout"), play_learner),
     "learning": Part(
         "the tools of learning",
-        tuple(f"learning.{m}" for m in ("feature_rows", "lines", "network", "returns", "sampling")),
+        (
+            *("learning.feature_rows", "learning.lines", "learning.network"),
+            *("learning.packed_rows", "learning.returns", "learning.sampling"),
+        ),
         play_learning,
     ),
     "expert": Part(
         "the expert",
-        ("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),
+        (
+            *("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),
+            "learning.suits",
+        ),
         play_expert,
     ),
     "search": Part(

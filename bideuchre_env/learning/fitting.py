@@ -10,12 +10,12 @@ import numpy as np
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
 from bideuchre_env.learning.network import SLOPE, Network, forward, leaky
-from bideuchre_env.learning.packed_rows import add_first, add_slopes
+from bideuchre_env.learning.packed_rows import adam_rows, add_first, add_slopes
 from bideuchre_env.runtime.jit import Array
 
 BATCH = 512
 RATE = 2.5e-3
-MOMENTS = (0.9, 0.999)  # of Adam
+MOMENTS = np.array([0.9, 0.999], np.float32)  # of Adam: how much of them stays
 
 
 class Examples(NamedTuple):
@@ -64,21 +64,16 @@ def fit(
         for rows in np.array_split(order, batches):
             slopes = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
             step += 1
-            size = rate * 0.5 * (1 + np.cos(np.pi * step / steps)) / (1 - MOMENTS[0] ** step)
+            size = rate * 0.5 * (1 + np.cos(np.pi * step / steps)) / (1 - float(MOMENTS[0]) ** step)
+            scale = 1 - float(MOMENTS[1]) ** step
             for part, slope, m, v in zip(weights, slopes, first, second, strict=True):
-                adam(part, slope, m, v, size, 1 - MOMENTS[1] ** step)
+                a, b, c, d = (each.reshape(-1) for each in (part, slope, m, v))
+                adam_rows(a, b, c, d, MOMENTS, size, scale)
             if step % 64 == 0:
                 report(step / steps)
     if not all(np.isfinite(part).all() for part in weights):
         raise DivergedError("the weights of the network are not finite any more: a lower rate?")
     return Network(*weights)
-
-
-def adam(part: Array, slope: Array, m: Array, v: Array, size: float, scale: float) -> None:
-    """One step of Adam: rewrites the weights and both moments."""
-    m += np.float32(1 - MOMENTS[0]) * (slope - m)
-    v += np.float32(1 - MOMENTS[1]) * (slope * slope - v)
-    part -= np.float32(size) * m / (np.sqrt(v / np.float32(scale)) + np.float32(1e-8))
 
 
 def gradients(network: Network, examples: Examples) -> Network:
@@ -87,7 +82,6 @@ def gradients(network: Network, examples: Examples) -> Network:
     one = np.empty((len(rows), len(network.first_bias)), np.float32)
     active = np.empty(8 * examples.inputs.shape[1], np.int64)
     add_first(examples.inputs, network.first, network.first_bias, one, active)
-    one = leaky(one)
     two = leaky(one @ network.second + network.second_bias)
     outputs = two @ network.last + network.last_bias
     both = examples.against >= 0
@@ -98,9 +92,9 @@ def gradients(network: Network, examples: Examples) -> Network:
     slopes[rows, examples.of] = error
     slopes[rows[both], examples.against[both]] -= error[both]
     slopes_two = (slopes @ network.last.T) * np.where(two > 0, np.float32(1), SLOPE)
-    slopes_one = (slopes_two @ network.second.T) * np.where(one > 0, np.float32(1), SLOPE)
+    slopes_one = slopes_two @ network.second.T
     first = np.zeros_like(network.first)
-    add_slopes(examples.inputs, slopes_one, first, active)
+    add_slopes(examples.inputs, one, slopes_one, first, active)
     return Network(
         first,
         slopes_one.sum(axis=0),

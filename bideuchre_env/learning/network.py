@@ -20,7 +20,7 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 SLOPE = np.float32(0.01)
-_ZERO = np.float32(0.0)
+ZERO = np.float32(0.0)
 
 
 class Network(NamedTuple):

@@ -49,6 +49,14 @@ class Policy(Protocol):
         ...
 
 
+class Pool(Protocol):
+    """Workers elsewhere, as `evaluation.ray_pool.RayPool`."""
+
+    def in_order(self, function: Any, shared: Any, blocks: Iterable[Any], /) -> Iterator[Any]:
+        """`function(shared, block)` of each block, in order."""
+        ...
+
+
 Propose: TypeAlias = Callable[[Array, Array, Array], Array]
 """Which other action to try: from observations, int8 (m, D), masks of the legal actions but the
 chosen ones, int8 (m, A), and the chosen ones, int64 (m,), to whole numbers (m,)."""
@@ -108,11 +116,24 @@ def pair_blocks(
     propose: Propose | None = None,
     opponent: Policy | None = None,
     block: int = BLOCK,
+    pool: Pool | None = None,
 ) -> Iterator[Pairs]:
-    """The same pairs, `block` hands at a time, in new arrays each time."""
-    maker = _Maker(policy, rules, seed, phases, share, propose, opponent, block)
-    numbers = _hands(hands)
-    return (maker.block(numbers[i : i + block]) for i in range(0, len(numbers), block))
+    """The same pairs, `block` hands at a time, in new arrays each time.
+
+    They are made here, or by the workers of a `pool`, where every block begins with copies of
+    `policy`, `opponent` and `propose`: those that go by their observations alone give the same
+    pairs.
+    """
+    phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is gone through twice
+    how = policy, rules, seed, phases, share, propose, opponent, block
+    maker, numbers = _Maker(*how), _hands(hands)
+    parts = (numbers[i : i + block] for i in range(0, len(numbers), block))
+    return map(maker.block, parts) if pool is None else pool.in_order(_made, how, parts)
+
+
+def _made(how: tuple[Any, ...], hands: range) -> Pairs:
+    """A block of pairs, on a worker."""
+    return _Maker(*how).block(hands)
 
 
 def _hands(hands: Any) -> range:

@@ -23,6 +23,7 @@ PARTS = {
     "envs": "the environments",
     "records": "game records",
     "solver": "the solver",
+    "learning": "the tools of learning",
     "agents": "the random players",
     "agents.rule": "the rule player",
     "agents.expert": "the expert",

@@ -1,0 +1,94 @@
+"""A policy made better by networks of gains: what pairs have taught, put to use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.state import Phase
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.features import PARTS, Features, features_of
+from bideuchre_env.learning.network import Network, checked, evaluate
+from bideuchre_env.learning.pairs import CARDS, Policy, Propose
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
+"""The phases in which each part of the features is seen."""
+
+
+class ImprovedPolicy:
+    """Plays as another policy does, unless a network promises more than a margin.
+
+    `networks` has one for each part, "auction" and "cards", or for one of them: its outputs are
+    what actions are worth in points, up to a number that all of a decision share, as `fit` makes it
+    of pairs. `margins` has the points by which another action must be better. Raises `OptionError`
+    for networks that do not fit the rules, or have no margin.
+    """
+
+    name = "improved"
+
+    def __init__(
+        self,
+        policy: Policy,
+        rules: Rules,
+        networks: Mapping[str, Network],
+        margins: Mapping[str, float],
+    ) -> None:
+        for part, network in networks.items():
+            if part not in PARTS or part not in margins:
+                raise OptionError(f"networks and margins: for {' and '.join(PARTS)}, not {part!r}")
+            checked(network, features_of(rules, part))
+        self.policy, self.rules = policy, rules
+        self.margins = dict(margins)
+        self.networks = {part: n for part, n in networks.items() if n.last.any()}  # have learned
+        self._phase = layout_of(rules).slices["phase"]
+        if hasattr(policy, "at_once"):
+            self.at_once: int = policy.at_once
+
+    def act_rows(self, observations: Array, action_masks: Array) -> Array:
+        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        choices = np.array(self.policy.act_rows(observations, action_masks), np.int64)
+        phases = observations[:, self._phase].argmax(axis=1)
+        for part in self.networks:
+            rows = np.flatnonzero(np.isin(phases, PHASES[part]))
+            if len(rows):
+                choices[rows] = self._improved(
+                    part, observations[rows], action_masks[rows], choices[rows]
+                )
+        return choices
+
+    def _improved(self, part: str, seen: Array, masks: Array, choices: Array) -> Array:
+        features = features_of(self.rules, part)
+        outputs, legal, symmetries = evaluate(self.networks[part], features, seen, masks)
+        rows, own = np.arange(len(seen)), features.outputs_of(choices, symmetries)
+        outputs[legal == 0] = -np.inf
+        best = outputs.argmax(axis=1)
+        better = outputs[rows, best] - outputs[rows, own] > self.margins[part]
+        return features.actions(np.where(better, best, own), symmetries)
+
+
+def proposals(
+    network: Network,
+    features: Features,
+    rng: np.random.Generator,
+    *,
+    even: float = 0.5,
+    heat: float = 1.0,
+) -> Propose:
+    """Draws other actions for pairs to try: those that look good more often.
+
+    A share `even` of them is drawn alike from all, the others by the softmax of what the network
+    says over `heat`, in points.
+    """
+
+    def propose(observations: Array, masks: Array, chosen: Array) -> Array:
+        outputs, legal, symmetries = evaluate(network, features, observations, masks)
+        outputs *= (rng.random((len(masks), 1)) >= even) / heat
+        outputs += rng.gumbel(size=outputs.shape)
+        outputs[legal == 0] = -np.inf
+        return features.actions(outputs.argmax(axis=1), symmetries)
+
+    return propose

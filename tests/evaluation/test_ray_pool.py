@@ -1,0 +1,216 @@
+"""Blocks on Ray: each has one result, whoever dies; what is wrong is said in a line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import own_agents, ray_blocks
+from support.ray_clusters import settings_for_ray
+
+from bideuchre_env import match
+from bideuchre_env.agents import registry
+from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
+from bideuchre_env.evaluation import ray_worker, workers
+from bideuchre_env.evaluation.blocks import Plan, play_block
+from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
+from bideuchre_env.evaluation.statistics.sequential import Bounds
+from bideuchre_env.rules.variants import CINCINNATI
+
+RAY = {"boards": 600, "games": 20, "seed": 3}
+
+
+@pytest.fixture
+def no_ray(monkeypatch):
+    """Ray is not installed."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+
+
+@pytest.fixture
+def idle_ray(monkeypatch):
+    """Ray is installed and has not been asked for anything."""
+    idle = SimpleNamespace(is_initialized=lambda: False, shutdown=lambda **options: None)
+    monkeypatch.setitem(sys.modules, "ray", idle)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory):
+    """Workers on a Ray that is started for these tests, with a home folder of its own."""
+    pytest.importorskip("ray")
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch, settings_for_ray(patch, HOME=str(home)):
+        patch.delenv("RAY_AUTH_MODE")
+        with RayPool("local") as started:
+            yield started
+        assert "RAY_AUTH_TOKEN" not in os.environ
+        assert not list(home.glob(".ray*"))
+        with pytest.raises(OptionError, match="closed"):
+            started.run(ray_blocks.product, 1, [1])
+
+
+def test_without_ray_a_line_says_how_to_install_it(no_ray):
+    with pytest.raises(OptionError, match=r'pip install "bideuchre_env\[ray\]"'):
+        RayPool()
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("", "host:port"),
+        ("no way", "host:port"),
+        ("10.0.0.5", "host:port"),
+        ("http://10.0.0.5:6379", "host:port"),
+        ("127.0.0.1:x", "host:port"),
+        (6379, "host:port"),
+        ("127.0.0.1:1", "nobody answers there"),
+        ("127.0.0.1:99999", "nobody answers there"),
+        ("ray://127.0.0.1:1", "nobody answers there"),
+    ],
+)
+def test_odd_addresses_are_refused(idle_ray, address, message, monkeypatch):
+    """Before Ray is asked, which takes two minutes; RAY_ADDRESS counts where none is given."""
+    with pytest.raises(OptionError, match=message) as refused:
+        RayPool(address)
+    assert "\n" not in str(refused.value)
+    monkeypatch.setenv("RAY_ADDRESS", str(address) or "?")
+    with pytest.raises(OptionError, match=message):
+        RayPool()
+
+
+def test_processes_or_ray_and_not_both(no_ray):
+    with workers_of(3, False, None) as three:
+        assert three == 3
+    for asked in ((2, True, None), (2, False, "auto")):
+        with (
+            pytest.raises(OptionError, match="--workers 2: processes here, or --ray"),
+            workers_of(*asked),
+        ):
+            pass
+
+
+def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
+    """Errors of ours as they are, others in a line; and other sources are none to play by."""
+    monkeypatch.chdir(tmp_path)
+    kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
+    for kind, expected in kinds.items():
+        common, sender = ray_worker.packed((ray_blocks.stumbles, kind)), ray_worker.Sender.here()
+        assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
+        result, error = unpacked(ray_worker.call(common, sender, 3))
+        assert result is None
+        assert type(error) is expected
+        assert "3" in str(error)
+        _, error = unpacked(ray_worker.call(common, sender._replace(sources="0"), 2))
+        assert type(error) is WorkerError
+        assert "install the same on every node" in str(error)
+    gone = ray_worker.packed((ray_blocks.product, 2)).replace(b"product", b"missing")
+    _, error = unpacked(ray_worker.call(gone, sender, 2))
+    assert "missing" in str(error)
+    with pytest.raises(OptionError, match="cannot be sent"):
+        ray_worker.packed(lambda: None)
+
+
+def unpacked(sent):
+    """What a worker has sent."""
+    return ray_worker.ForkingPickler.loads(sent)
+
+
+def test_a_whole_block_is_what_is_played_in_parts():
+    plan = Plan(CINCINNATI, ("rule", "cautious"), 5, True, 4)
+    parts = []
+    play_block(plan, range(16, 32), parts.append, lambda: False)
+    whole = workers.whole_block(workers.Work.of(plan), range(16, 32))
+    assert len(parts) > 2
+    assert (whole.rows == np.concatenate([part.rows for part in parts])).all()
+    assert whole.decisions == tuple(np.sum([part.decisions for part in parts], axis=0))
+    assert min(whole.think_seconds) > 0
+
+
+def test_a_file_is_the_same_on_every_node(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(own_agents.FILE)
+    plan = Plan(CINCINNATI, ("./mine.py:First", "rule"), 0, True, 2)
+    work = workers.Work.of(plan)
+    assert len(workers.whole_block(work, range(4)).rows) == 4
+    Path("mine.py").write_text(own_agents.FILE + "\n")
+    workers.ready.cache_clear()
+    with pytest.raises(OptionError, match=r"'\./mine\.py' is another file here"):
+        workers.whole_block(work, range(4))
+    Path("mine.py").unlink()
+    with pytest.raises(OptionError, match=r"'\./mine\.py': on Ray it lies at the same place"):
+        workers.whole_block(work, range(4))
+
+
+def test_a_match_on_ray_is_the_match_of_one_process(pool, tmp_path, monkeypatch):
+    """All its boards and games, by agents of the package, a file's and a test's verdict."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(own_agents.FILE)
+    told = []
+    for pair in (("rule", "cautious"), ("./mine.py:Last", "random")):
+        here = match.play("barrie_v0", *pair, **RAY)
+        there = match.play(
+            "barrie_v0", *pair, **RAY, workers=pool, progress=lambda *how: told.append(how)
+        )
+        assert same(here, there)
+    assert told[0] == ("boards", 0, 600, 0)
+    assert [how[0] for how in told[-2:]] == ["games", "games"]
+    assert told[-1][1:3] == (20, 20)
+    tested = [
+        match.play("barrie_v0", "rule", "random", boards=4000, sprt=Bounds(5, 6), workers=where)
+        for where in (1, pool)
+    ]
+    assert same(*tested)
+    assert tested[1].boards.boards < 4000
+
+
+def same(a, b):
+    """Whether two results have the same boards, games and decisions."""
+    rows = zip((a.board_rows, a.game_rows), (b.board_rows, b.game_rows), strict=True)
+    equal = all(len(x) == len(y) and (x == y).all() for x, y in rows)
+    return (
+        equal
+        and (a.boards, a.games) == (b.boards, b.games)
+        and (bool(a.test) or a.decisions == b.decisions)
+    )
+
+
+def test_agents_that_workers_cannot_have_are_refused(pool, tmp_path, monkeypatch):
+    """Before anything is played; an agent's own error comes back in a line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "registered", {})
+    registry.register("mine", lambda rules, *, seed=None: None)
+    for agent in ("mine", lambda rules: None):
+        with pytest.raises(OptionError, match="cannot be sent to another process"):
+            match.play("barrie_v0", agent, "random", boards=500, workers=pool)
+    Path("bad.py").write_text("class Bad:\n    def act(self, observation, mask): return 1 / 0\n")
+    with pytest.raises(AgentError, match="ZeroDivisionError"):
+        match.play("barrie_v0", "./bad.py:Bad", "random", boards=500, workers=pool)
+
+
+def test_blocks_are_computed_once_each_and_in_order(pool):
+    """However many there are; each with a copy of what they share, which it may write to."""
+    assert sorted(pool.run(ray_blocks.product, 3, range(40))) == [(k, 3 * k) for k in range(40)]
+    assert list(pool.in_order(ray_blocks.product, 3, iter(range(40)))) == [*range(0, 120, 3)]
+    arrays = list(pool.in_order(ray_blocks.added, np.zeros(100_000), range(8)))
+    assert [(array == k).all() for k, array in enumerate(arrays)] == [True] * 8
+    arrays[0] += 1
+    assert list(pool.run(ray_blocks.product, 3, [])) == []
+    for kind, error in (("illegal", IllegalActionError), ("value", WorkerError)):
+        with pytest.raises(error, match="3"):
+            list(pool.run(ray_blocks.stumbles, kind, range(9)))
+    enough = []
+    for number, _ in pool.run(ray_blocks.product, 3, range(10**9), lambda: len(enough) > 20):
+        enough.append(number)
+    assert sorted(enough) == list(range(21))
+
+
+def test_a_worker_that_dies_is_replaced(pool, tmp_path):
+    """Its block is begun anew, and counted once."""
+    found = Counter(number for number, _ in pool.run(ray_blocks.ends, (tmp_path, 1), range(12)))
+    assert found == Counter(range(12))
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,92 @@
+"""A policy made better by networks: what it plays by, and what it proposes to try."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.policies import ObservationPolicy
+
+import bideuchre_env
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.features import PARTS, features_of
+from bideuchre_env.learning.improved import PHASES, ImprovedPolicy, proposals
+from bideuchre_env.learning.network import evaluate, new_network
+from bideuchre_env.learning.pairs import CARDS, pairs
+
+RULES = bideuchre_env.make("cincinnati_v0").rules
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_it_plays_what_the_network_promises_beyond_the_margin(part):
+    """The best legal action by the network, where it is that much better than the agent's own."""
+    policy, features = ObservationPolicy(2), features_of(RULES, part)
+    phases = PHASES[part]
+    made = pairs(policy, RULES, 60, 5, phases=phases)
+    network = new_network(features.size, (16, 8), features.outputs, np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    network.last[:] = rng.normal(0, 1, network.last.shape)
+    outputs, legal, symmetries = evaluate(network, features, made.observations, made.masks)
+    changed = 0
+    for margin in (0.0, 0.3, 1e9):
+        player = ImprovedPolicy(policy, RULES, {part: network}, {part: margin})
+        found = player.act_rows(made.observations, made.masks)
+        for i, action in enumerate(found):
+            [own], [choice] = (
+                features.outputs_of(np.array([a]), symmetries[i : i + 1])
+                for a in (made.chosen[i], action)
+            )
+            best = max(np.flatnonzero(legal[i]), key=lambda k: outputs[i, k])
+            better = outputs[i, best] - outputs[i, own] > margin
+            assert choice == (best if better else own)
+            changed += action != made.chosen[i]
+    assert changed > 20
+    others = [phase for parts, its in PHASES.items() if parts != part for phase in its]
+    made = pairs(policy, RULES, 20, 5, phases=others)
+    player = ImprovedPolicy(policy, RULES, {part: network}, {part: 0.0})
+    assert np.array_equal(player.act_rows(made.observations, made.masks), made.chosen)
+
+
+def test_what_is_tried_is_legal_and_not_what_was_chosen():
+    """And oftener what the network promises more for."""
+    features = features_of(RULES, "cards")
+    network = new_network(features.size, (4, 4), features.outputs, np.random.default_rng(1))
+    network.last_bias[:12] = 3.0
+    propose = proposals(network, features, np.random.default_rng(3))
+    made = pairs(ObservationPolicy(4), RULES, 400, 6, propose=propose)
+    rows = np.arange(len(made.gain))
+    assert made.masks[rows, made.other].all()
+    assert (made.other != made.chosen).all()
+    _, legal, symmetries = evaluate(network, features, made.observations, made.masks)
+    legal[rows, features.outputs_of(made.chosen, symmetries)] = 0
+    tried = features.outputs_of(made.other, symmetries) < 12
+    even = legal[:, :12].sum(axis=1) / legal.sum(axis=1)
+    mixed = (even > 0) & (even < 1)
+    high = even * np.e**3 / (even * np.e**3 + 1 - even)
+    expected = (0.5 * even + (1 - 0.5) * high)[mixed]
+    error = np.sqrt((expected * (1 - expected)).sum())
+    assert abs(tried[mixed].sum() - expected.sum()) < 4 * error
+
+
+def test_the_phases_of_both_parts_are_all_there_are():
+    """Every decision is one of the networks'."""
+    every = {phase for phases in PHASES.values() for phase in phases}
+    assert set(CARDS) < every
+    phase = layout_of(RULES).slices["phase"]
+    assert len(every) == phase.stop - phase.start == 5
+
+
+def test_networks_that_do_not_fit_are_refused():
+    """Of another part, or without a margin; how many rows to play at a time is passed on."""
+    policy, features = ObservationPolicy(1), features_of(RULES, "cards")
+    network = new_network(features.size, (4, 4), features.outputs, np.random.default_rng(1))
+    for networks, margins in (
+        ({"cards": network}, {}),
+        ({"auction": network}, {"auction": 0.1}),
+        ({"else": network}, {"else": 0.1}),
+    ):
+        with pytest.raises(OptionError):
+            ImprovedPolicy(policy, RULES, networks, margins)
+    assert not hasattr(ImprovedPolicy(policy, RULES, {}, {}), "at_once")
+    slow = bideuchre_env.agents.make("pimc", RULES)
+    assert ImprovedPolicy(slow, RULES, {}, {}).at_once == slow.at_once

@@ -1,0 +1,48 @@
+"""Functions of blocks that the tests of Ray send to workers."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from bideuchre_env.errors import IllegalActionError, OptionError
+
+
+def product(shared, block):
+    """The block times what is shared."""
+    return shared * block
+
+
+def added(shared, block):
+    """The block, added to the array that is shared: a copy of its own."""
+    shared += block
+    return shared
+
+
+def stumbles(kind, block):
+    """Raises an error of this kind at block 3."""
+    if block == 3:
+        raise {"option": OptionError, "illegal": IllegalActionError, "value": ValueError}[kind]("3")
+    return block
+
+
+def ends(times, block):
+    """Ends its process at block 2, as often as `times` says."""
+    folder, most = Path(times[0]), times[1]
+    if block == 2 and len(list(folder.iterdir())) < most:
+        (folder / str(os.getpid())).touch()
+        os._exit(3)
+    return block
+
+
+def logged(file, block):
+    """Enters in a file, before a block and after it, on which node it is; a block takes a while."""
+    import ray
+
+    node = ray.get_runtime_context().get_node_id()
+    for what in ("begun", "done"):
+        with open(file, "a") as log:
+            log.write(f"{what} {block} {node}\n")
+        time.sleep(0.3 if what == "begun" else 0)
+    return block
