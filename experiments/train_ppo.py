@@ -41,7 +41,7 @@ except ImportError:
     sys.exit(USAGE)
 
 from ppo.hands import Dealer, Terms
-from ppo.kept import read_checkpoint, weights_of, write_checkpoint
+from ppo.kept import CHECKPOINT, named, nets_in, read_checkpoint, weights_of, write_checkpoint
 from ppo.learner import Learner, Step
 from ppo.measured import Strength, measure
 from ppo.nets import Weights
@@ -49,14 +49,25 @@ from ppo.nets import Weights
 import bideuchre_env
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import write_weights
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
 POOL = 10  # past selves that are kept, taken at even distances over the run
 KEPT_SECONDS = 120  # between checkpoints
+NUMBERS = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
+INFINITE = float("inf")
+BOUNDS: tuple[tuple[str, float, float], ...] = (
+    *((name, 0, 2**32 - 1) for name in ("seed",)),
+    *((name, 1e-6, INFINITE) for name in ("millions", "measure", "rate", "clip", "warm", "cool")),
+    *((name, 1, 2**16) for name in ("hands", "minibatch", "hidden", "hidden_auction", "threads")),
+    *((name, 0, INFINITE) for name in ("entropy", "critic", "pull")),
+    *((name, 0, 1) for name in ("decay", "past", "forced", "alone")),
+    *((name, 2, 10**7) for name in ("boards", "final_boards")),
+)
 FREE = ("out", "millions", "measure", "boards", "final_boards", "opponents", "threads")
 
 
@@ -103,7 +114,7 @@ class Run:
 
     def __init__(self, args: Args) -> None:
         self.args = args
-        self.rules = bideuchre_env.make(args.variant).rules
+        self.rules = checked(args)
         device = "cuda" if args.cuda else "cpu"
         self.dealer = Dealer(self.rules, args.hands, device)
         hidden = {"auction": args.hidden_auction, "cards": args.hidden}
@@ -159,14 +170,12 @@ class Run:
         """All that the run goes on from, but for the numbers."""
         kept = self.learner.tensors()
         for i, past in enumerate(self.pool):
-            for part, weights in past.items():
-                kept |= {f"past.{i}.{part}.{name}": w.cpu() for name, w in weights.items()}
+            kept |= named(past, f"past.{i}")
         return kept
 
     def keep(self) -> None:
         """Write the checkpoint and the weights to play by."""
-        numbers = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
-        told = {name: getattr(self, name) for name in numbers} | {"pool": len(self.pool)}
+        told = {name: getattr(self, name) for name in NUMBERS} | {"pool": len(self.pool)}
         settings = {name: str(value) for name, value in asdict(self.args).items()}
         write_checkpoint(self.args.out, self.tensors(), told | {"settings": settings})
         made = {
@@ -186,22 +195,35 @@ class Run:
             return
         tensors, told = found
         settings = {name: str(value) for name, value in asdict(self.args).items()}
-        for name, value in told.pop("settings").items():
-            if name not in FREE and settings[name] != value:
-                raise OptionError(
-                    f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} has "
-                    f"{value}; go on with that, or take another --out"
-                )
-        self.learner.load(tensors)
-        for i in range(told.pop("pool")):
-            self.pool.append(
-                {
-                    part: {name: tensors[f"past.{i}.{part}.{name}"] for name in weights}
-                    for part, weights in self.learner.nets.items()
-                }
-            )
-        for name, value in told.items():
-            setattr(self, name, value)
+        try:
+            for name, value in told.pop("settings").items():
+                if name not in FREE and settings[name] != value:
+                    raise OptionError(
+                        f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} "
+                        f"has {value}; go on with that, or take another --out"
+                    )
+            self.learner.load(tensors)
+            for i in range(told.pop("pool")):
+                self.pool.append(nets_in(tensors, f"past.{i}", self.learner.nets))
+        except (KeyError, TypeError, RuntimeError):  # RuntimeError: of another shape
+            raise WeightsError(f"{self.args.out / CHECKPOINT} is none of this trainer") from None
+        for name in NUMBERS:
+            setattr(self, name, told[name])
+
+
+def checked(args: Args) -> Rules:
+    """The rules of the game; `OptionError` for settings that cannot be, before anything is made."""
+    for name, least, most in BOUNDS:
+        value = getattr(args, name)
+        if not least <= value <= most:
+            wanted = f"{least} or more" if most == INFINITE else f"{least} to {most}"
+            raise OptionError(f"--{name.replace('_', '-')} {value}: {wanted}")
+    rules = bideuchre_env.make(args.variant).rules
+    for opponent in args.opponents:
+        bideuchre_env.agents.make(opponent, rules, seed=0)
+    if args.cuda and not torch.cuda.is_available():
+        raise OptionError("--cuda: torch finds no graphics processor that it can use")
+    return rules
 
 
 def command(args: Args) -> str:
