@@ -14,7 +14,7 @@ One side's partners are both paid their side's points. Forced moves are left out
 
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
-`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which agent `ppo` plays:
+`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which `ppo` plays by:
 
     bideuchre match ppo:weights=runs/ppo/cincinnati/weights.safetensors expert --boards 2000
 """
@@ -31,26 +31,43 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from ppo.shown import Shown
+except ImportError:
+    complain('training needs torch: pip install "bideuchre_env[train]"', "train_ppo.py")
+    sys.exit(USAGE)
+
+from ppo.hands import Dealer, Terms
+from ppo.kept import CHECKPOINT, named, nets_in, read_checkpoint, weights_of, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import write_weights
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
-from ppo.hands import PARTS, Dealer, Terms
-from ppo.kept import read_checkpoint, weights_of, write_checkpoint
-from ppo.learner import Learner, Step
-from ppo.measured import Strength, measure
-from ppo.nets import Weights
-from ppo.shown import Shown
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
 POOL = 10  # past selves that are kept, taken at even distances over the run
 KEPT_SECONDS = 120  # between checkpoints
+NUMBERS = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
+INFINITE = float("inf")
+BOUNDS: tuple[tuple[str, float, float], ...] = (
+    *((name, 0, 2**32 - 1) for name in ("seed",)),
+    *((name, 1e-6, INFINITE) for name in ("millions", "measure", "rate", "clip", "warm", "cool")),
+    *((name, 1, 2**16) for name in ("hands", "minibatch", "hidden", "hidden_auction", "threads")),
+    *((name, 0, INFINITE) for name in ("entropy", "critic", "pull")),
+    *((name, 0, 1) for name in ("decay", "past", "forced", "alone")),
+    *((name, 2, 10**7) for name in ("boards", "final_boards")),
+)
 FREE = ("out", "millions", "measure", "boards", "final_boards", "opponents", "threads")
 
 
@@ -64,7 +81,9 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/ppo"), "folder of the run, new or to go on with")
+    out: Path = field(
+        default=Path("runs/ppo"), metadata={"help": "folder of the run, new or to go on with"}
+    )
     seed: int = option(1, "of deals, draws and first weights")
     millions: float = option(120.0, "decisions of the whole run, in millions")
     hands: int = option(2048, "hands of a batch")
@@ -95,7 +114,7 @@ class Run:
 
     def __init__(self, args: Args) -> None:
         self.args = args
-        self.rules = bideuchre_env.make(args.variant).rules
+        self.rules = checked(args)
         device = "cuda" if args.cuda else "cpu"
         self.dealer = Dealer(self.rules, args.hands, device)
         hidden = {"auction": args.hidden_auction, "cards": args.hidden}
@@ -126,7 +145,7 @@ class Run:
         )  # fmt: skip
         step = Step(
             self.fade(args.rate, 0.02 * args.rate), args.clip,
-            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch, 1.0,
+            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch,
         )  # fmt: skip
         past = None
         if args.past and self.pool:
@@ -151,14 +170,12 @@ class Run:
         """All that the run goes on from, but for the numbers."""
         kept = self.learner.tensors()
         for i, past in enumerate(self.pool):
-            for part, weights in past.items():
-                kept |= {f"past.{i}.{part}.{name}": w.cpu() for name, w in weights.items()}
+            kept |= named(past, f"past.{i}")
         return kept
 
     def keep(self) -> None:
         """Write the checkpoint and the weights to play by."""
-        numbers = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
-        told = {name: getattr(self, name) for name in numbers} | {"pool": len(self.pool)}
+        told = {name: getattr(self, name) for name in NUMBERS} | {"pool": len(self.pool)}
         settings = {name: str(value) for name, value in asdict(self.args).items()}
         write_checkpoint(self.args.out, self.tensors(), told | {"settings": settings})
         made = {
@@ -178,22 +195,35 @@ class Run:
             return
         tensors, told = found
         settings = {name: str(value) for name, value in asdict(self.args).items()}
-        for name, value in told.pop("settings").items():
-            if name not in FREE and settings[name] != value:
-                raise OptionError(
-                    f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} has "
-                    f"{value}; go on with that, or take another --out"
-                )
-        self.learner.load(tensors)
-        for i in range(told.pop("pool")):
-            self.pool.append(
-                {
-                    part: {name: tensors[f"past.{i}.{part}.{name}"] for name in weights}
-                    for part, weights in self.learner.nets.items()
-                }
-            )
-        for name, value in told.items():
-            setattr(self, name, value)
+        try:
+            for name, value in told.pop("settings").items():
+                if name not in FREE and settings[name] != value:
+                    raise OptionError(
+                        f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} "
+                        f"has {value}; go on with that, or take another --out"
+                    )
+            self.learner.load(tensors)
+            for i in range(told.pop("pool")):
+                self.pool.append(nets_in(tensors, f"past.{i}", self.learner.nets))
+        except (KeyError, TypeError, RuntimeError):  # RuntimeError: of another shape
+            raise WeightsError(f"{self.args.out / CHECKPOINT} is none of this trainer") from None
+        for name in NUMBERS:
+            setattr(self, name, told[name])
+
+
+def checked(args: Args) -> Rules:
+    """The rules of the game; `OptionError` for settings that cannot be, before anything is made."""
+    for name, least, most in BOUNDS:
+        value = getattr(args, name)
+        if not least <= value <= most:
+            wanted = f"{least} or more" if most == INFINITE else f"{least} to {most}"
+            raise OptionError(f"--{name.replace('_', '-')} {value}: {wanted}")
+    rules = bideuchre_env.make(args.variant).rules
+    for opponent in args.opponents:
+        bideuchre_env.agents.make(opponent, rules, seed=0)
+    if args.cuda and not torch.cuda.is_available():
+        raise OptionError("--cuda: torch finds no graphics processor that it can use")
+    return rules
 
 
 def command(args: Args) -> str:
@@ -213,33 +243,36 @@ def train(args: Args) -> int:
     training = Run(args)
     with ctrl_c() as pressed, Shown(args.out, training.batch, args.opponents) as shown:
         kept = time.monotonic()
-        while training.progress < 1 and not pressed.is_set():
-            found = training.go()
-            shown.batch(training, found)
+        while not pressed.is_set():
             due = int(training.decisions / (1e6 * args.measure))
             if due > training.measured:
-                compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set)
+                if not compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set):
+                    break
                 training.measured = due
+            if training.progress == 1:
+                training.keep()
+                compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
+                return 130 if pressed.is_set() else 0
             if time.monotonic() - kept > KEPT_SECONDS:
                 training.keep()
                 kept = time.monotonic()
+            shown.batch(training, training.go())
         training.keep()
-        if not pressed.is_set():
-            compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
-        return 130 if pressed.is_set() else 0
+        return 130
 
 
 def compare(
     training: Run, shown: Shown, boards: int, seed: int, stopped: Callable[[], bool]
-) -> None:
-    """Measure the nets, and enter the result in the curve."""
+) -> bool:
+    """Measure the nets, and enter the result in the curve; False if Ctrl-C came in between."""
     found: dict[str, Strength] = {}
     for opponent in training.args.opponents:
         strength = measure(training.rules, training.learner.nets, opponent, boards, seed, stopped)
         if strength is None:
-            return
+            return False
         found[opponent] = strength
     shown.strengths(training, boards, seed, found)
+    return True
 
 
 def main(args: Args) -> int:

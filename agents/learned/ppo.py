@@ -9,8 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.shipped import network_of, shapes_of, shipped_weights

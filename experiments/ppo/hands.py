@@ -1,7 +1,7 @@
 """Experience: whole hands played in lock step, and the decisions of each part that come of them.
 
-Every batch begins with deals of its own, drawn from the run's seed and the batch's number alone, and
-is played until all its hands are over. So nothing but weights goes from one batch to the next.
+Every batch begins with deals of its own, drawn from the run's seed and the batch's number alone,
+and is played until all its hands are over. So nothing but weights goes from one to the next.
 """
 
 from __future__ import annotations
@@ -307,7 +307,10 @@ class Dealer:
         return found
 
     def _learned_calls(self) -> Array:
-        """Which calls are learned from: the present self's, none before the last forced one of its hand."""
+        """Which calls are learned from.
+
+        The present self's, and none before the last forced one of its hand.
+        """
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]

@@ -12,6 +12,7 @@ from ppo.hands import PARTS, Batch, Decisions
 from ppo.nets import NAMES, Weights, forward, new_weights
 
 NEVER = -1e9  # a logit of what is illegal
+LONGEST = 1.0  # gradient: what is longer is cut down
 SLOWLY = 0.01  # of the way to the present self that the slower copy goes with each batch
 
 
@@ -25,7 +26,6 @@ class Step:
     critic: float  # weight of the critic's error
     pull: float  # towards the slower copy of oneself; 0 has none
     minibatch: int  # decisions
-    longest: float  # gradient: what is longer is cut down
 
 
 class Learner:
@@ -81,7 +81,7 @@ class Learner:
                     slow = log_softmax(forward(self.slow, inputs[part])[:, :-1], legal[part])
                 pulled = (log_probs.exp() * (log_probs - slow)).sum(1).mean()
                 loss = loss + step.pull * pulled
-            descend(loss, weights, optimizer, step.longest)
+            descend(loss, weights, optimizer)
             for name, value in (("entropy", entropy), ("card_critic", critic)):
                 total.setdefault(name, []).append(value.detach())
             clipped = (odds.detach() != bounded.detach()).float().mean()
@@ -106,7 +106,7 @@ class Learner:
             said = found.gather(1, outputs[part, None])[:, 0]
             critic = ((value - back).square() * ~forced[part]).mean()
             gain = (said - (back - value.detach())).square().mean()
-            descend(critic + gain, weights, optimizer, step.longest)
+            descend(critic + gain, weights, optimizer)
             total.append(critic.detach())
         return {"call_critic": torch.stack(total).mean()}
 
@@ -151,11 +151,9 @@ def log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
     return torch.log_softmax(logits.masked_fill(legal == 0, NEVER), dim=1)
 
 
-def descend(
-    loss: Tensor, weights: Weights, optimizer: torch.optim.Optimizer, longest: float
-) -> None:
+def descend(loss: Tensor, weights: Weights, optimizer: torch.optim.Optimizer) -> None:
     """One step down the gradient."""
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(weights.values(), longest, foreach=True)
+    torch.nn.utils.clip_grad_norm_(weights.values(), LONGEST, foreach=True)
     optimizer.step()
