@@ -16,7 +16,12 @@ the end of it.
 
 from __future__ import annotations
 
+# ruff: noqa: E402
+import os
+
 import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: more add up in another order
 
 # isort: split
 import io

@@ -98,7 +98,7 @@ def test_it_learns_what_is_there():
 
 def test_the_same_generator_gives_the_same_weights():
     """Twice; and the report of what is done rises to the end."""
-    data, told = examples(40_000), []
+    data, told = examples(13_000), []
     first, again = (
         fit(drawn(CARDS), CARDS, data, np.random.default_rng(5), batch=100, report=told.append)
         for _ in range(2)
