@@ -31,8 +31,13 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
+from ppo.hands import Dealer, Terms
+from ppo.kept import read_checkpoint, weights_of, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
+from ppo.shown import Shown
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in
@@ -40,12 +45,6 @@ from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.weights import write_weights
 from bideuchre_env.runtime.interrupts import ctrl_c
-from ppo.hands import PARTS, Dealer, Terms
-from ppo.kept import read_checkpoint, weights_of, write_checkpoint
-from ppo.learner import Learner, Step
-from ppo.measured import Strength, measure
-from ppo.nets import Weights
-from ppo.shown import Shown
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
