@@ -31,6 +31,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+<<<<<<< HEAD
 from bideuchre_env.cli.program import USAGE, complain
 
 try:
@@ -45,6 +46,15 @@ from ppo.kept import CHECKPOINT, named, nets_in, read_checkpoint, weights_of, wr
 from ppo.learner import Learner, Step
 from ppo.measured import Strength, measure
 from ppo.nets import Weights
+=======
+import torch
+from ppo.hands import Dealer, Terms
+from ppo.kept import read_checkpoint, weights_of, write_checkpoint
+from ppo.learner import Learner, Step
+from ppo.measured import Strength, measure
+from ppo.nets import Weights
+from ppo.shown import Shown
+>>>>>>> wire
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in

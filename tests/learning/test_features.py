@@ -311,14 +311,20 @@ def test_odd_arguments_are_refused():
         "legal": np.zeros((n, features.outputs), np.int8),
         "symmetries": np.zeros(n, np.int64),
     }
-    for name, bad in {
-        "inputs": np.zeros((n, features.size)),
-        "legal": np.zeros((n, features.outputs + 1), np.int8),
-        "symmetries": np.zeros(2 * n, np.int64)[::2],
-    }.items():
-        with pytest.raises(OptionError, match=f"{name}: a contiguous"):
+    sealed = good["inputs"].view()
+    sealed.flags.writeable = False
+    for name, bad, told in (
+        ("inputs", np.zeros((n, features.size)), "a numpy array of float32 and shape"),
+        ("legal", np.zeros((n, features.outputs + 1), np.int8), "a numpy array of int8 and shape"),
+        ("symmetries", np.zeros(2 * n, np.int64)[::2], "its rows do not follow each other"),
+        ("inputs", sealed, "it is written to, and this one is read-only"),
+    ):
+        with pytest.raises(OptionError, match=f"^{name}: {told}"):
             features.write(observations, masks, **{**good, name: bad})
-    with pytest.raises(OptionError, match="observations: a contiguous int8"):
+    for odd in (None, 3, observations.tolist()):
+        with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
+            features.pack(odd, masks)
+    with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
         features.pack(observations[:, :-1], masks)
     with pytest.raises(OptionError, match="outputs: from 0 to 23 for the part 'cards'"):
         features.actions(np.array([24]), np.array([0]))
