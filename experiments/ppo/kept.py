@@ -14,7 +14,7 @@ from torch import Tensor
 from bideuchre_env.agents.learned.ppo import KIND
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.errors import WeightsError
-from bideuchre_env.learning.features import VERSION
+from bideuchre_env.learning.features import PARTS, VERSION
 from bideuchre_env.learning.network import Network
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
@@ -67,8 +67,8 @@ def nets_in(tensors: Mapping[str, Tensor], stem: str, like: Mapping[str, Net]) -
 def weights_of(rules: Rules, nets: Mapping[str, Net], made: Mapping[str, str]) -> Weights:
     """The nets as agent `ppo` plays them, without the critics' output; `made` says how."""
     arrays: dict[str, Any] = {}
-    for part, weights in nets.items():
-        net = {name: w.detach().cpu().numpy() for name, w in weights.items()}
+    for part in PARTS:
+        net = {name: w.detach().cpu().numpy() for name, w in nets[part].items()}
         net["last"], net["last_bias"] = net["last"][:, :-1], net["last_bias"][:-1]
         whole = {name: np.array(array, order="C") for name, array in net.items()}
         arrays |= arrays_of(Network(**whole), part)
