@@ -98,7 +98,10 @@ def _option(option: Option) -> tuple[str, str]:
         return option.name, option.meaning or "has to be given"
     if option.default is None:
         return option.name, option.meaning
-    return f"{option.name}={option.default}", option.meaning
+    default = str(option.default)
+    if isinstance(option.default, bool):
+        default = default.lower()  # as it is written behind a name
+    return f"{option.name}={default}", option.meaning
 
 
 def _time(milliseconds: float) -> str:

@@ -30,6 +30,7 @@ class Played(NamedTuple):
     rules: Rules
     tables: int
     blocks: int
+    all_hands: bool
     terms: Terms
     nets: Arrays
     past: Arrays | None
@@ -42,18 +43,28 @@ class Blocks:
     """
 
     def __init__(
-        self, rules: Rules, hands: int, blocks: int, device: str = "cpu", pool: Pool | None = None
+        self,
+        rules: Rules,
+        hands: int,
+        blocks: int,
+        device: str = "cpu",
+        pool: Pool | None = None,
+        all_hands: bool = False,
     ) -> None:
         if not 1 <= blocks <= hands or hands % blocks:
             raise OptionError(f"--blocks {blocks}: a number that divides --hands {hands}")
-        self.rules, self.blocks, self.pool = rules, blocks, pool
-        self.dealer = Dealer(rules, hands // blocks, device)
+        self.rules, self.blocks, self.pool, self.all_hands = rules, blocks, pool, all_hands
+        self.tables = hands // blocks
+        self.dealer = Dealer(rules, self.tables, device, all_hands) if pool is None else None
 
     def play(self, terms: Terms, nets: Nets, past: Nets | None = None) -> Batch:
         """A batch by these nets; with `past` one side of a share of the hands by those."""
-        if self.pool is not None:
+        if self.dealer is None:
+            assert self.pool is not None
             arrays, of_past = arrays_of(nets), arrays_of(past) if past else None
-            how = Played(self.rules, self.dealer.n, self.blocks, terms, arrays, of_past)
+            how = Played(
+                self.rules, self.tables, self.blocks, self.all_hands, terms, arrays, of_past
+            )
             return joined(self.pool.in_order(played, how, range(self.blocks)))
         own = (numbered(terms, self.blocks, k) for k in range(self.blocks))
         if self.blocks == 1:
@@ -64,14 +75,14 @@ class Blocks:
 def played(how: Played, block: int) -> Batch:
     """A block, on a worker."""
     nets, past = tensors_of(how.nets), tensors_of(how.past) if how.past else None
-    dealer = dealer_of(how.rules, how.tables)
+    dealer = dealer_of(how.rules, how.tables, how.all_hands)
     return copied(dealer.play(numbered(how.terms, how.blocks, block), nets, past))
 
 
 @lru_cache(maxsize=1)
-def dealer_of(rules: Rules, tables: int) -> Dealer:
+def dealer_of(rules: Rules, tables: int, all_hands: bool) -> Dealer:
     """The dealer of a worker, which keeps nothing from one block to the next."""
-    return Dealer(rules, tables)
+    return Dealer(rules, tables, all_hands=all_hands)
 
 
 def numbered(terms: Terms, blocks: int, block: int) -> Terms:
@@ -85,7 +96,7 @@ def copied(batch: Batch) -> Batch:
     Behind its lists of inputs are others of earlier batches, which are left out.
     """
     auction, cards = (Decisions(*map(np.array, part)) for part in (batch.auction, batch.cards))
-    for inputs in (auction.inputs, cards.inputs):
+    for inputs in (auction.inputs, cards.inputs, auction.hidden, cards.hidden):
         inputs[np.arange(inputs.shape[1]) > inputs[:, :1]] = 0
     return batch._replace(auction=auction, cards=cards)
 

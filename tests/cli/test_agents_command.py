@@ -93,7 +93,7 @@ def test_one_agent_of_ones_own(capsys):
     assert out.startswith("./mine.py:Net\n  The legal action with the most weight.\n")
     assert "weights   " in out
     assert "scale=1.0" in out
-    assert "flag" not in out
+    assert "flag=false" in out
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def same(one, other):
     for a, b in zip((*one.auction, *one.cards), (*other.auction, *other.cards), strict=True):
         assert a.dtype == b.dtype
         assert (a == b).all()
-    return one[2:] == other[2:]
+    return one[2:-1] == other[2:-1]  # but for the time that they took
 
 
 def test_a_batch_in_blocks_is_that_of_workers(ppo):

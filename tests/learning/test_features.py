@@ -1,0 +1,347 @@
+"""Features: what each input says, against a slow twin that reads the decoded observation."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from support.policies import ObservationPolicy
+
+import bideuchre_env
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.features import PARTS, features_of
+from bideuchre_env.learning.suits import SUIT_MAPS
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS
+from bideuchre_env.rules.variants import RULES
+
+RANKS = "AKQJT9"  # as kinds have them, the ten as one letter
+SEATS = ("self", "left", "partner", "right")
+
+
+def decisions(name, rows=24, steps=60):
+    """Observations and masks of hands played by a policy of all kinds, and their layout."""
+    vec = bideuchre_env.make(name).vec(rows, copy=True)
+    seen, _ = vec.reset(seed=3)
+    policy, observations, masks = ObservationPolicy(1), [], []
+    for _ in range(steps):
+        observations.append(seen["observation"])
+        masks.append(seen["action_mask"])
+        seen, *_ = vec.step(policy.act_rows(observations[-1], masks[-1]))
+    return np.concatenate(observations), np.concatenate(masks), vec.observation_layout
+
+
+def of_part(features, observations, masks):
+    """The rows that are decisions of a part."""
+    cards = masks[:, actions.of(features.rules).card_offset :].any(axis=1)
+    chosen = cards == (features.part == "cards")
+    return observations[chosen], masks[chosen]
+
+
+def written(features, observations, masks, **how):
+    """Inputs, legal outputs and symmetries."""
+    n = len(observations)
+    inputs = np.full((n, features.size), 7, np.float32)
+    legal, symmetries = np.full((n, features.outputs), 7, np.int8), np.full(n, 7, np.int64)
+    features.write(observations, masks, inputs, legal, symmetries, **how)
+    return inputs, legal, symmetries
+
+
+def suit_of(card, strain):
+    """The suit a card belongs to: the left bower is a trump."""
+    rank, suit = card[:-1], card[-1]
+    if rank == "J" and strain != "NT" and {suit, strain} in ({"H", "D"}, {"C", "S"}):
+        return strain
+    return suit
+
+
+def strength(card, strain):
+    """How a card ranks within the suit it belongs to."""
+    rank, suit = card[:-1].replace("10", "T"), card[-1]
+    if rank == "J" and suit_of(card, strain) == strain:
+        return 20 if suit == strain else 19
+    return -RANKS.index(rank)
+
+
+class Twin:
+    """The blocks of one decision, from the words of `layout.decode`."""
+
+    def __init__(self, features, layout, observation, mask, symmetry):
+        self.rules, self.part = features.rules, features.part
+        self.words, self.mask = layout.decode(observation), mask
+        self.map = [int(suit) for suit in SUIT_MAPS[symmetry]]
+        self.n = self.rules.tricks + 1
+        self.strain = self.words["strain"]
+
+    def card(self, card):
+        """The renamed place of a card."""
+        kind = CARD_NAMES.index(card)
+        return kind // 4 * 4 + self.map[kind % 4]
+
+    def strain_place(self, strain):
+        """The renamed place of a strain."""
+        at = STRAINS.index(strain)
+        return self.map[at] if at < 4 else 4
+
+    def blocks(self):
+        """Name to the places in the block that are 1."""
+        words, held = self.words, Counter(self.words["hand"])
+        found = {
+            "held": {self.card(card) for card in held},
+            "held_pair": {self.card(card) for card, n in held.items() if n == 2},
+            "dealer": {words["dealer"]},
+            "calls": set(),
+            "call_strains": set(),
+        }
+        bids = [bid.name for bid in self.rules.ladder]
+        for seat, call in enumerate(words["calls"]):
+            if call is None:
+                continue
+            bid, in_bid = call.removeprefix("bid "), self.rules.strain_named == "in_bid"
+            if in_bid and bid != "pass":
+                bid, strain = bid.rsplit(" ", 1)
+                found["call_strains"].add(5 * seat + self.strain_place(strain))
+            found["calls"].add(seat * (1 + len(bids)) + ["pass", *bids].index(bid))
+        found |= self.auction(held) if self.part == "auction" else self.cards(held)
+        return found
+
+    def auction(self, held):
+        """What the hand holds in every strain."""
+        found = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
+        if self.words["phase"] == "naming":
+            found["naming"].add(0)
+        for strain in STRAINS:
+            place, counts = self.strain_place(strain), Counter()
+            for card, n in held.items():
+                counts[suit_of(card, strain)] += n
+            side = [suit for suit in SUITS if suit != strain]
+            aces = sum("A" + suit in held for suit in side)
+            found["side_aces"].add(5 * place + aces)
+            found["side_voids"].add(5 * place + sum(not counts[suit] for suit in side))
+            if strain != "NT":
+                jacks = {strength(card, strain) for card in held if card[0] == "J"}
+                found["trumps"].add(place * self.n + counts[strain])
+                found["bowers"].add(4 * place + (20 in jacks) + 2 * (19 in jacks))
+        return found
+
+    def cards(self, held):
+        """The contract, the exchange and the play."""
+        words, strain, rules = self.words, self.strain, self.rules
+        ours, theirs = words["tricks_won"]
+        bid = next(bid for bid in rules.ladder if bid.name == words["bid"])
+        won = theirs if words["declarer"] % 2 else ours
+        missing = (bid.tricks or rules.tricks) - won
+        spare = rules.tricks - ours - theirs - missing
+        unseen = Counter(dict.fromkeys(CARD_NAMES[: rules.kinds], rules.copies))
+        for cards in (words["hand"], words["discarded"]):  # what partner passes, it sees no more
+            unseen -= Counter(cards or [])
+        for seat in words["played"]:
+            unseen -= Counter(card for card in seat if card)
+        found = {
+            "phase": {["giving", "passing", "play"].index(words["phase"])},
+            "given": {self.card(card) for card in words["discarded"] or []},
+            "received": {self.card(card) for card in words["passed"] or []},
+            "unseen": {self.card(card) for card, n in unseen.items() if n},
+            "unseen_pair": {self.card(card) for card, n in unseen.items() if n == 2},
+            "bid": {[each.name for each in rules.ladder].index(words["bid"])},
+            "no_trump": {0} if strain == "NT" else set(),
+            "declarer": {words["declarer"]},
+            "ours": {ours},
+            "theirs": {theirs},
+            "missing": {max(missing, 0)},
+            "spare": {max(spare + 1, 0)},
+        }
+        for name, cards in (("suit_held", held), ("suit_unseen", unseen)):
+            counts = Counter()
+            for card, n in cards.items():
+                counts[suit_of(card, strain)] += n
+            found[name] = {8 * self.map[SUITS.index(s)] + min(counts[s], 7) for s in SUITS}
+        play = ("played", "boss", "near_boss", "beating", "led", "after", "voids")
+        found |= {name: set() for name in (*play, "winning_kind", "winning_seat")}
+        if words["phase"] == "play":
+            self.play(held, unseen, found)
+        return found
+
+    def play(self, held, unseen, found):
+        """What was played, and what our cards can do."""
+        words, strain = self.words, self.strain
+        table, led, winning = words["trick"], words["led"], words["winning"]
+        best = table[winning] if led else None
+        found["led"].add(self.map[SUITS.index(led)] if led else 4)
+        if best:
+            found["winning_kind"].add(self.card(best))
+            found["winning_seat"].add(winning - 1)
+        for seat in (1, 2, 3):
+            if table[seat] is None and words["sitting_out"] != seat:
+                found["after"].add(seat - 1)
+            found["voids"] |= {
+                4 * (seat - 1) + self.map[SUITS.index(suit)] for suit in words["voids"][seat]
+            }
+            played = {self.card(card) for card in words["played"][seat] if card}
+            found["played"] |= {self.rules.kinds * (seat - 1) + card for card in played}
+        legal = {
+            name for name, bit in zip(actions.of(self.rules).names, self.mask, strict=True) if bit
+        }
+        for card in held:
+            suit, power = suit_of(card, strain), strength(card, strain)
+            above = sum(
+                n
+                for other, n in unseen.items()
+                if suit_of(other, strain) == suit and strength(other, strain) > power
+            )
+            if above < 2:
+                found[("boss", "near_boss")[above]].add(self.card(card))
+            if best and card in legal:
+                same = suit == suit_of(best, strain)
+                higher = power > strength(best, strain) if same else suit == strain
+                if higher:
+                    found["beating"].add(self.card(card))
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", RULES)
+def test_inputs_are_those_of_the_twin(name, part):
+    """Every block of every decision, suits renamed or as they are."""
+    observations, masks, layout = decisions(name)
+    features = features_of(RULES[name], part)
+    observations, masks = of_part(features, observations, masks)
+    for how in ({}, {"rename": False}):
+        inputs, _, symmetries = written(features, observations, masks, **how)
+        assert set(np.unique(inputs)) <= {0.0, 1.0}
+        if how:
+            assert (symmetries == 0).all()
+        for i in range(0, len(observations), 5):
+            twin = Twin(features, layout, observations[i], masks[i], symmetries[i])
+            expected = twin.blocks()
+            for block, place in features.slices.items():
+                ones = set(np.flatnonzero(inputs[i, place]).tolist())
+                assert ones == expected[block], (block, twin.words)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0"])
+def test_trump_is_the_first_suit_and_outputs_come_back(name, part):
+    """Outputs and actions are each other's inverse, and legal outputs those of legal actions."""
+    observations, masks, layout = decisions(name)
+    features = features_of(RULES[name], part)
+    observations, masks = of_part(features, observations, masks)
+    _, legal, symmetries = written(features, observations, masks)
+    rows, outputs = map(np.ascontiguousarray, np.nonzero(legal))
+    found = features.actions(outputs, symmetries[rows])
+    assert masks[rows, found].all()
+    assert legal.sum() == masks.sum()
+    assert (features.outputs_of(found, symmetries[rows]) == outputs).all()
+    if part == "cards":
+        for row, symmetry in zip(observations, symmetries, strict=True):
+            strain = layout.decode(row)["strain"]
+            assert strain == "NT" or SUIT_MAPS[symmetry, STRAINS.index(strain)] == 0
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_hands_that_differ_by_a_renaming_are_told_alike(part):
+    """The same deal with its suits renamed gives the same inputs at every decision."""
+    rules = RULES["barrie_v0"]
+    features, env = features_of(rules, part), bideuchre_env.barrie_v0.raw_env()
+    env.reset(seed=4)
+    deal = env.record.hands[0]["deal"]
+    names = actions.of(rules).names
+
+    def told(symmetry):
+        """What the seats are told of that hand, played by what actions are called, renamed."""
+        letters = str.maketrans(SUITS, "".join(SUITS[int(k)] for k in SUIT_MAPS[symmetry]))
+
+        def renamed(card):
+            return card[:-1] + card[-1].translate(letters)
+
+        table = bideuchre_env.barrie_v0.raw_env(episode="hand")
+        dealt = [[renamed(card) for card in hand] for hand in deal]
+        table.reset(options={"deal": dealt, "dealer": 0})
+        found = []
+        for call in script:
+            seen = table.observe(table.agent_selection)
+            row = seen["observation"][None].copy(), seen["action_mask"][None].copy()
+            kept = of_part(features, *row)
+            if len(kept[0]):
+                found.append(written(features, *kept)[0])
+            words = call.split()
+            words[-1] = words[-1].translate(letters) if words[-1] in STRAINS[:4] else words[-1]
+            card = call in CARD_NAMES
+            table.step(names.index(renamed(call) if card else " ".join(words)))
+        return np.concatenate(found)
+
+    script, table = [], bideuchre_env.barrie_v0.raw_env(episode="hand")
+    table.reset(options={"deal": deal, "dealer": 0})
+    rng = np.random.default_rng(2)
+    while (mask := table.observe(table.agent_selection)["action_mask"]).any():
+        action = int(rng.choice(np.flatnonzero(mask)))
+        script.append(names[action])
+        table.step(action)
+    first = told(0)
+    held = first[:, : 2 * rules.kinds].reshape(len(first), -1, 4)  # by rank of either copy, by suit
+    alone = [  # no renaming leaves the hand as it is: the cards by rank of each suit all differ
+        all((row[:, a] != row[:, b]).any() for a in range(4) for b in range(a)) for row in held
+    ]
+    assert sum(alone) >= 3
+    for symmetry in range(1, 8):
+        np.testing.assert_array_equal(told(symmetry)[alone], first[alone])
+
+
+def test_packed_inputs_are_the_same():
+    """Eight to a byte, and back."""
+    features = features_of(RULES["club_v0"], "cards")
+    observations, masks = of_part(features, *decisions("club_v0")[:2])
+    inputs, legal, symmetries = written(features, observations, masks)
+    packed = features.pack(observations, masks)
+    np.testing.assert_array_equal(features.unpack(packed.inputs), inputs)
+    np.testing.assert_array_equal(packed.legal, legal)
+    np.testing.assert_array_equal(packed.symmetries, symmetries)
+
+
+def test_odd_arguments_are_refused():
+    """Another part, and arrays that are not as they should be; nothing is written."""
+    rules = RULES["cincinnati_v0"]
+    with pytest.raises(OptionError, match="part='play': one of 'auction', 'cards'"):
+        features_of(rules, "play")
+    features = features_of(rules, "cards")
+    observations, masks = of_part(features, *decisions("cincinnati_v0")[:2])
+    n = len(observations)
+    good = {
+        "inputs": np.zeros((n, features.size), np.float32),
+        "legal": np.zeros((n, features.outputs), np.int8),
+        "symmetries": np.zeros(n, np.int64),
+    }
+    sealed = good["inputs"].view()
+    sealed.flags.writeable = False
+    for name, bad, told in (
+        ("inputs", np.zeros((n, features.size)), "a numpy array of float32 and shape"),
+        ("legal", np.zeros((n, features.outputs + 1), np.int8), "a numpy array of int8 and shape"),
+        ("symmetries", np.zeros(2 * n, np.int64)[::2], "its rows do not follow each other"),
+        ("inputs", sealed, "it is written to, and this one is read-only"),
+    ):
+        with pytest.raises(OptionError, match=f"^{name}: {told}"):
+            features.write(observations, masks, **{**good, name: bad})
+    for odd in (None, 3, observations.tolist()):
+        with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
+            features.pack(odd, masks)
+    with pytest.raises(OptionError, match="observations: a numpy array of int8 and shape"):
+        features.pack(observations[:, :-1], masks)
+    with pytest.raises(OptionError, match="outputs: from 0 to 23 for the part 'cards'"):
+        features.actions(np.array([24]), np.array([0]))
+    with pytest.raises(OptionError, match="symmetries: from 0 to 7"):
+        features.actions(np.array([2]), np.array([8]))
+
+
+def test_what_no_game_shows_is_within_bounds():
+    """Any bytes as an observation: inputs are 0 or 1 still, and outputs legal."""
+    rng = np.random.default_rng(7)
+    for name in RULES:
+        for part in PARTS:
+            features = features_of(RULES[name], part)
+            width = bideuchre_env.variants[name].vec(1).observation_layout.size
+            noise = rng.integers(-128, 128, (300, width), np.int8)
+            noise[::2] = rng.integers(0, 2, noise[::2].shape)
+            masks = rng.integers(0, 2, (300, actions.of(RULES[name]).n), np.int8)
+            inputs, legal, _ = written(features, noise, masks)
+            assert set(np.unique(inputs)) <= {0.0, 1.0}
+            assert set(np.unique(legal)) <= {0, 1}
