@@ -16,7 +16,6 @@ the end of it.
 
 from __future__ import annotations
 
-# ruff: noqa: E402
 import os
 
 import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-<<<<<<< HEAD
-from typing import NamedTuple
-=======
 from typing import Any, NamedTuple
->>>>>>> wire
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
