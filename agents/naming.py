@@ -28,6 +28,7 @@ _MODULE = re.compile(rf"(?P<module>{_DOTTED})(?<!\.py){_BEHIND}")
 _FILE = re.compile(rf"(?P<file>.*?\.py){_BEHIND}")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _OF_TYPE: dict[type, str] = {int: "number", float: "number", str: "text"}
+_UNION = re.compile(r"\|(?![^\[]*\])")  # not one inside brackets
 _LITERAL = re.compile(r"Literal\[[^\]]*\]")
 _NUMBERS, _TEXTS, _PATHS = {"int", "float"}, {"str", "Literal"}, {"Path", "PathLike"}
 _ANY = {"Any", "object"}
@@ -120,7 +121,8 @@ def value_of(name: str, option: Parameter | None, key: str, written: str) -> Val
 def kinds_of(option: Parameter) -> set[str]:
     """What an option takes of "number", "text" and "path": by its type, or else its default.
 
-    Nothing, if it takes what cannot be written behind a name.
+    Nothing, if it takes what cannot be written behind a name; of a union, `str | Weights = "a"`,
+    what can be, if it has a default: without one it may stand for the rules.
     """
     if option.annotation is option.empty:
         if option.default in (option.empty, None):
@@ -130,11 +132,16 @@ def kinds_of(option: Parameter) -> set[str]:
     written = option.annotation
     if not isinstance(written, str):
         written = formatannotation(written)
-    words = set(re.findall(r"\w+", _LITERAL.sub("Literal", written)))
-    if words & _ANY and words <= _ANY | _BESIDE:
-        return {"number", "text"}
-    if not words <= _NUMBERS | _TEXTS | _PATHS | _BESIDE:
-        return set()
+    written = _LITERAL.sub("Literal", written)
+    parts = [written] if option.default is option.empty else _UNION.split(written)
+    known = _NUMBERS | _TEXTS | _PATHS | _BESIDE
+    words: set[str] = set()
+    for part in parts:
+        those = set(re.findall(r"\w+", part))
+        if those & _ANY and those <= _ANY | _BESIDE:
+            return {"number", "text"}
+        if those <= known:
+            words |= those
     kinds = (("number", _NUMBERS), ("text", _TEXTS), ("path", _PATHS))
     return {kind for kind, of_kind in kinds if words & of_kind}
 

@@ -248,9 +248,12 @@ class Choosy:
         choice: Literal["points", "game"] = "game",
         default="x",
         folder=Path("."),
+        union: str | Path | Once | dict[str, int | float] | None = None,
         plain=None,
+        nothing: dict[str, int | float] | None = None,
+        flag: bool = False,
     ):
-        self.told = [path, word, either, choice, default, folder, plain]
+        self.told = [path, word, either, choice, default, folder, union, plain]
 
     act = Once.act
 
@@ -258,10 +261,14 @@ class Choosy:
 @pytest.mark.parametrize("value", ["7", "0.5", "runs/lr=0.1/a.npz"])
 def test_a_value_is_what_its_option_takes(value):
     agents.register("choosy", Choosy)
-    names = ("path", "word", "either", "choice", "default", "folder", "plain")
+    names = ("path", "word", "either", "choice", "default", "folder", "union", "plain")
     agent = agents.make("choosy:" + ",".join(f"{name}={value}" for name in names), RULES)
     number = {"7": 7, "0.5": 0.5}.get(value, value)
-    assert agent.agent.told == [Path(value), value, number, value, value, Path(value), number]
+    expected = [Path(value), value, number, value, value, Path(value), value, number]
+    assert agent.agent.told == expected
+    for name in ("nothing", "flag"):
+        with pytest.raises(OptionError, match="no option of 'choosy' to give in its name"):
+            agents.make(f"choosy:{name}={value}", RULES)
 
 
 @pytest.mark.parametrize("answer", [None, 1.0, "pass", True, 2**80, np.zeros(2, int)])
