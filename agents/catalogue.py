@@ -17,6 +17,8 @@ SENTENCES = {
     "cautious": "Passes nine times in ten, else bids as low as it can; plays any legal card.",
     "rule": "Bids what its hand is worth, plays by good players' maxims, counts cards.",
     "expert": "Knows every hand's worth, calls by a network, searches the last tricks.",
+    "ppo": "Two networks that trained themselves from nothing, by self-play.",
+    "net": "The expert's calls and the rule player's cards, put right by self-play.",
     "pimc": "Tries the expert's choices in sampled deals that fit what it has seen.",
     "inference": "Like pimc, and prefers the deals that explain what the others did.",
 }
@@ -25,6 +27,8 @@ MILLISECONDS = {
     "cautious": 0.0003,
     "rule": 0.001,
     "expert": 0.11,
+    "ppo": 0.005,
+    "net": 0.005,
     "pimc": 3.4,
     "inference": 12.0,
 }
@@ -37,11 +41,20 @@ _SEARCHED = {
     "milliseconds": "about the time that a decision may take",
 }
 _GOAL = {"goal": "points or game; by default what is played for"}
+_WEIGHTS = {"weights": "a file of weights; by default the package's own"}
 MEANINGS: dict[str, dict[str, str]] = {
     "expert": {
         "margin": "points a card must gain by search over the rule player's",
         "standard_errors": "standard errors by which that gain must exceed 0 too",
         "lean": "how much likelier a suit's bidder holds its cards, in quarters",
+        **_GOAL,
+    },
+    "ppo": _WEIGHTS,
+    "net": {
+        **_WEIGHTS,
+        "search": "true: the last tricks are searched, too, as the expert does",
+        "margin": "points a card must be better than the rule player's",
+        "veto": "points by which a card that is searched may look worse",
         **_GOAL,
     },
     "pimc": _SEARCHED | _GOAL,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import GAP, columns
 from bideuchre_env.cli.screen import AGENTS, folded, help_of, width
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.catalogue import Description, Option
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name in names():
             try:
                 found[name] = describe(name)
-            except OptionError as error:  # an installed package that does not work
+            except (OptionError, WeightsError) as error:  # a package that does not work
                 found[name] = str(error)
     if arguments.json:
         print(json.dumps({name: _as_json(each) for name, each in found.items()}))
@@ -118,7 +118,10 @@ def _option(option: Option) -> tuple[str, str]:
         return option.name, option.meaning or "has to be given"
     if option.default is None:
         return option.name, option.meaning
-    return f"{option.name}={option.default}", option.meaning
+    default = str(option.default)
+    if isinstance(option.default, bool):
+        default = default.lower()  # as it is written behind a name
+    return f"{option.name}={default}", option.meaning
 
 
 def _time(milliseconds: float) -> str:

@@ -96,7 +96,7 @@ def test_one_agent_of_ones_own(capsys):
     assert out.startswith("./mine.py:Net\n  The legal action with the most weight.\n")
     assert "weights   " in out
     assert "scale=1.0" in out
-    assert "flag" not in out
+    assert "flag=false" in out
 
 
 @pytest.fixture
@@ -105,7 +105,6 @@ def learned(monkeypatch, tmp_path):
     file = tmp_path / "net-cincinnati_v0.safetensors"
     made = {"variant": "cincinnati_v0", "seed": "7", "command": "python learn.py --seed 7"}
     write_weights(file, {"a": np.zeros(1)}, made | {"colour": "\x1b[31mred"})
-    monkeypatch.setitem(registry.BUILT_IN, "net", ("bideuchre_env.agents.learned.net", "NetAgent"))
     monkeypatch.setattr(
         shipped, "file_of", lambda *named: tmp_path / f"{'-'.join(named)}.safetensors"
     )
