@@ -14,7 +14,7 @@ One side's partners are both paid their side's points. Forced moves are left out
 
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
-`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which agent `ppo` plays:
+`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which `ppo` plays by:
 
     bideuchre match ppo:weights=runs/ppo/cincinnati/weights.safetensors expert --boards 2000
 """
@@ -27,30 +27,62 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import torch
-from ppo.hands import Dealer, Terms
-from ppo.kept import read_checkpoint, weights_of, write_checkpoint
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from ppo.shown import Shown
+except ImportError:
+    complain('training needs torch: pip install "bideuchre_env[train]"', "train_ppo.py")
+    sys.exit(USAGE)
+
+from ppo.hands import Batch, Terms
+from ppo.kept import CHECKPOINT, named, nets_in, read_checkpoint, weights_of, write_checkpoint
 from ppo.learner import Learner, Step
 from ppo.measured import Strength, measure
-from ppo.nets import Weights
-from ppo.shown import Shown
+from ppo.processes import pool_of
+from ppo.spread import Blocks, Nets
 
 import bideuchre_env
 from bideuchre_env._files import only_run_in
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
+from bideuchre_env.learning.features import PARTS, features_of
+from bideuchre_env.learning.pairs import Pool
 from bideuchre_env.learning.weights import write_weights
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
 
 SCALE = 5.0  # points that are 1 to the nets
 MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and at the end
 POOL = 10  # past selves that are kept, taken at even distances over the run
 KEPT_SECONDS = 120  # between checkpoints
-FREE = ("out", "millions", "measure", "boards", "final_boards", "opponents", "threads")
+NUMBERS = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
+INFINITE = float("inf")
+BOUNDS: tuple[tuple[str, float, float], ...] = (
+    *((name, 0, 2**32 - 1) for name in ("seed",)),
+    *((name, 1e-6, INFINITE) for name in ("millions", "measure", "rate", "clip", "warm", "cool")),
+    *((name, 1, 2**16) for name in ("hands", "minibatch", "hidden", "hidden_auction", "threads")),
+    *((name, 0, INFINITE) for name in ("entropy", "critic", "pull")),
+    *((name, 0, 1024) for name in ("workers",)),
+    *((name, 0, 1) for name in ("decay", "past", "forced", "alone")),
+    *((name, 2, 10**7) for name in ("boards", "final_boards")),
+)
+FREE = (
+    "out",
+    "millions",
+    "measure",
+    "boards",
+    "final_boards",
+    "opponents",
+    "threads",
+    "ray_address",
+)
 
 
 def option(default: Any, sense: str) -> Any:
@@ -63,7 +95,9 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/ppo"), "folder of the run, new or to go on with")
+    out: Path = field(
+        default=Path("runs/ppo"), metadata={"help": "folder of the run, new or to go on with"}
+    )
     seed: int = option(1, "of deals, draws and first weights")
     millions: float = option(120.0, "decisions of the whole run, in millions")
     hands: int = option(2048, "hands of a batch")
@@ -86,26 +120,50 @@ class Args(ScriptArgs):
     final_boards: int = option(10_000, "boards of the last one, of another seed")
     opponents: tuple[str, ...] = option(("cautious", "rule", "expert"), "who it is measured by")
     threads: int = option(1, "of torch; more than 1 is not the same bit for bit")
-    cuda: bool = option(False, "learn on the graphics processor")
+    cuda: bool = option(False, "learn on the graphics processor, and play there without --workers")
+    all_hands: bool = option(False, "a critic of its own for the cards, which sees all hands")
+    workers: int = option(0, "processes that play while this one learns, by weights one update old")
+    ray_address: str | None = option(None, "play as --workers do, but on this cluster of Ray")
+
+
+class Asked(NamedTuple):
+    """What a batch is played by."""
+
+    terms: Terms
+    nets: Nets
+    past: Nets | None
 
 
 class Run:
-    """A run: its nets, how far it has come, and what is kept of it."""
+    """A run: its nets, how far it has come, and what is kept of it.
 
-    def __init__(self, args: Args) -> None:
-        self.args = args
-        self.rules = bideuchre_env.make(args.variant).rules
+    With a pool of workers the next batch is played while this one is learned from.
+    """
+
+    def __init__(self, args: Args, pool: Pool | None = None) -> None:
+        self.args, self.rules = args, checked(args)
         device = "cuda" if args.cuda else "cpu"
-        self.dealer = Dealer(self.rules, args.hands, device)
+        blocks = max(1, args.workers)
+        self.blocks = Blocks(self.rules, args.hands, blocks, device, pool, args.all_hands)
         hidden = {"auction": args.hidden_auction, "cards": args.hidden}
-        parts = {name: part.features for name, part in self.dealer.parts.items()}
+        parts = {name: features_of(self.rules, name) for name in PARTS}
         sizes = {p: (f.size, hidden[p], hidden[p], f.outputs + 1) for p, f in parts.items()}
-        self.learner = Learner(sizes, args.seed, device)
+        others = 3 * 2 * parts["cards"].outputs if args.all_hands else 0
+        self.learner = Learner(sizes, args.seed, device, others)
         self.batch, self.decisions, self.hands, self.seconds = 0, 0, 0, 0.0
         self.processor = 0.0
-        self.pool: list[dict[str, Weights]] = []
+        self.pool: list[Nets] = []
         self.taken = self.measured = 0
+        self.asked: Asked | None = None  # which workers play
+        self.coming: Future[Batch] | None = None
+        self.thread = ThreadPoolExecutor(1)  # waits for them
         self._resume()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.thread.shutdown(cancel_futures=True)
 
     @property
     def progress(self) -> float:
@@ -116,29 +174,29 @@ class Run:
         """A number on its way from the first to the last over the run."""
         return first + (last - first) * self.progress
 
-    def go(self) -> dict[str, float]:
-        """Play a batch and learn from it; what is shown of it."""
-        args, began, worked = self.args, time.perf_counter(), time.process_time()
+    def ask(self, number: int) -> Asked:
+        """How the batch of this number is to be played, by the nets as they are."""
+        args = self.args
         terms = Terms(
-            self.batch, args.seed, self.fade(args.warm, args.cool), args.forced, args.alone,
+            number, args.seed, self.fade(args.warm, args.cool), args.forced, args.alone,
             args.decay, SCALE, args.past,
         )  # fmt: skip
+        past = self.pool[number % len(self.pool)] if args.past and self.pool else None
+        return Asked(terms, self.learner.acting(), past)
+
+    def go(self) -> dict[str, float]:
+        """Play a batch and learn from it; what is shown of it."""
+        args, began = self.args, time.perf_counter()
         step = Step(
             self.fade(args.rate, 0.02 * args.rate), args.clip,
-            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch, 1.0,
+            self.fade(args.entropy, 0.1 * args.entropy), args.critic, args.pull, args.minibatch,
         )  # fmt: skip
-        past = None
-        if args.past and self.pool:
-            past = self.pool[self.batch % len(self.pool)]
-        batch = self.dealer.play(terms, self.learner.acting(), past)
-        played = time.perf_counter()
+        batch = self._played()
+        played, worked = time.perf_counter(), time.process_time()
         found = self.learner.learn(batch, step)
         ended = time.perf_counter()
-        self.batch += 1
-        self.decisions += batch.decisions
-        self.hands += batch.hands
         self.seconds += ended - began
-        self.processor += time.process_time() - worked
+        self.processor += time.process_time() - worked + batch.processor
         if args.past and self.taken < int(2 * POOL * self.progress):
             self.taken = int(2 * POOL * self.progress)
             self.pool = [*self.pool, self.learner.acting()][-POOL:]
@@ -146,18 +204,39 @@ class Run:
         found |= {"play_seconds": played - began, "learn_seconds": ended - played}
         return found
 
+    def _played(self) -> Batch:
+        """The batch that is due. Workers begin the next one, by the nets that do not know this."""
+        asked = self.asked or self.ask(self.batch)
+        batch = (
+            (self.coming or self._begin(asked)).result()
+            if self.args.workers
+            else self.blocks.play(*asked)
+        )
+        self.batch += 1
+        self.decisions += batch.decisions
+        self.hands += batch.hands
+        if self.args.workers:
+            self.asked = self.ask(self.batch)
+            self.coming = self._begin(self.asked)
+        return batch
+
+    def _begin(self, asked: Asked) -> Future[Batch]:
+        return self.thread.submit(self.blocks.play, *asked)
+
     def tensors(self) -> dict[str, torch.Tensor]:
         """All that the run goes on from, but for the numbers."""
         kept = self.learner.tensors()
         for i, past in enumerate(self.pool):
-            for part, weights in past.items():
-                kept |= {f"past.{i}.{part}.{name}": w.cpu() for name, w in weights.items()}
+            kept |= named(past, f"past.{i}")
+        if self.asked:
+            kept |= named(self.asked.nets, "asked") | named(self.asked.past or {}, "asked past")
         return kept
 
     def keep(self) -> None:
         """Write the checkpoint and the weights to play by."""
-        numbers = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
-        told = {name: getattr(self, name) for name in numbers} | {"pool": len(self.pool)}
+        told = {name: getattr(self, name) for name in NUMBERS} | {"pool": len(self.pool)}
+        if self.asked:
+            told["asked"] = asdict(self.asked.terms) | {"past nets": self.asked.past is not None}
         settings = {name: str(value) for name, value in asdict(self.args).items()}
         write_checkpoint(self.args.out, self.tensors(), told | {"settings": settings})
         made = {
@@ -177,22 +256,43 @@ class Run:
             return
         tensors, told = found
         settings = {name: str(value) for name, value in asdict(self.args).items()}
-        for name, value in told.pop("settings").items():
-            if name not in FREE and settings[name] != value:
-                raise OptionError(
-                    f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} has "
-                    f"{value}; go on with that, or take another --out"
-                )
-        self.learner.load(tensors)
-        for i in range(told.pop("pool")):
-            self.pool.append(
-                {
-                    part: {name: tensors[f"past.{i}.{part}.{name}"] for name in weights}
-                    for part, weights in self.learner.nets.items()
-                }
-            )
-        for name, value in told.items():
-            setattr(self, name, value)
+        try:
+            for name, value in told.pop("settings").items():
+                if name not in FREE and settings[name] != value:
+                    raise OptionError(
+                        f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} "
+                        f"has {value}; go on with that, or take another --out"
+                    )
+            self.learner.load(tensors)
+            for i in range(told.pop("pool")):
+                self.pool.append(nets_in(tensors, f"past.{i}", self.learner.nets))
+            if asked := told.get("asked"):
+                past = asked.pop("past nets") and nets_in(tensors, "asked past", self.learner.nets)
+                nets = nets_in(tensors, "asked", self.learner.nets)
+                self.asked = Asked(Terms(**asked), nets, past or None)
+        except (KeyError, TypeError, RuntimeError):  # RuntimeError: of another shape
+            raise WeightsError(f"{self.args.out / CHECKPOINT} is none of this trainer") from None
+        for name in NUMBERS:
+            setattr(self, name, told[name])
+
+
+def checked(args: Args) -> Rules:
+    """The rules of the game; `OptionError` for settings that cannot be, before anything is made."""
+    for name, least, most in BOUNDS:
+        value = getattr(args, name)
+        if not least <= value <= most:
+            wanted = f"{least} or more" if most == INFINITE else f"{least} to {most}"
+            raise OptionError(f"--{name.replace('_', '-')} {value}: {wanted}")
+    rules = bideuchre_env.make(args.variant).rules
+    for opponent in args.opponents:
+        bideuchre_env.agents.make(opponent, rules, seed=0)
+    if args.hands % max(1, args.workers):
+        raise OptionError(f"--workers {args.workers}: a number that divides --hands {args.hands}")
+    if args.ray_address and not args.workers:
+        raise OptionError("--ray-address: how many play there at a time is --workers, 1 or more")
+    if args.cuda and not torch.cuda.is_available():
+        raise OptionError("--cuda: torch finds no graphics processor that it can use")
+    return rules
 
 
 def command(args: Args) -> str:
@@ -209,36 +309,44 @@ def command(args: Args) -> str:
 def train(args: Args) -> int:
     """The whole run, or what is left of it; 130 if interrupted."""
     torch.set_num_threads(args.threads)
-    training = Run(args)
-    with ctrl_c() as pressed, Shown(args.out, training.batch, args.opponents) as shown:
+    checked(args)
+    with (
+        pool_of(args.workers, args.ray_address) as pool,
+        Run(args, pool) as training,
+        ctrl_c() as pressed,
+        Shown(args.out, training.batch, args.opponents) as shown,
+    ):
         kept = time.monotonic()
-        while training.progress < 1 and not pressed.is_set():
-            found = training.go()
-            shown.batch(training, found)
+        while not pressed.is_set():
             due = int(training.decisions / (1e6 * args.measure))
             if due > training.measured:
-                compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set)
+                if not compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set):
+                    break
                 training.measured = due
+            if training.progress == 1:
+                training.keep()
+                compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
+                return 130 if pressed.is_set() else 0
             if time.monotonic() - kept > KEPT_SECONDS:
                 training.keep()
                 kept = time.monotonic()
+            shown.batch(training, training.go())
         training.keep()
-        if not pressed.is_set():
-            compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)
-        return 130 if pressed.is_set() else 0
+        return 130
 
 
 def compare(
     training: Run, shown: Shown, boards: int, seed: int, stopped: Callable[[], bool]
-) -> None:
-    """Measure the nets, and enter the result in the curve."""
+) -> bool:
+    """Measure the nets, and enter the result in the curve; False if Ctrl-C came in between."""
     found: dict[str, Strength] = {}
     for opponent in training.args.opponents:
         strength = measure(training.rules, training.learner.nets, opponent, boards, seed, stopped)
         if strength is None:
-            return
+            return False
         found[opponent] = strength
     shown.strengths(training, boards, seed, found)
+    return True
 
 
 def main(args: Args) -> int:

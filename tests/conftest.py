@@ -4,6 +4,10 @@ Tests in several processes (`-n 2`) find the kernels compiled: two processes sha
 """
 
 import os
+
+# numpy's own threads would fight with those of the other test process; it reads this when imported
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import subprocess
 import sys
 from pathlib import Path

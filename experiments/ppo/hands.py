@@ -1,11 +1,12 @@
 """Experience: whole hands played in lock step, and the decisions of each part that come of them.
 
-Every batch begins with deals of its own, drawn from the run's seed and the batch's number alone, and
-is played until all its hands are over. So nothing but weights goes from one batch to the next.
+Every batch begins with deals of its own, drawn from the run's seed and the batch's number alone,
+and is played until all its hands are over. So nothing but weights goes from one to the next.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,9 +22,11 @@ from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs,
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import sample
+from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import popcount, row_of
+from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 from ppo.nets import Weights, outputs_of
 from ppo.sparse import WIDTH
@@ -34,6 +37,9 @@ WIDE = 1.5  # points: how far behind a forced call may look, half of the time
 BEST = 0.05  # share of hands, those that suit going alone best, in which that is tried more often
 NEVER = -1e9  # a logit of what is not to be drawn
 PAST, PRESENT = 1, 0
+CRITIC = "critic"
+"""The net, beside those of the parts, that values cards with all hands in view."""
+HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
 
 
 class Decisions(NamedTuple):
@@ -46,6 +52,7 @@ class Decisions(NamedTuple):
     values: Array  # float32 (n,): the critic's, when it was chosen
     returns: Array  # float32 (n,): what the critic is to say
     forced: Array  # bool (n,): forced upon the player, in the auction
+    hidden: Array  # int16 (n, HIDDEN) or (n, 0): lists of the cards that the others hold
 
 
 class Batch(NamedTuple):
@@ -57,6 +64,7 @@ class Batch(NamedTuple):
     hands: int
     lone: int  # contracts played alone
     set_back: int  # contracts not made
+    processor: float  # seconds that it took
 
 
 class Room(NamedTuple):
@@ -69,6 +77,7 @@ class Room(NamedTuple):
     observation: Array  # int8 (1, D)
     mask: Array  # int8 (1, A)
     features: FeatureWorkspace
+    hidden: Array  # int16 (n, HIDDEN), or (0, HIDDEN) where nobody asks for it
 
 
 @inline_kernel
@@ -126,7 +135,26 @@ def enter(s: Row, t: Row, o: Row, bits: int, i: int, room: Room, at: int) -> boo
     list_legal(mask, t, room.features.places[0].cards, symmetry, room.legal, at)
     room.symmetries[at] = symmetry
     room.keys[at] = 4 * i + s.turn
+    if len(room.hidden):
+        enter_hidden(s, t, symmetry, room.hidden, at)
     return True
+
+
+@kernel
+def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
+    """List the cards that the three others hold, by seat and copy, their suits renamed."""
+    n = 0
+    for rel in range(1, N_SEATS):
+        hand = s.hands[(s.turn + rel) & 3]
+        for copy in range(2):
+            kinds = (hand >> (copy * COPY_SHIFT)) & ((1 << COPY_SHIFT) - 1)
+            while kinds:
+                kind = lowest_bit(kinds)
+                kinds &= kinds - 1
+                n += 1
+                first = (2 * (rel - 1) + copy) * t.kinds
+                hidden[at, n] = first + (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
+    hidden[at, 0] = n
 
 
 @dataclass(frozen=True)
@@ -146,7 +174,7 @@ class Terms:
 class Part:
     """The decisions of one part of a batch so far, and what chooses in it."""
 
-    def __init__(self, rules: Rules, name: str, tables: int, device: str) -> None:
+    def __init__(self, rules: Rules, name: str, tables: int, device: str, all_hands: bool) -> None:
         self.features, self.device = features_of(rules, name), device
         layout, n_actions = layout_of(rules), actions.of(rules).n
         exchanged = max(bid.exchange for bid in rules.ladder)
@@ -160,6 +188,7 @@ class Part:
             observation=np.zeros((1, layout.size), np.int8),
             mask=np.zeros((1, n_actions), np.int8),
             features=self.features.workspace(),
+            hidden=np.zeros((n if all_hands else 0, HIDDEN), np.int16),
         )
         self.outputs, self.players = np.zeros(n, np.int64), np.zeros(n, np.int8)
         self.log_probs, self.values = np.zeros(n, np.float32), np.zeros(n, np.float32)
@@ -167,13 +196,18 @@ class Part:
         self.steps = np.zeros(n, np.int64)  # how often the part was asked before
         self.n = self.asked = 0
 
-    def consult(self, new: slice, weights: Weights, past: Weights | None) -> Array:
+    def consult(
+        self, new: slice, weights: Weights, past: Weights | None, critic: Weights | None
+    ) -> Array:
         """What the nets of their players say of these decisions, (n, O); values are kept."""
         found = outputs_of(weights, self.room.inputs[new], self.device)
         if past is not None:
             at = np.flatnonzero(self.players[new] == PAST)
             found[at] = outputs_of(past, self.room.inputs[new][at], self.device)
         self.values[new] = found[:, -1]
+        if critic is not None:
+            lists, hidden = self.room.inputs[new], self.room.hidden[new]
+            self.values[new] = outputs_of(critic, lists, self.device, hidden)[:, 0]
         return np.ascontiguousarray(found[:, :-1])
 
     def choose(self, new: slice, logits: Array, seed: int) -> Array:
@@ -187,17 +221,22 @@ class Part:
         whole = len(at) == self.n
         columns = self.room.inputs, self.room.legal, self.outputs, self.log_probs, self.values
         first = [column[: self.n] if whole else column[at] for column in columns]
-        return Decisions(*first, returns[at], self.forced[at])  # type: ignore[arg-type]
+        hidden = self.room.hidden[at] if len(self.room.hidden) else np.zeros((len(at), 0), np.int16)
+        return Decisions(*first, returns[at], self.forced[at], hidden)  # type: ignore[arg-type]
 
 
 class Dealer:
-    """Plays batches of `tables` hands of a game."""
+    """Plays batches of `tables` hands of a game; with `all_hands`, others' cards are listed."""
 
-    def __init__(self, rules: Rules, tables: int, device: str = "cpu") -> None:
+    def __init__(
+        self, rules: Rules, tables: int, device: str = "cpu", all_hands: bool = False
+    ) -> None:
         self.rules, self.n = rules, tables
         self.tables = compile_tables(rules)
         self.states = new_states(tables)
-        self.parts = {name: Part(rules, name, tables, device) for name in PARTS}
+        self.parts = {
+            name: Part(rules, name, tables, device, all_hands and name == "cards") for name in PARTS
+        }
         acts = actions.of(rules)
         bids = [bid.alone for bid in rules.ladder for _ in range(acts.strains_per_bid)]
         self._alone = np.zeros(self.parts["auction"].features.outputs, bool)
@@ -207,6 +246,7 @@ class Dealer:
         self, terms: Terms, nets: dict[str, Weights], past: dict[str, Weights] | None = None
     ) -> Batch:
         """Play a batch by these nets; with `past` one side of a share of the hands by those."""
+        began = time.process_time()
         rng = np.random.default_rng([terms.seed, terms.number])
         words = rng.integers(0, 2**64, 2, np.uint64)
         seed_rows(self.states, words[0], words[1])
@@ -220,7 +260,7 @@ class Dealer:
             if counts[0] < 0:
                 raise RuntimeError(f"more than {WIDTH - 1} inputs are 1: lists are too short")
             if not counts[0]:
-                return self._batch(terms)
+                return self._batch(terms, began)
             for part, count in ((auction, counts[1]), (cards, counts[2])):
                 new = slice(part.n, int(count))
                 part.n = new.stop
@@ -231,7 +271,8 @@ class Dealer:
                 part.steps[new] = part.asked
                 part.asked += 1
                 name = part.features.part
-                logits = part.consult(new, nets[name], past[name] if past else None)
+                critic = nets.get(CRITIC) if part is cards else None
+                logits = part.consult(new, nets[name], past[name] if past else None, critic)
                 if part is auction:
                     logits = self._explore(terms, rng, new, logits)
                 chosen = part.choose(new, logits, int(rng.integers(2**63)))
@@ -273,7 +314,7 @@ class Dealer:
         auction.forced[new] = forced | near
         return np.ascontiguousarray(logits, np.float32)
 
-    def _batch(self, terms: Terms) -> Batch:
+    def _batch(self, terms: Terms, began: float) -> Batch:
         """The decisions of the hands that are over."""
         states = self.states
         points = (states["points"][:, 0] - states["points"][:, 1]) / terms.scale
@@ -292,6 +333,7 @@ class Dealer:
             hands=self.n,
             lone=int((played & (states["sitting_out"] >= 0)).sum()),
             set_back=int((played & (won < self.tables["need"][0][level])).sum()),
+            processor=time.process_time() - began,
         )
 
     def _returns(self, part: Part, rewards: Array, decay: float) -> Array:
@@ -307,7 +349,10 @@ class Dealer:
         return found
 
     def _learned_calls(self) -> Array:
-        """Which calls are learned from: the present self's, none before the last forced one of its hand."""
+        """Which calls are learned from.
+
+        The present self's, and none before the last forced one of its hand.
+        """
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from bideuchre_env.agents.learned.ppo import KIND
 from bideuchre_env.agents.learned.shipped import arrays_of
-from bideuchre_env.learning.features import VERSION
+from bideuchre_env.errors import WeightsError
+from bideuchre_env.learning.features import PARTS, VERSION
 from bideuchre_env.learning.network import Network
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
@@ -36,14 +37,38 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
         return None
     kept = read_weights(path)
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in kept.arrays.items()}
-    return tensors, json.loads(kept.metadata[_TOLD])
+    try:
+        told: dict[str, Any] = json.loads(kept.metadata[_TOLD])
+    except (KeyError, ValueError):
+        raise WeightsError(f"{path} is no checkpoint of a run") from None
+    return tensors, told
+
+
+def named(nets: Mapping[str, Net], stem: str) -> dict[str, Tensor]:
+    """The tensors of these nets by one name each, as `nets_in` finds them."""
+    return {
+        f"{stem}.{part}.{name}": weight.detach().cpu().contiguous()
+        for part, weights in nets.items()
+        for name, weight in weights.items()
+    }
+
+
+def nets_in(tensors: Mapping[str, Tensor], stem: str, like: Mapping[str, Net]) -> dict[str, Net]:
+    """The nets of that name, where those lie that they are like; `KeyError` without."""
+    return {
+        part: {
+            name: tensors[f"{stem}.{part}.{name}"].to(weight.device)
+            for name, weight in weights.items()
+        }
+        for part, weights in like.items()
+    }
 
 
 def weights_of(rules: Rules, nets: Mapping[str, Net], made: Mapping[str, str]) -> Weights:
     """The nets as agent `ppo` plays them, without the critics' output; `made` says how."""
     arrays: dict[str, Any] = {}
-    for part, weights in nets.items():
-        net = {name: w.detach().cpu().numpy() for name, w in weights.items()}
+    for part in PARTS:
+        net = {name: w.detach().cpu().numpy() for name, w in nets[part].items()}
         net["last"], net["last_bias"] = net["last"][:, :-1], net["last_bias"][:-1]
         whole = {name: np.array(array, order="C") for name, array in net.items()}
         arrays |= arrays_of(Network(**whole), part)

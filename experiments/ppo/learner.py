@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ppo.hands import PARTS, Batch, Decisions
-from ppo.nets import NAMES, Weights, forward, new_weights
+from ppo.hands import CRITIC, PARTS, Batch, Decisions
+from ppo.nets import Weights, forward, new_weights
 
 NEVER = -1e9  # a logit of what is illegal
+LONGEST = 1.0  # gradient: what is longer is cut down
 SLOWLY = 0.01  # of the way to the present self that the slower copy goes with each batch
 
 
@@ -25,19 +27,25 @@ class Step:
     critic: float  # weight of the critic's error
     pull: float  # towards the slower copy of oneself; 0 has none
     minibatch: int  # decisions
-    longest: float  # gradient: what is longer is cut down
 
 
 class Learner:
-    """The nets of both parts, their optimizers, and a slower copy of the cards' net."""
+    """The nets of both parts, their optimizers, and a slower copy of the cards' net.
 
-    def __init__(self, sizes: dict[str, tuple[int, int, int, int]], seed: int, device: str) -> None:
+    With `hidden` there is a critic that sees so many inputs more: the cards that others hold.
+    """
+
+    def __init__(
+        self, sizes: dict[str, tuple[int, int, int, int]], seed: int, device: str, hidden: int = 0
+    ) -> None:
         rng = np.random.default_rng([seed, 0])
         self.device = device
         self.nets = {part: new_weights(sizes[part], rng) for part in PARTS}
+        if hidden:
+            self.nets[CRITIC] = new_weights((*sizes["cards"][:3], 1), rng, hidden)
         for weights in self.nets.values():
-            for name in NAMES:
-                weights[name] = weights[name].to(device).requires_grad_()
+            for name, weight in weights.items():
+                weights[name] = weight.to(device).requires_grad_()
         self.slow = {name: w.detach().clone() for name, w in self.nets["cards"].items()}
         self.optimizers = {
             part: torch.optim.Adam(weights.values(), eps=1e-5, fused=True)
@@ -61,8 +69,8 @@ class Learner:
 
     def _learn_cards(self, cards: Decisions, step: Step) -> dict[str, Tensor]:
         """PPO: one pass over the decisions, the gains as they were when they were made."""
-        weights, optimizer = self.nets["cards"], self.optimizers["cards"]
-        inputs, legal, outputs, before, values, returns, _ = self._tensors(cards)
+        weights, learning = self.nets["cards"], self._learning("cards", CRITIC)
+        inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
         gains = returns - values
         gains = (gains - gains.mean()) / (gains.std() + 1e-6)
         total: dict[str, list[Tensor]] = {}
@@ -74,14 +82,17 @@ class Learner:
             bounded = odds.clamp(1 - step.clip, 1 + step.clip)
             surrogate = torch.minimum(odds * gain, bounded * gain).mean()
             entropy = -(log_probs.exp() * log_probs).sum(1).mean()
-            critic = (found[:, -1] - returns[part]).square().mean()
+            said = found[:, -1]
+            if CRITIC in self.nets:
+                said = forward(self.nets[CRITIC], inputs[part], hidden[part])[:, 0]
+            critic = (said - returns[part]).square().mean()
             loss = step.critic * critic - surrogate - step.entropy * entropy
             if step.pull:
                 with torch.no_grad():
                     slow = log_softmax(forward(self.slow, inputs[part])[:, :-1], legal[part])
                 pulled = (log_probs.exp() * (log_probs - slow)).sum(1).mean()
                 loss = loss + step.pull * pulled
-            descend(loss, weights, optimizer, step.longest)
+            descend(loss, learning)
             for name, value in (("entropy", entropy), ("card_critic", critic)):
                 total.setdefault(name, []).append(value.detach())
             clipped = (odds.detach() != bounded.detach()).float().mean()
@@ -97,8 +108,8 @@ class Learner:
 
         The critic learns from the calls that were not forced: it says what comes of playing on.
         """
-        weights, optimizer = self.nets["auction"], self.optimizers["auction"]
-        inputs, _, outputs, _, _, returns, forced = self._tensors(auction)
+        weights, learning = self.nets["auction"], self._learning("auction")
+        inputs, _, outputs, _, _, returns, forced, _ = self._tensors(auction)
         total: list[Tensor] = []
         for part in minibatches(len(inputs), step.minibatch):
             found = forward(weights, inputs[part])
@@ -106,9 +117,13 @@ class Learner:
             said = found.gather(1, outputs[part, None])[:, 0]
             critic = ((value - back).square() * ~forced[part]).mean()
             gain = (said - (back - value.detach())).square().mean()
-            descend(critic + gain, weights, optimizer, step.longest)
+            descend(critic + gain, learning)
             total.append(critic.detach())
         return {"call_critic": torch.stack(total).mean()}
+
+    def _learning(self, *names: str) -> list[tuple[Weights, torch.optim.Optimizer]]:
+        """The nets of these names that there are, and what changes each."""
+        return [(self.nets[name], self.optimizers[name]) for name in names if name in self.nets]
 
     def _tensors(self, decisions: Decisions) -> list[Tensor]:
         return [torch.from_numpy(array).to(self.device) for array in decisions]
@@ -151,11 +166,11 @@ def log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
     return torch.log_softmax(logits.masked_fill(legal == 0, NEVER), dim=1)
 
 
-def descend(
-    loss: Tensor, weights: Weights, optimizer: torch.optim.Optimizer, longest: float
-) -> None:
+def descend(loss: Tensor, learning: Sequence[tuple[Weights, torch.optim.Optimizer]]) -> None:
     """One step down the gradient."""
-    optimizer.zero_grad()
+    for _, optimizer in learning:
+        optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(weights.values(), longest, foreach=True)
-    optimizer.step()
+    for weights, optimizer in learning:
+        torch.nn.utils.clip_grad_norm_(weights.values(), LONGEST, foreach=True)
+        optimizer.step()

@@ -18,8 +18,13 @@ Weights = dict[str, Tensor]
 """By `NAMES`: matrices (inputs, outputs) and biases (outputs,), float32."""
 
 
-def new_weights(sizes: tuple[int, int, int, int], rng: np.random.Generator) -> Weights:
-    """Drawn weights of a net of these sizes; it says next to nothing yet."""
+def new_weights(
+    sizes: tuple[int, int, int, int], rng: np.random.Generator, more: int = 0
+) -> Weights:
+    """Drawn weights of a net of these sizes; it says next to nothing yet.
+
+    With `more` it sees so many inputs beside.
+    """
     weights: Weights = {}
     for layer, name in enumerate(LAYERS):
         fan_in, fan_out = sizes[layer], sizes[layer + 1]
@@ -28,18 +33,30 @@ def new_weights(sizes: tuple[int, int, int, int], rng: np.random.Generator) -> W
         drawn = rng.normal(0.0, spread[name], (fan_in, fan_out)).astype(np.float32)
         weights[name] = torch.from_numpy(drawn)
         weights[name + "_bias"] = torch.zeros(fan_out)
+    if more:
+        weights["more"] = torch.from_numpy(
+            rng.normal(0.0, (16 / more) ** 0.5, (more, sizes[1])).astype(np.float32)
+        )
     return weights
 
 
-def forward(weights: Weights, lists: Tensor) -> Tensor:
-    """The outputs (n, O + 1) for lists of inputs, int16 (n, WIDTH)."""
-    hidden = leaky_relu(first_layer(lists, weights["first"], weights["first_bias"]), SLOPE)
+def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tensor:
+    """The outputs (n, O + 1) for lists of inputs, int16 (n, WIDTH).
+
+    What a net sees beside (`new_weights`) comes in lists of its own, `more`.
+    """
+    hidden = first_layer(lists, weights["first"], weights["first_bias"])
+    if more is not None:
+        hidden = hidden + first_layer(more, weights["more"], torch.zeros_like(hidden[0]))
+    hidden = leaky_relu(hidden, SLOPE)
     hidden = leaky_relu(torch.addmm(weights["second_bias"], hidden, weights["second"]), SLOPE)
     return torch.addmm(weights["last_bias"], hidden, weights["last"])
 
 
-def outputs_of(weights: Weights, lists: Array, device: str) -> Array:
+def outputs_of(weights: Weights, lists: Array, device: str, more: Array | None = None) -> Array:
     """The same in numpy, without gradients."""
     with torch.no_grad():
-        found: Array = forward(weights, torch.from_numpy(lists).to(device)).cpu().numpy()
+        given = torch.from_numpy(lists).to(device)
+        seen = None if more is None else torch.from_numpy(more).to(device)
+        found: Array = forward(weights, given, seen).cpu().numpy()
         return found

@@ -93,7 +93,8 @@ class Shown:
             half = (strength.high - strength.low) / 2
             parts.append(f"{who} {strength.points:+.3f} ± {half:.3f}")
             last = strength
-        self.rows.append(row)
+        same = ("batches", "boards", "seed")  # measured before, and stopped before it was kept
+        self.rows = [each for each in self.rows if any(each[k] != row[k] for k in same)] + [row]
         text = io.StringIO()
         table = csv.DictWriter(text, self.names, restval="", extrasaction="ignore")
         table.writeheader()

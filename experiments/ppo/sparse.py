@@ -64,6 +64,6 @@ def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
         sums: Tensor = SumOfRows.apply(lists, matrix, bias)  # type: ignore[no-untyped-call]
         return sums
     counts = lists[:, 0].long()
-    there = torch.arange(WIDTH - 1, device=lists.device) < counts[:, None]
+    there = torch.arange(lists.shape[1] - 1, device=lists.device) < counts[:, None]
     at, starts = lists[:, 1:][there].long(), counts.cumsum(0) - counts
     return bias + torch.nn.functional.embedding_bag(at, matrix, starts, mode="sum")

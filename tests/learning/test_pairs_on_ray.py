@@ -7,25 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 from support.policies import ObservationPolicy
+from support.ray_blocks import in_order
 from support.ray_clusters import cluster_of, kill, settings_for_ray
 
 import bideuchre_env
 from bideuchre_env import agents
-from bideuchre_env.evaluation import ray_worker
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.learning.pairs import pair_blocks
 
 RULES = bideuchre_env.make("barrie_v0").rules
-SENDER = ray_worker.Sender.here()
-
-
-def in_order(function, shared, blocks):
-    """What a pool does, in this process: all that is sent is packed."""
-    common = ray_worker.packed((function, shared))
-    for block in blocks:
-        result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, SENDER, block))
-        assert error is None
-        yield result
 
 
 def same(here, there):

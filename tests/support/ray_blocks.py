@@ -1,4 +1,4 @@
-"""Functions of blocks that the tests of Ray send to workers."""
+"""Functions of blocks that the tests of Ray send to workers, and a pool without any."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.evaluation import ray_worker
 
 
 def product(shared, block):
@@ -46,3 +47,12 @@ def logged(file, block):
             log.write(f"{what} {block} {node}\n")
         time.sleep(0.3 if what == "begun" else 0)
     return block
+
+
+def in_order(function, shared, blocks):
+    """What a pool does, in this process: all that is sent is packed."""
+    common, sender = ray_worker.packed((function, shared)), ray_worker.Sender.here()
+    for block in blocks:
+        result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, sender, block))
+        assert error is None
+        yield result
