@@ -5,9 +5,9 @@
 In a hand of self-play some card is replaced by another and the rest is played out both ways: the
 difference in points is what a network learns to foretell, of every card, from what the player
 sees. A later round plays with the network of the round before, and tries cards that it finds good
-more often; it learns from its own pairs and as many of earlier rounds. After each round the calls
-of the expert are fitted again to hands played so; at last the network goes through all pairs once
-more.
+more often; it learns from its own pairs and as many of earlier rounds. Before the last two rounds
+the calls of the expert are fitted again to hands played so (once is enough: a second time brought
+nothing), and at last the network goes through all pairs once more.
 
 The weights after every step are kept in `--out`, and a round's pairs until the game is done: a run
 that was stopped goes on there, and comes to the same weights. `net-GAME.safetensors` are those at
@@ -80,11 +80,11 @@ class Args(ScriptArgs):
     games: tuple[str, ...] = field(
         default=tuple(RULES), metadata={"help": "variants, or files of rules (.toml)"}
     )
-    first: int = field(default=400_000, metadata={"help": "hands of the first round of cards"})
-    hands: int = field(default=120_000, metadata={"help": "hands of every round after it"})
-    rounds: int = field(default=2, metadata={"help": "rounds, each of cards and then of calls"})
-    call_hands: int = field(default=300_000, metadata={"help": "hands for each fit of the calls"})
-    call_fits: int = field(default=3, metadata={"help": "fits of the calls in a round"})
+    first: int = field(default=300_000, metadata={"help": "hands of the first round of cards"})
+    hands: int = field(default=60_000, metadata={"help": "hands of every round after it"})
+    rounds: int = field(default=3, metadata={"help": "rounds of cards, the first included"})
+    call_hands: int = field(default=100_000, metadata={"help": "hands of a round of calls"})
+    call_rounds: int = field(default=2, metadata={"help": "rounds of calls; 0 leaves them alone"})
     judge: bool = field(default=False, metadata={"help": "play rule and expert after every step"})
     seed: int = field(
         default=0, metadata={"help": "same seed, same pairs; same weights on one machine"}
@@ -99,8 +99,8 @@ def main(args: Args) -> int:
     split_seed(args.seed)
     if min(args.first, args.hands, args.call_hands) < 100:
         raise OptionError("--first, --hands and --call-hands: 100 or more")
-    if args.rounds < 1 or args.call_fits < 0:
-        raise OptionError("--rounds: 1 or more; --call-fits: 0 or more")
+    if args.rounds < 1 or args.call_rounds < 0:
+        raise OptionError("--rounds: 1 or more; --call-rounds: 0 or more")
     games = [variant_of(Path(name) if name.endswith(".toml") else name, []) for name in args.games]
     args.out.mkdir(parents=True, exist_ok=True)
     for game in games:
@@ -159,7 +159,7 @@ class Learner:
 
     def settings(self, step: int) -> str:
         """What the weights after so many steps depend on."""
-        names = ("seed", "first", "hands", "call_hands", "call_fits")
+        names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.args, name) for name in names}
         return json.dumps({**chosen, "steps": self.steps[:step]})
 
@@ -296,27 +296,26 @@ class Learner:
             return net.workspace().expert, net, fast
 
         rng = np.random.default_rng([self.seed, k, 4])
-        calls, hands, rounds = calls_of(weights), self.args.call_hands, self.args.call_fits
+        calls, hands, rounds = calls_of(weights), self.args.call_hands, self.args.call_rounds
         title = f"  {self.game.name} calls"
         fitted = fit_calls(calls, players, hands, rounds, rng, title, settle=0)
         return net_weights(self.rules, cards, fitted, {})
 
 
 def steps_of(args: Args, rules: Rules) -> list[str]:
-    """What is learned, in order: cards and calls by turns.
+    """What is learned, in order: cards, with calls before the last two rounds of them.
 
     A deck without a table of hands bids by fixed rules, which have nothing to learn.
     """
-    calls = args.call_fits > 0 and hand_table(rules.kinds, rules.copies) is not None
-    steps = [
-        step for _ in range(args.rounds) for step in ("cards", "calls") if step == "cards" or calls
-    ]
-    return ["first", *steps[1:], "polish"]
+    steps = ["first", *["cards"] * (args.rounds - 1)]
+    if args.call_rounds and hand_table(rules.kinds, rules.copies) is not None:
+        steps.insert(max(1, args.rounds - 2), "calls")
+    return [*steps, "polish"]
 
 
 def options(args: Args, game: str) -> str:
     """The options that learn this game alone."""
-    names = ("first", "hands", "rounds", "call_hands", "call_fits", "seed")
+    names = ("first", "hands", "rounds", "call_hands", "call_rounds", "seed")
     named = [[f"--{name.replace('_', '-')}", str(getattr(args, name))] for name in names]
     return shlex.join(["--games", game, *(word for each in named for word in each)])
 

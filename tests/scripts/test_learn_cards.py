@@ -13,7 +13,7 @@ from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.rules.variants import RULES
 
-TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-fits", "1"]
+TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_a_run_that_was_stopped_comes_to_the_same_weights(learn, tmp_path, monke
 
 def test_weights_say_how_they_were_made(learn, tmp_path):
     """The command in the file makes the file; the curve has a line for every step."""
-    options = ["--games", "cincinnati_v0", "--rounds", "1", "--seed", "5", "--call-fits", "0"]
+    options = ["--games", "cincinnati_v0", "--rounds", "1", "--seed", "5", "--call-rounds", "0"]
     first = run(learn, tmp_path / "a", *options)
     made = read_weights(tmp_path / "a" / "net-cincinnati_v0.safetensors").metadata
     assert (made["kind"], made["variant"], made["seed"]) == ("net", "cincinnati_v0", "5")
@@ -77,7 +77,7 @@ def test_any_rules_are_learned(learn, tmp_path):
     """A file of rules of one's own; the weights are for it, and for no variant."""
     file = tmp_path / "farm.toml"
     file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
-    run(learn, tmp_path / "out", "--games", str(file), "--rounds", "1", "--call-fits", "0")
+    run(learn, tmp_path / "out", "--games", str(file), "--rounds", "1", "--call-rounds", "0")
     weights = tmp_path / "out" / "net-farm.safetensors"
     game = learn.variant_of(file, [])
     assert match.play(game, NetAgent(game.rules, weights=weights), "rule", boards=2).decisions
@@ -96,7 +96,7 @@ def test_odd_options_are_refused(learn, tmp_path):
     ):
         with pytest.raises(OptionError, match=said):
             run(learn, tmp_path, *options)
-    small = ["--games", "six_card_v0", "--rounds", "1", "--call-fits", "0"]
+    small = ["--games", "six_card_v0", "--rounds", "1", "--call-rounds", "0"]
     run(learn, tmp_path, *small)
     with pytest.raises(OptionError, match="made by other settings"):
         run(learn, tmp_path, *small, "--hands", "333")
@@ -104,7 +104,7 @@ def test_odd_options_are_refused(learn, tmp_path):
 
 def test_a_minute_of_learning_is_better_than_what_it_began_with(learn, tmp_path):
     """Surely better than the expert without its search, on boards of another seed."""
-    options = ["--games", "cincinnati_v0", "--first", "12000", "--rounds", "1", "--call-fits", "0"]
+    options = ["--games", "cincinnati_v0", "--first", "12000", "--rounds", "1", "--call-rounds", "0"]
     run(learn, tmp_path, *options)
 
     def before(rules, *, goal="points"):
