@@ -104,7 +104,8 @@ def test_odd_options_are_refused(learn, tmp_path):
 
 def test_a_minute_of_learning_is_better_than_what_it_began_with(learn, tmp_path):
     """Surely better than the expert without its search, on boards of another seed."""
-    options = ["--games", "cincinnati_v0", "--first", "12000", "--rounds", "1", "--call-rounds", "0"]
+    options = ["--games", "cincinnati_v0", "--first", "12000", "--rounds", "1"]
+    options += ["--call-rounds", "0"]
     run(learn, tmp_path, *options)
 
     def before(rules, *, goal="points"):
