@@ -29,7 +29,7 @@ def test_pairs_try_what_the_network_likes():
     """By the odds of the softmax, but for the share that is drawn from all; as told, and again."""
     policy, made = ObservationPolicy(2), {}
     for share in (0.0, 0.5):
-        propose = Proposals(planted(), RULE_SET, "cards", seed=4, softness=1.0, any=share)
+        propose = Proposals(planted(), RULE_SET, "cards", seed=4, heat=1.0, even=share)
         made[share] = pairs(policy, RULE_SET, 600, 1, propose=propose)
         again = pairs(policy, RULE_SET, 600, 1, propose=pickle.loads(pickle.dumps(propose)))
         for one, other in zip(made[share], again, strict=True):
