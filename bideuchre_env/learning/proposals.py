@@ -18,9 +18,9 @@ _EVEN_BITS = 10
 class Proposals(NamedTuple):
     """`propose` of `pairs` by what a network says of each output of a part, "cards" say.
 
-    An action is drawn from the softmax of what is said, in points, over `heat`; a share `even`, to a
-    1,024th, is drawn alike from all. It keeps nothing, so that blocks of pairs are
-    the same wherever they are made.
+    An action is drawn from the softmax of what is said, in points, over `heat`; a share `even`, to
+    a 1,024th, is drawn alike from all. It keeps nothing, so that blocks of pairs are the same
+    wherever they are made.
     """
 
     network: Network

@@ -47,7 +47,7 @@ def test_the_table_and_the_file(halves, tmp_path, capsys):
     kept = json.loads(out.read_text())
     found = {(row["calls"], row["cards"]): row["points_per_hand"] for row in kept["rows"]}
     assert found["rule", "rule"]["mean"] == 0
-    assert found["cautious", "cautious"]["high"] < found["rule", "cautious"]["low"]
+    assert found["cautious", "cautious"]["high"] < found["cautious", "rule"]["low"]
     printed = capsys.readouterr().out
     assert "| calls of rule | +0.000 ± 0.000 | " in printed
     with pytest.raises(OptionError, match="--boards: 2 or more"):
