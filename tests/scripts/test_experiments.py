@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import get_type_hints
 
@@ -15,7 +16,13 @@ from support.script_modules import ROOT, loaded
 from bideuchre_env.cli import script_args
 
 FOLDER = ROOT / "experiments"
-FILES = {path.stem: path for path in sorted(FOLDER.rglob("*.py"))}
+NEEDS = {"train_ppo": "torch"}  # an extra; what it says without is tested with it
+FILES = {
+    path.stem: path
+    for path in sorted(FOLDER.rglob("*.py"))
+    if "class Args(" in path.read_text(encoding="utf-8")
+    and (path.stem not in NEEDS or find_spec(NEEDS[path.stem]))
+}
 NAMES = tuple(FILES)
 
 
