@@ -42,13 +42,13 @@ def test_each_half_decides_its_own(halves):
 def test_the_table_and_the_file(halves, tmp_path, capsys):
     """An agent's own halves against itself are level; better halves are better."""
     out = tmp_path / "halves.json"
-    options = ["--agents", "rule", "cautious", "--boards", "60", "--json", str(out)]
+    options = ["--agents", "rule", "cautious", "--boards", "600", "--json", str(out)]
     assert halves.main(halves.Args.parse(options)) == 0
     kept = json.loads(out.read_text())
     found = {(row["calls"], row["cards"]): row["points_per_hand"] for row in kept["rows"]}
     assert found["rule", "rule"]["mean"] == 0
     assert found["cautious", "cautious"]["high"] < found["cautious", "rule"]["low"]
     printed = capsys.readouterr().out
-    assert "| calls of rule | +0.000 ± 0.000 | " in printed
+    assert "| calls of rule | +0.000 ± " in printed
     with pytest.raises(OptionError, match="--boards: 2 or more"):
         halves.main(halves.Args.parse(["--boards", "1"]))
