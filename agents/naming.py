@@ -4,7 +4,8 @@
     package.module:Agent    what a module calls so
     ./file.py:Agent         what a Python file calls so
 
-each alone or with options: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`. What
+each alone or with options: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`; what is
+True or False in Python is `true` or `false` there. What
 stands behind a module or a file may be dotted; a NAME comes before a module of that name.
 """
 
@@ -27,9 +28,16 @@ _BEHIND = rf":(?P<attribute>{_DOTTED})(?::(?P<options>.*))?"
 _MODULE = re.compile(rf"(?P<module>{_DOTTED})(?<!\.py){_BEHIND}")
 _FILE = re.compile(rf"(?P<file>.*?\.py){_BEHIND}")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_OF_TYPE: dict[type, str] = {int: "number", float: "number", str: "text"}
+_OF_TYPE: dict[type, str] = {bool: "switch", int: "number", float: "number", str: "text"}
+_SWITCH = {"true": True, "false": False}
 _LITERAL = re.compile(r"Literal\[[^\]]*\]")
-_NUMBERS, _TEXTS, _PATHS = {"int", "float"}, {"str", "Literal"}, {"Path", "PathLike"}
+_ONE_OF = re.compile(r"\|(?![^\[]*\])")  # between types, not within the brackets of one
+_WORDS = {
+    "number": {"int", "float"},
+    "text": {"str", "Literal"},
+    "path": {"Path", "PathLike"},
+    "switch": {"bool"},
+}
 _ANY = {"Any", "object"}
 _BESIDE = {"None", "Optional", "Union", "typing", "os", "pathlib"}  # words that add no kind
 
@@ -111,6 +119,10 @@ def value_of(name: str, option: Parameter | None, key: str, written: str) -> Val
         return written
     if "path" in kinds:
         return Path(written)
+    if "switch" in kinds and "number" not in kinds:
+        if written.lower() in _SWITCH:
+            return _SWITCH[written.lower()]
+        raise OptionError(f"{shown(name)}: {shown(f'{key}={written}')}: true or false is expected")
     raise OptionError(
         f"{shown(name)}: {shown(f'{key}={written}')} gives no number: a whole one or a decimal is "
         "expected, as worlds=20 or margin=0.5"
@@ -118,9 +130,10 @@ def value_of(name: str, option: Parameter | None, key: str, written: str) -> Val
 
 
 def kinds_of(option: Parameter) -> set[str]:
-    """What an option takes of "number", "text" and "path": by its type, or else its default.
+    """What an option takes of "number", "text", "path" and "switch", which is true or false.
 
-    Nothing, if it takes what cannot be written behind a name.
+    It goes by its type, or else its default. Of a type that is one of several, those count that can
+    be written behind a name; there may be none.
     """
     if option.annotation is option.empty:
         if option.default in (option.empty, None):
@@ -130,13 +143,14 @@ def kinds_of(option: Parameter) -> set[str]:
     written = option.annotation
     if not isinstance(written, str):
         written = formatannotation(written)
-    words = set(re.findall(r"\w+", _LITERAL.sub("Literal", written)))
-    if words & _ANY and words <= _ANY | _BESIDE:
-        return {"number", "text"}
-    if not words <= _NUMBERS | _TEXTS | _PATHS | _BESIDE:
-        return set()
-    kinds = (("number", _NUMBERS), ("text", _TEXTS), ("path", _PATHS))
-    return {kind for kind, of_kind in kinds if words & of_kind}
+    found: set[str] = set()
+    for one in _ONE_OF.split(_LITERAL.sub("Literal", written)):
+        words = set(re.findall(r"\w+", one))
+        if words & _ANY and words <= _ANY | _BESIDE:
+            found |= {"number", "text"}
+        elif words <= {word for of_kind in _WORDS.values() for word in of_kind} | _BESIDE:
+            found |= {kind for kind, of_kind in _WORDS.items() if words & of_kind}
+    return found
 
 
 def _unknown(name: Any, besides: str = "") -> str:

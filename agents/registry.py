@@ -21,6 +21,8 @@ BUILT_IN = {
     "cautious": ("bideuchre_env.agents.random_agents", "CautiousAgent"),
     "rule": ("bideuchre_env.agents.rule.agent", "RuleAgent"),
     "expert": ("bideuchre_env.agents.expert.agent", "ExpertAgent"),
+    "ppo": ("bideuchre_env.agents.learned.ppo", "PpoAgent"),
+    "net": ("bideuchre_env.agents.learned.net", "NetAgent"),
     "pimc": ("bideuchre_env.agents.search.agent", "PimcAgent"),
     "inference": ("bideuchre_env.agents.search.agent", "InferenceAgent"),
 }

@@ -4,6 +4,10 @@ Tests in several processes (`-n 2`) find the kernels compiled: two processes sha
 """
 
 import os
+
+# numpy's own threads would fight with those of the other test process; it reads this when imported
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from bideuchre_env.runtime import jit
 
 os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
-HALVES = (("game", "rule", "learner", "learning", "solver"), ("expert", "search"))
+HALVES = (("game", "rule", "learner", "learning", "ppo", "solver"), ("expert", "net", "search"))
 
 settings.register_profile(
     "repeatable",

@@ -8,6 +8,7 @@ fitted again to hands in which the cards are played so.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,6 +98,12 @@ class NetAgent(RowAgent):
             raise OptionError(f"search={shown(search)}: True or False")
         found = weights_for(rules, weights)
         self.margin, self.veto, self.goal = float(margin), float(veto), goal
+        self._options: dict[str, Any] = {
+            "weights": found,
+            "search": search,
+            "margin": margin,
+            "veto": veto,
+        }
         self._expert = ExpertAgent(
             rules,
             seed=seed,
@@ -106,6 +113,11 @@ class NetAgent(RowAgent):
         )
         self.made = dict(found.metadata)
         self._cards = network_workspace(network_of(found, "cards"), features_of(rules, "cards"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again where it is sent or copied: kernels are compiled for read-only weights."""
+        make = partial(type(self), self.rules, **self._options, goal=self.goal)
+        return make, (), {"name": self.name}
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

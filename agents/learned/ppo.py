@@ -6,12 +6,14 @@ It searches nothing: a call, a strain or a card is the legal output of the netwo
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.shipped import network_of, shapes_of, shipped_weights
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import active_inputs, output_of
 from bideuchre_env.learning.features import PARTS, VERSION, features_of
@@ -47,14 +49,21 @@ class PpoAgent(RowAgent):
         weights: str | Path | Weights | None = None,
     ) -> None:
         super().__init__(rules)
+        if seed is not None:
+            split_seed(seed)  # refuses what is no seed
         found = weights_for(rules, weights)
         self.made = dict(found.metadata)
+        self._options: dict[str, Any] = {"weights": found}
         self._work = PpoWorkspace(
             *(
                 network_workspace(network_of(found, part), features_of(rules, part))
                 for part in PARTS
             )
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again where it is sent or copied: kernels are compiled for read-only weights."""
+        return partial(type(self), self.rules, **self._options), (), {"name": self.name}
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

@@ -170,7 +170,9 @@ class RayPool:
                 self._ray.init(address, **_QUIET, **options)
         except ConnectionError:
             raise
-        except (Exception, SystemExit) as error:  # it ends the program where nobody answers
+        except SystemExit:  # so it gives up
+            raise OptionError(f"ray address {typed(address)}: no Ray answers there") from None
+        except Exception as error:
             raise OptionError(f"ray address {typed(address)}: {_said(error)}") from None
 
     def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:

@@ -6,24 +6,26 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.hand_worth import hand_worth
+from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.evaluation import rollout, selfplay
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
-from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.fitting import Examples, fit
 from bideuchre_env.learning.network import evaluate, new_network
 from bideuchre_env.learning.pairs import pairs
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import greedy, sample
+from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.runtime import jit
 from bideuchre_env.solver.inputs import act, opened_hand
@@ -127,6 +129,23 @@ def play_expert() -> None:
     agents.make("expert", variants["simplified_v0"].rules)
 
 
+def play_ppo() -> None:
+    """The networks of `ppo`, which may be small and untrained."""
+    rng = np.random.default_rng(0)
+    arrays: dict[str, Any] = {}
+    for part in PARTS_OF_A_HAND:
+        features = features_of(GAME.rules, part)
+        arrays |= arrays_of(new_network(features.size, (8, 8), features.outputs, rng), part)
+    weights = Weights(arrays, made_for("ppo", GAME.rules, VERSION))
+    selfplay.play(GAME, agents.make("ppo", GAME.rules, weights=weights), "random", boards=2)
+
+
+def play_net() -> None:
+    """The net, with a search too, and beside a learner."""
+    play_boards("net:search=true", "random")
+    GAME.solo_vec(4, opponents="net").reset(seed=1)
+
+
 def play_search() -> None:
     """Both agents that search, with few worlds."""
     for name in ("pimc", "inference"):
@@ -179,12 +198,17 @@ PARTS = {
         ),
         play_expert,
     ),
+    "ppo": Part("the agent ppo", ("agents.learned.ppo",), play_ppo),
+    "net": Part("the agent net", ("agents.learned.net", "envs.solo.net_rows"), play_net),
     "search": Part(
         "the search", ("agents.search.candidates", "agents.search.likelihood"), play_search
     ),
     "solver": Part("the solver", ("solver.inputs", "solver.par", "solver.values"), play_solver),
 }
-_NEEDED = {"random": (), "cautious": (), "rule": ("rule",), "expert": ("expert",)}
+_NEEDED = {
+    **{"random": (), "cautious": (), "rule": ("rule",), "expert": ("expert",)},
+    **{"ppo": ("ppo",), "net": ("expert", "net")},
+}
 _SEARCH = ("expert", "search")
 
 

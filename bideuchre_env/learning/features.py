@@ -24,6 +24,7 @@ from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.learning.feature_rows import (
     BLOCKS,
     COUNTED,
@@ -164,9 +165,9 @@ class Features:
         and `symmetries` int64 (n,) are rewritten. Raises `OptionError` for any other arrays.
         """
         n = self.check_rows(observations, masks)
-        check("inputs", inputs, np.float32, (n, self.size))
-        check("legal", legal, np.int8, (n, self.outputs))
-        check("symmetries", symmetries, np.int64, (n,))
+        check_array("inputs", inputs, np.float32, (n, self.size), written=True)
+        check_array("legal", legal, np.int8, (n, self.outputs), written=True)
+        check_array("symmetries", symmetries, np.int64, (n,), written=True)
         write_rows(observations, masks, rename, inputs, legal, symmetries, self.workspace())
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
@@ -201,17 +202,17 @@ class Features:
 
     def check_rows(self, observations: Array, masks: Array) -> int:
         """How many rows these are; `OptionError` unless they are observations and masks."""
-        n = len(observations) if isinstance(observations, np.ndarray) else 0
-        check("observations", observations, np.int8, (n, self._width))
-        check("masks", masks, np.int8, (n, self._n_actions))
+        check_array("observations", observations, np.int8, (-1, self._width))
+        n = len(observations)
+        check_array("masks", masks, np.int8, (n, self._n_actions))
         return n
 
     def _checked_choices(
         self, name: str, choices: Array, symmetries: Array, low: int, stop: int
     ) -> int:
-        n = len(choices) if isinstance(choices, np.ndarray) else 0
-        check(name, choices, np.int64, (n,))
-        check("symmetries", symmetries, np.int64, (n,))
+        check_array(name, choices, np.int64, (-1,))
+        n = len(choices)
+        check_array("symmetries", symmetries, np.int64, (n,))
         if n and not (low <= choices.min() and choices.max() < stop):
             raise OptionError(f"{name}: from {low} to {stop - 1} for the part {self.part!r}")
         if n and not (symmetries.min() >= 0 and symmetries.max() < 2 * N_SEATS):
@@ -249,14 +250,3 @@ def new_places(features: Features) -> Array:
     places["cards"], places["size"] = features.part == "cards", features.size
     places.flags.writeable = False
     return places
-
-
-def check(name: str, given: object, dtype: type, shape: tuple[int, ...]) -> None:
-    """Raise `OptionError` unless this is a C-contiguous array of the dtype and shape."""
-    expected = f"{name}: a contiguous {np.dtype(dtype)} array of shape {shape} is expected, not "
-    if not isinstance(given, np.ndarray):
-        raise OptionError(expected + type(given).__name__)
-    if given.dtype != dtype or given.shape != shape:
-        raise OptionError(expected + f"{given.dtype} {given.shape}")
-    if not given.flags.c_contiguous:
-        raise OptionError(expected + "one with gaps")

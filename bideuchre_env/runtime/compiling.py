@@ -27,6 +27,7 @@ PARTS = {
     "agents": "the random players",
     "agents.rule": "the rule player",
     "agents.expert": "the expert",
+    "agents.learned": "the learned agents",
     "agents.search": "the search",
     "evaluation": "self-play",
 }

@@ -76,7 +76,7 @@ def played(how: Played, block: int) -> Batch:
     """A block, on a worker."""
     nets, past = tensors_of(how.nets), tensors_of(how.past) if how.past else None
     dealer = dealer_of(how.rules, how.tables, how.all_hands)
-    return dealer.play(numbered(how.terms, how.blocks, block), nets, past)
+    return copied(dealer.play(numbered(how.terms, how.blocks, block), nets, past))
 
 
 @lru_cache(maxsize=1)
@@ -91,8 +91,13 @@ def numbered(terms: Terms, blocks: int, block: int) -> Terms:
 
 
 def copied(batch: Batch) -> Batch:
-    """A batch in arrays of its own: the dealer's are written to again."""
+    """A batch in arrays of its own: the dealer's are written to again.
+
+    Behind its lists of inputs are others of earlier batches, which are left out.
+    """
     auction, cards = (Decisions(*map(np.array, part)) for part in (batch.auction, batch.cards))
+    for inputs in (auction.inputs, cards.inputs, auction.hidden, cards.hidden):
+        inputs[np.arange(inputs.shape[1]) > inputs[:, :1]] = 0
     return batch._replace(auction=auction, cards=cards)
 
 

@@ -132,6 +132,7 @@ class Typed(RandomAgent):
     ):
         super().__init__(rules, seed=seed)
         self.given = (whole, decimal, maybe, plain, unset)
+        self.switched = (flag, switch)
 
 
 def test_registered_agents_take_numbers_and_words_by_name():
@@ -140,12 +141,38 @@ def test_registered_agents_take_numbers_and_words_by_name():
     agent = agents.make("typed:whole=2,decimal=1.5,maybe=3,plain=4,unset=5", RULES)
     assert agent.given == (2, 1.5, 3, 4, 5)
     assert agent.name == "typed:whole=2,decimal=1.5,maybe=3,plain=4,unset=5"
-    for option in ("flag", "several", "switch"):
-        taken = "whole, decimal, maybe, plain, unset, text"
-        told = f"{option}=1: no option of 'typed' .*: it takes {taken}$"
-        with pytest.raises(OptionError, match=told):
-            agents.make(f"typed:{option}=1", RULES)
+    taken = "whole, decimal, maybe, plain, unset, flag, text, switch"
+    with pytest.raises(OptionError, match=f"several=1: no option of 'typed' .*: it takes {taken}$"):
+        agents.make("typed:several=1", RULES)
     assert agents.make("typed", RULES, flag=True, text="a", several=(1,)).name == "typed"
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [("flag=true", (True, True)), ("switch=False", (False, False)), ("flag=TRUE", (True, True))],
+)
+def test_a_switch_is_true_or_false(written, found):
+    """Whichever way they are capitalised; an option is one by its type or its default."""
+    agents.register("typed", Typed)
+    assert agents.make(f"typed:{written}", RULES).switched == found
+    for other in ("1", "0", "yes", "no", "2.5"):
+        with pytest.raises(OptionError, match=f"flag={other}.: true or false is expected$"):
+            agents.make(f"typed:flag={other}", RULES)
+
+
+def test_of_several_types_those_count_that_can_be_written():
+    def factory(
+        rules,
+        *,
+        file: str | Path | dict[str, int | str] | None = None,
+        table: dict[str, int | str] | None = None,
+    ):
+        return RandomAgent(rules)
+
+    agents.register("mine", factory)
+    assert agents.make("mine:file=a", RULES).name == "mine:file=a"
+    with pytest.raises(OptionError, match=r"table=3: no option of 'mine' .*: it takes file$"):
+        agents.make("mine:table=3", RULES)
 
 
 def test_a_factory_of_any_options_takes_any_but_the_seed():

@@ -44,7 +44,7 @@ def test_an_unknown_name_lists_the_known_ones(name):
 def test_register(monkeypatch):
     monkeypatch.setattr(registry, "registered", {})
     agents.register("mine", lambda rules, *, seed=None: agents.make("random", rules, seed=seed))
-    assert agents.names() == (*ALL, "expert", "pimc", "inference", "mine")
+    assert agents.names() == (*ALL, "expert", "ppo", "net", "pimc", "inference", "mine")
     assert agents.make("mine", RULES["barrie_v0"]).name == "random"
     for bad in ("rule", "", 7):
         with pytest.raises(OptionError):

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support.agent_games import SEARCH, decisions, lone_decisions, look, searcher
+from support.agent_games import LEARNED, SEARCH, decisions, lone_decisions, look, searcher, shipped
 
 from bideuchre_env import agents
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -62,8 +62,14 @@ def tried(agent):
     return [agent.space.plans[part].tobytes() for part in WHAT_IS_TRIED]
 
 
-@pytest.mark.parametrize("name", ["expert", *SEARCH])
-@pytest.mark.parametrize("variant", RULES)
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        (name, variant)
+        for name in ("expert", *LEARNED, *SEARCH)
+        for variant in (shipped(name) if name in LEARNED else RULES)
+    ],
+)
 def test_hidden_cards_change_no_decision(name, variant):
     """In every phase of every game, nor anything a searcher has worked out."""
     rules, moved = RULES[variant], 0

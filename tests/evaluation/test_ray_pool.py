@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections import Counter
 from pathlib import Path
@@ -81,6 +82,27 @@ def test_odd_addresses_are_refused(idle_ray, address, message, monkeypatch):
     monkeypatch.setenv("RAY_ADDRESS", str(address) or "?")
     with pytest.raises(OptionError, match=message):
         RayPool()
+
+
+@pytest.mark.parametrize(
+    ("raised", "message"),
+    [
+        (SystemExit(15), "no Ray answers there"),
+        (ConnectionError("Failed"), "no cluster of Ray that this machine is a node of"),
+        (ValueError("several\nlines"), "several lines"),
+    ],
+)
+def test_what_ray_raises_is_one_line(idle_ray, monkeypatch, raised, message):
+    """It ends the program where something else answers."""
+
+    def init(*how, **options):
+        raise raised
+
+    monkeypatch.setattr(sys.modules["ray"], "init", init, raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "127.0.0.1:{1}".format(*server.getsockname())
+        with pytest.raises(OptionError, match=f"ray address '{address}': .*{message}"):
+            RayPool(address)
 
 
 def test_processes_or_ray_and_not_both(no_ray):

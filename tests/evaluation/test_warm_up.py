@@ -65,6 +65,8 @@ def test_what_is_compiled_is_not_compiled_again():
         (["random", "cautious"], ("game",)),
         (["rule", "random"], ("game", "rule")),
         (["expert"], ("game", "expert")),
+        (["ppo"], ("game", "ppo")),
+        (["net"], ("game", "expert", "net")),
         (["pimc:worlds=20", "rule"], ("game", "rule", "expert", "search")),
     ],
 )

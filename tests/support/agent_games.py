@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env import agents, selfplay
+from bideuchre_env.agents.learned.shipped import file_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -13,8 +14,15 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.options import CHOICES
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
 
 SEARCH = ("pimc", "inference")
+LEARNED = ("ppo", "net")
+
+
+def shipped(name):
+    """The variants for which a learned agent has weights in the package."""
+    return tuple(variant for variant in RULES if file_of(name, variant).is_file())
 
 
 def start(rules, n, seed=5):

@@ -19,11 +19,13 @@ SETTINGS = {
 
 
 @contextmanager
-def settings_for_ray(monkeypatch: Any, **more: str) -> Iterator[None]:
-    """Workers find the tests' functions, and Ray's files are in a folder that goes afterwards."""
+def settings_for_ray(monkeypatch: Any, *paths: str, **more: str) -> Iterator[None]:
+    """Workers import from these paths, too; Ray's files are in a folder that goes afterwards."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets have short paths
     os.mkdir(f"{folder}/ray")
-    for name, value in {**SETTINGS, "RAY_TMPDIR": folder, "PYTHONPATH": SUPPORT, **more}.items():
+    before = filter(None, [os.environ.get("PYTHONPATH")])
+    path = os.pathsep.join((SUPPORT, *paths, *before))
+    for name, value in {**SETTINGS, "RAY_TMPDIR": folder, "PYTHONPATH": path, **more}.items():
         monkeypatch.setenv(name, value)
     try:
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.envs.solo.rows import (
     DONE,
+    NET,
     RULE,
     SETUP,
     SOLO,
@@ -45,6 +46,9 @@ from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, direct, new_rows
 from bideuchre_env.runtime.threads import ThreadPool
+
+if TYPE_CHECKING:
+    from bideuchre_env.agents.learned.net import NetWorkspace
 
 
 class SoloBatch:
@@ -107,8 +111,13 @@ class SoloBatch:
         rule = any(player.kind == RULE for player in self.players)
         self._weights = None if rule else new_rows(WEIGHTS, 1)  # nobody reads these
         self._take_rows = direct(take_rows, rows, self.every, self.every, 0, 0)
+        self._nets: dict[int, tuple[NetWorkspace, ...]] = {}
         play: Any = play_rows_by_rule if rule else play_rows
-        self._play_rows = direct(play, rows, 0, 0, self._scratch_of(0))
+        if any(player.kind == NET for player in self.players):
+            from bideuchre_env.envs.solo.net_rows import play_rows_by_net
+
+            play = play_rows_by_net
+        self._play_rows: Any = direct(play, rows, 0, 0, self._scratch_of(0), *self._nets_of(0))
         self._show_rows = direct(show_rows, rows, self.every, 0, 0)
 
     def _scratch_of(self, start: int) -> SoloScratch:
@@ -123,6 +132,19 @@ class SoloBatch:
                 rule_workspace(self.rules, self._weights),
             )
         return scratch
+
+    def _nets_of(self, start: int) -> tuple[NetWorkspace, ...]:
+        """The workspaces of the nets, if there are any, for the thread of these rows.
+
+        There are two then, the opponents' and the partner's; nobody uses that of another player.
+        """
+        nets = self._nets.get(start)
+        if nets is None:
+            made = [player.workspace() if player.kind == NET else None for player in self.players]
+            found = [work for work in made if work is not None]
+            nets = tuple(work or found[0] for work in (made[0], made[-1])) if found else ()
+            self._nets[start] = nets
+        return nets
 
     def seed(self, seed: int | None, chosen: Array) -> None:
         """Seed chosen rows (1 in `chosen`, int64 (n,)): row i with `seed` + i.
@@ -216,7 +238,7 @@ class SoloBatch:
             self._show_rows(self._rows, seen, 0, self.n)
 
     def _play(self, start: int, stop: int) -> None:
-        self._play_rows(self._rows, start, stop, self._scratch_of(start))
+        self._play_rows(self._rows, start, stop, self._scratch_of(start), *self._nets_of(start))
 
     def _pay(self, start: int, stop: int) -> None:
         pay_rows(self.solos, start, stop, self.rewards, self.terminated, self.truncated)
@@ -282,6 +304,7 @@ class SoloBatch:
             "layout",
             "_rows",
             "_scratch",
+            "_nets",
             "_take_rows",
             "_play_rows",
             "_show_rows",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -10,16 +11,24 @@ from bideuchre_env import agents
 from bideuchre_env._checks import shown
 from bideuchre_env.agents import Agent, CompleteAgent, Goal
 from bideuchre_env.envs.checks import whole_numbers
-from bideuchre_env.envs.solo.rows import CAUTIOUS, RANDOM, RULE, SOMEBODY
+from bideuchre_env.envs.solo.rows import CAUTIOUS, NET, RANDOM, RULE, SOMEBODY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
+if TYPE_CHECKING:
+    from bideuchre_env.agents.learned.net import NetWorkspace
+
 BUILT_IN = {"random": RANDOM, "cautious": CAUTIOUS, "rule": RULE}
+
+
+_NET = "bideuchre_env.agents.learned.net"
 
 
 class Player:
     """One of the two that play beside a learner; `kind` is what the kernels know it as.
+
+    Kernels play a net with any options, whoever made it, as `NetAgent` does.
 
     `spec` is a name as `agents.make` takes it, an agent, or a class or function that makes one. An
     agent made here plays for the `goal`, and is made anew by every `renew`.
@@ -38,6 +47,8 @@ class Player:
         if not self._made:
             self.agent = agents.agent_of(spec, rules)
         self.renew(None)
+        if _NET in sys.modules and type(self.agent) is sys.modules[_NET].NetAgent:
+            self.kind = NET
 
     def renew(self, entropy: list[int] | None) -> None:
         """Make the agent anew, its seed drawn from these numbers, unless it is not ours to make."""
@@ -47,6 +58,11 @@ class Player:
         if entropy is not None:
             seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         self.agent = agents.agent_of(self.spec, self.rules, seed=seed, goal=self.goal)
+
+    def workspace(self) -> NetWorkspace:
+        """What a net decides by, for one thread."""
+        assert self.kind == NET
+        return cast(Any, self.agent).workspace()  # type: ignore[no-any-return]
 
     def answers(self, observations: Array, masks: Array) -> Array:
         """The agent's choices for rows of observations, int64 (m,), not yet checked to be legal.

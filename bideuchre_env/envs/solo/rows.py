@@ -1,8 +1,9 @@
 """Rows with one learner each: the other three seats act until it is the learner's turn again.
 
-Players that draw lots, and the rule player, are part of the kernels; of others, a row waits for
-the answer. A row's lots come from a stream of its own, seeded with it, so what happens in a row is
-a function of its seed and of the learner's actions, whatever else is in the batch.
+Players that draw lots, the rule player and the net (`net_rows.py`) are part of the kernels; of
+others, a row waits for the answer. A row's lots come from a stream of its own, seeded with it, so
+what happens in a row is a function of its seed and of the learner's actions, whatever else is in
+the batch.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, k
 # Where a row stands: the learner is to act, its episode is over, others are to act now, or
 # player p, `stage - ASKED`, has been asked and has not answered.
 READY, DONE, MOVING, ASKED = range(4)
-# Who a player is: one of the package's own, by name, or somebody to be asked.
-RANDOM, CAUTIOUS, RULE, SOMEBODY = range(4)
+# Who a player is: one of the package's own, or somebody to be asked.
+RANDOM, CAUTIOUS, RULE, NET, SOMEBODY = range(5)
 MOST_PLAYERS = 2
 
 SOLO = np.dtype(
@@ -143,13 +144,20 @@ def play_rows_by_rule(rows: SoloRows, start: int, stop: int, scratch: SoloScratc
         s, solo = rows.states[i], rows.solos[i]
         play_on(rows, i, scratch)
         while solo.stage >= ASKED and setup.kind[solo.stage - ASKED] == RULE:
-            bits = legal_bits(s, t)
-            if bits & (bits - 1) == 0 and (s.phase != AUCTION or bits == 1):
-                apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))  # the only one
-            else:
+            if not apply_forced(s, t):
                 act_by_rule(s, observation, mask, scratch.rule)
             solo.stage = MOVING
             play_on(rows, i, scratch)
+
+
+@inline_kernel
+def apply_forced(s: Row, t: Row) -> bool:
+    """Carry out the legal action of the seat to act if it has one alone; whether it has."""
+    bits = legal_bits(s, t)
+    if bits & (bits - 1) or (s.phase == AUCTION and bits != 1):
+        return False
+    apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
+    return True
 
 
 @inline_kernel

@@ -1,0 +1,63 @@
+"""Rows with one learner each where the net is one of the others: a file of its own.
+
+Whoever plays with others imports, and compiles, nothing of the net.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env.agents.learned.net import NetWorkspace, net_decision
+from bideuchre_env.agents.rule.agent import act_by_rule
+from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.step import apply, legal
+from bideuchre_env.envs.solo.rows import (
+    ASKED,
+    MOVING,
+    NET,
+    RULE,
+    SoloRows,
+    SoloScratch,
+    apply_forced,
+    play_on,
+)
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+
+@entry_kernel
+def play_rows_by_net(
+    rows: SoloRows,
+    start: int,
+    stop: int,
+    scratch: SoloScratch,
+    opponents: NetWorkspace,
+    partner: NetWorkspace,
+) -> None:
+    """`rows.play_rows` where a net is one of the others: each has a workspace of its own."""
+    setup, t = rows.setup[0], rows.tables[0]
+    observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
+    for i in range(start, stop):
+        s, solo = rows.states[i], rows.solos[i]
+        play_on(rows, i, scratch)
+        while solo.stage >= ASKED:
+            player = solo.stage - ASKED
+            kind = setup.kind[player]
+            if kind != RULE and kind != NET:
+                break
+            if not apply_forced(s, t):
+                if kind == RULE:
+                    act_by_rule(s, observation, mask, scratch.rule)
+                elif player == 0:
+                    act_by_net(s, observation, mask, opponents)
+                else:
+                    act_by_net(s, observation, mask, partner)
+            solo.stage = MOVING
+            play_on(rows, i, scratch)
+
+
+@kernel
+def act_by_net(s: Row, observation: Array, mask: Array, work: NetWorkspace) -> None:
+    """Let the net act for the seat to act; rewrites its observation and mask."""
+    t = work.expert.tables[0]
+    encode(s, t, work.expert.offsets[0], s.turn, observation)
+    legal(s, t, mask)
+    apply(s, t, net_decision(observation, mask, work))

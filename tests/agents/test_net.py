@@ -1,0 +1,268 @@
+"""The net: whose cards and calls it plays, what options change, and which weights it refuses."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from support.agent_games import LEARNED, play_on, random_rules, shipped, start
+
+from bideuchre_env import agents
+from bideuchre_env.agents.expert.agent import ExpertAgent
+from bideuchre_env.agents.learned.net import NetAgent, calls_of, net_weights, weights_for
+from bideuchre_env.agents.learned.shipped import network_of
+from bideuchre_env.errors import OptionError, WeightsError
+from bideuchre_env.learning.features import VERSION, features_of
+from bideuchre_env.learning.network import Network, evaluate
+from bideuchre_env.learning.weights import Weights, made_for, write_weights
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime import jit
+
+CINCINNATI = RULES["cincinnati_v0"]
+NO_SEARCH = {"wanted": (0,) * 13}
+
+
+@lru_cache(maxsize=8)
+def seen(name, tables=24):
+    """Observations and masks of a few hands between the rule and a random player."""
+    rules, rows, masks = RULES[name], [], []
+
+    def watch(row, mask, _):
+        rows.append(row.copy())
+        masks.append(mask.copy())
+
+    sides = (agents.make("rule", rules), agents.make("cautious", rules, seed=3))
+    play_on(rules, start(rules, tables, seed=4), sides, watch=watch)
+    return np.concatenate(rows), np.concatenate(masks)
+
+
+def cards_of(name, tables=24):
+    """Those of them in which a card is to be chosen, of several."""
+    rows, masks = seen(name, tables)
+    cards = masks[:, actions.of(RULES[name]).card_offset :].sum(axis=1) > 1
+    return rows[cards], masks[cards]
+
+
+def planted(rules, output, points):
+    """Weights whose network says that one output is worth so many points, and the others none."""
+    found = weights_for(rules)
+    network = Network(*(np.zeros_like(each) for each in network_of(found, "cards")))
+    network.last_bias[output] = points
+    return net_weights(rules, network, calls_of(found), {})
+
+
+# --- what it plays --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", ["points", "game"])
+@pytest.mark.parametrize("name", RULES)
+def test_without_a_network_it_is_the_expert(name, goal):
+    """No card is better by 100 points: the rule player's cards, and the expert's calls, for the
+    goal, by the network of its weights; with a search that nothing vetoes the whole expert."""
+    rules = RULES[name]
+    rows, masks = seen(name)
+    calls = calls_of(weights_for(rules))
+    expert = ExpertAgent(rules, network=calls, goal=goal, **NO_SEARCH)
+    net = agents.make("net", rules, margin=100, goal=goal)
+    assert np.array_equal(net.act_rows(rows, masks), expert.act_rows(rows, masks))
+    whole = ExpertAgent(rules, network=calls, goal=goal)
+    net = agents.make("net", rules, margin=100, veto=100, search=True, goal=goal)
+    assert np.array_equal(net.act_rows(rows, masks), whole.act_rows(rows, masks))
+
+
+@pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0", "club_v0"])
+def test_the_card_is_played_that_the_network_finds_best(name):
+    """Whatever the suits are called, where it is better by the margin; else the rule player's."""
+    rules, features = RULES[name], features_of(RULES[name], "cards")
+    rows, masks = cards_of(name)
+    plain = agents.make("rule", rules).act_rows(rows, masks)
+    followed = 0
+    for output, points in ((0, 0.3), (5, 0.3), (0, 0.05)):
+        weights = planted(rules, output, points)
+        network = network_of(weights, "cards")
+        _, legal, symmetries = evaluate(network, features, rows, masks)
+        wanted = features.actions(np.full(len(rows), output), symmetries)
+        better = (legal[:, output] == 1) & (points > 0.1)
+        choices = NetAgent(rules, weights=weights).act_rows(rows, masks)
+        assert np.array_equal(choices, np.where(better, wanted, plain))
+        followed += (choices != plain).sum()
+        eager = NetAgent(rules, weights=weights, margin=0.0).act_rows(rows, masks)
+        assert np.array_equal(eager, np.where(legal[:, output] == 1, wanted, plain))
+    assert followed > 20
+
+
+def test_what_the_network_finds_far_worse_is_not_played_for_the_search():
+    """Its own card stands, unless the search asks for one that is at most the veto behind."""
+    rows, masks = cards_of("cincinnati_v0", tables=100)
+    weights = planted(CINCINNATI, 4, 3.0)
+    quiet = NetAgent(CINCINNATI, weights=weights).act_rows(rows, masks)
+    firm = NetAgent(CINCINNATI, weights=weights, search=True, veto=2.5).act_rows(rows, masks)
+    weak = NetAgent(CINCINNATI, weights=weights, search=True, veto=3.5).act_rows(rows, masks)
+    features = features_of(CINCINNATI, "cards")
+    legal = evaluate(network_of(weights, "cards"), features, rows, masks)[1][:, 4] == 1
+    assert np.array_equal(firm[legal], quiet[legal])
+    assert (weak[legal] != quiet[legal]).any()
+    assert np.array_equal(firm[~legal], weak[~legal])  # worth the same, all of them: no veto
+    assert (firm[~legal] != quiet[~legal]).any()
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_act_is_act_rows_on_one_row(name):
+    """And no decision depends on those before it, nor on the seed."""
+    for variant in shipped(name):
+        rows, masks = seen(variant)
+        agent = agents.make(name, RULES[variant], seed=1)
+        chosen = agent.act_rows(rows, masks)
+        fresh = agents.make(name, RULES[variant], seed=2)
+        for i in range(len(rows) - 1, 0, -23):
+            assert fresh.act(rows[i], masks[i]) == chosen[i]
+
+
+@pytest.mark.parametrize("name", [*LEARNED, "net:search=true", "net:goal=points"])
+def test_they_play_legally(name):
+    """`play_on` sees to it; in games that are no variant, too, if weights are for their cards."""
+    for variant in shipped(name.partition(":")[0]):
+        for rules in (RULES[variant], RULES[variant].replace(opening_lead="eldest")):
+            agent = agents.make(name, rules)
+            assert agent.name == name
+            play_on(rules, start(rules, 12), (agent, agent), hands=2)
+
+
+@pytest.mark.parametrize("name", [*LEARNED, "net:search=true"])
+def test_an_observation_of_no_game_gets_a_legal_action(name):
+    """Whatever stands in the row, never past the mask."""
+    rng = np.random.default_rng(5)
+    variants = shipped(name.partition(":")[0])
+    for variant, low, high in itertools.product(variants, (0, -128), (2, 128)):
+        agent = agents.make(name, RULES[variant])
+        rows = rng.integers(low, high, (100, agent.layout.size)).astype(np.int8)
+        masks = (rng.random((100, agent.n_actions)) < 0.2).astype(np.int8)
+        masks[:, 0] |= masks.sum(axis=1) == 0
+        assert masks[np.arange(100), agent.act_rows(rows, masks)].all()
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_a_copy_plays_alike_by_what_is_compiled(name):
+    """Sent to another process, say: weights are read-only there, too."""
+    agent = agents.make(name, CINCINNATI)
+    agent.name = "mine"
+    rows, masks = seen("cincinnati_v0")
+    chosen, compiled = agent.act_rows(rows, masks), len(jit.compiling.compiled)
+    for twin in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
+        assert twin.name == "mine"
+        assert np.array_equal(twin.act_rows(rows, masks), chosen)
+        for one, other in zip(leaves(agent.workspace()), leaves(twin.workspace()), strict=True):
+            assert one.flags.writeable == other.flags.writeable
+    assert len(jit.compiling.compiled) == compiled
+
+
+def leaves(work):
+    """The arrays of a workspace, of its parts too."""
+    for each in work:
+        if isinstance(each, tuple):
+            yield from leaves(each)
+        elif isinstance(each, np.ndarray):
+            yield each
+
+
+# --- what it refuses ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"margin": -1}, "margin=-1: points from 0 to 100"),
+        ({"margin": float("nan")}, "margin=nan: points from 0 to 100"),
+        ({"margin": True}, "margin=True: points from 0 to 100"),
+        ({"veto": "x"}, "veto='x': points from 0 to 100"),
+        ({"veto": 101}, "veto=101: points from 0 to 100"),
+        ({"search": 1}, "search=1: True or False"),
+        ({"goal": "win"}, "goal='win': one of 'points', 'game'"),
+        ({"weights": 3}, "weights=3: a file, or None for the package's own"),
+        ({"depth": 3}, "depth=3: no option of 'net': it takes weights, search, margin, veto, goal"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, told):
+    with pytest.raises(OptionError, match=told):
+        agents.make("net", CINCINNATI, **options)
+    with pytest.raises(OptionError, match="weights=3: a file, or None"):
+        agents.make("ppo", CINCINNATI, weights=3)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_weights_from_a_file(name, tmp_path):
+    """By its name, too; those that are for something else are one clear line."""
+    place = tmp_path / "mine.safetensors"
+    found = agents.make(name, CINCINNATI)._options["weights"]
+    rows, masks = seen("cincinnati_v0")
+    chosen = agents.make(name, CINCINNATI).act_rows(rows, masks)
+    write_weights(place, found.arrays, found.metadata)
+    for agent in (
+        agents.make(name, CINCINNATI, weights=place),
+        agents.make(f"{name}:weights={place}", CINCINNATI),
+    ):
+        assert np.array_equal(agent.act_rows(rows, masks), chosen)
+    changed = {
+        "kind='other', and kind=": ({**found.metadata, "kind": "other"}, found.arrays),
+        "features='0', and features=": ({**found.metadata, "features": "0"}, found.arrays),
+        "no bids, and bids=": (
+            {key: text for key, text in found.metadata.items() if key != "bids"},
+            found.arrays,
+        ),
+        "is expected": (
+            found.metadata,
+            {**found.arrays, "cards.last_bias": np.ones(3, np.float32)},
+        ),
+        "the arrays .*extra.* are expected": (
+            found.metadata,
+            {**found.arrays, "extra": np.ones(3, np.float32)},
+        ),
+    }
+    for told, (metadata, arrays) in changed.items():
+        write_weights(place, arrays, metadata)
+        with pytest.raises(WeightsError, match=told) as error:
+            agents.make(name, CINCINNATI, weights=place)
+        assert "mine.safetensors" in str(error.value)
+        assert "\n" not in str(error.value)
+    write_weights(place, found.arrays, found.metadata)
+    with pytest.raises(
+        WeightsError, match=r"for cincinnati_v0, cannot be used here: (ranks|copies)="
+    ):
+        agents.make(name, RULES["double_deck_v0"], weights=place)
+    with pytest.raises(WeightsError, match=r"nowhere.* cannot be read"):
+        agents.make(name, CINCINNATI, weights=tmp_path / "nowhere")
+    place.write_bytes(b"\xff" * 100)
+    with pytest.raises(WeightsError, match="damaged, or no safetensors file"):
+        agents.make(name, CINCINNATI, weights=place)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_a_game_that_nothing_was_learned_for_is_refused(name):
+    """In a line that names the games there are, and the way out."""
+    rng = np.random.default_rng(2)
+    known = [made_for(name, RULES[variant], VERSION) for variant in shipped(name)]
+    refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in known]
+    assert len(refused) > 10
+    for rules in refused:
+        with pytest.raises(OptionError, match=r"cincinnati_v0.*: weights=FILE takes your own$"):
+            agents.make(name, rules)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_shipped_weights_are_small_and_say_how_they_were_made(name):
+    """At most a megabyte; the variant, the seed and the command stand in each file."""
+    assert "cincinnati_v0" in shipped(name)
+    assert name != "net" or shipped(name) == tuple(RULES)
+    for variant in shipped(name):
+        made = agents.make(name, RULES[variant]).made
+        assert (made["variant"], made["kind"], made["features"]) == (variant, name, str(VERSION))
+        assert made["seed"].isdigit()
+        assert made["command"]
+        found = agents.make(name, RULES[variant])._options["weights"]
+        assert isinstance(found, Weights)
+        assert sum(array.nbytes for array in found.arrays.values()) < 2**20
