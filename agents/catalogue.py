@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import getdoc
 from typing import Any
 
+from bideuchre_env.agents.learned.shipped import provenance
 from bideuchre_env.agents.making import options_of
 from bideuchre_env.agents.naming import find, kinds_of, split
 from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.learning.weights import read_weights
 
 SENTENCES = {
     "random": "Plays any legal action, all equally likely.",
@@ -72,21 +74,26 @@ class Option:
 
 @dataclass(frozen=True)
 class Description:
-    """An agent as `bideuchre agents` shows it; `milliseconds` a decision where it was measured."""
+    """An agent as `bideuchre agents` shows it; `milliseconds` a decision where it was measured.
+
+    `weights` is what the files of its weights say of themselves, by variant, or by the path of one.
+    """
 
     name: str
     sentence: str
     options: tuple[Option, ...]
     milliseconds: float | None
+    weights: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def describe(name: str) -> Description:
-    """What there is to say of an agent, by its name without options.
+    """What there is to say of an agent, by its name; of its options, `weights` alone matters.
 
     Of one that is not the package's own: the first line of its docstring, and no option's meaning.
-    Raises `OptionError` for what is no agent's name, or cannot be imported.
+    Raises `OptionError` for what is no agent's name, or cannot be imported, and `WeightsError` for
+    a file of weights that cannot be read.
     """
-    own, _ = split(name)
+    own, written = split(name)
     found = find(own)
     meanings = MEANINGS.get(own, {})
     options = tuple(
@@ -100,4 +107,8 @@ def describe(name: str) -> Description:
         if key != "**" and kinds_of(each)
     )
     sentence = SENTENCES.get(own) or (getdoc(found) or "").partition("\n")[0]
-    return Description(own, sentence, options, MILLISECONDS.get(own) if own in BUILT_IN else None)
+    if own not in BUILT_IN:
+        return Description(own, sentence, options, None)
+    file = written.get("weights") if any(each.name == "weights" for each in options) else None
+    weights = {file: dict(read_weights(file).metadata)} if file else provenance(own)
+    return Description(own, sentence, options, MILLISECONDS.get(own), weights)

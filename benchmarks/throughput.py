@@ -41,6 +41,8 @@ TARGETS = {  # decisions per second, on one core
     ("rollouts", "random, cincinnati_v0"): 40e6,
     ("rollouts", "random, observing, cincinnati_v0"): 12e6,
     ("agents", "rule, act_rows on 4,096 rows"): 2e6,
+    ("agents", "ppo, act_rows on 4,096 rows"): 200e3,
+    ("agents", "net, act_rows on 4,096 rows"): 200e3,
 }
 WAYS = {"actions drawn": True, "step alone": False}
 

@@ -1,8 +1,12 @@
-"""The ladder: each agent against the next weaker one, on duplicate boards and in whole games.
+"""The ladder: each agent against weaker ones, on duplicate boards and in whole games.
 
     python experiments/ladder.py
     python experiments/ladder.py --variants barrie_v0 --search-boards 100
     python experiments/ladder.py --agents expert pimc:worlds=20
+    python experiments/ladder.py --agents expert net --variants club_v0 --json rows.json --add
+
+`COMPARED` says whom an agent is compared with: those of them that stand before it in `--agents`,
+or, where none does, the agent before it. Without weights for a variant an agent has no rungs there.
 
 A rung is a match: points per hand over boards of one hand, where agents that can play for points
 do so, and the share of whole games that the stronger agent wins. Rungs of fast agents get
@@ -14,7 +18,8 @@ boards or 20 games where an agent searches. Each part is kept in the folder `--o
 not played again, so Ctrl-C loses only the part being played, and more boards add parts: take
 another folder, or empty it, when the agents have changed. `--kept` plays nothing, and shows what is
 there. `--write FILE` puts the table into a file, between the lines `<!-- ladder -->` and
-`<!-- end -->`; `--json FILE` writes its rows as JSON; with `--kept` both want every part.
+`<!-- end -->`; `--json FILE` writes its rows as JSON; with `--kept` both want every part. With
+`--add` the rows that the JSON file has of other rungs stay in it, and in the table.
 """
 
 from __future__ import annotations
@@ -27,7 +32,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +40,7 @@ import numpy as np
 import bideuchre_env
 from bideuchre_env import match, records_io
 from bideuchre_env._files import reason, write_file
-from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.learned import shipped
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
@@ -44,11 +48,25 @@ from bideuchre_env.evaluation.boards import TOTALS, add_boards
 from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
 from bideuchre_env.runtime.jit import new_rows
 
+COMPARED = {
+    "random": (),
+    "cautious": ("random",),
+    "rule": ("cautious",),
+    "expert": ("rule",),
+    "ppo": ("rule", "expert"),
+    "net": ("expert",),
+    "net:search=true": ("expert",),
+    "pimc": ("expert",),
+    "inference": ("pimc",),
+}
+"""The agents, weakest first, and whom each is compared with: the first is the one below it."""
+LEARNED = ("ppo", "net")  # agents that need weights for the variant
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
 PART = {"boards": (100_000, 100), "games": (2_000, 20)}  # of fast agents, of those that search
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
 
 Part = dict[str, Any]
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,7 +77,7 @@ class Args(ScriptArgs):
         default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games to play"}
     )
     agents: tuple[str, ...] = field(
-        default=tuple(BUILT_IN), metadata={"help": "the rungs, weakest first"}
+        default=tuple(COMPARED), metadata={"help": "who is compared, weakest first"}
     )
     boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
     games: int = field(default=10_000, metadata={"help": "whole games of a rung of fast agents"})
@@ -71,6 +89,7 @@ class Args(ScriptArgs):
     out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished parts are"})
     write: Path | None = field(default=None, metadata={"help": "a file to put the table into"})
     json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    add: bool = field(default=False, metadata={"help": "other rungs in the file of --json stay"})
 
 
 def searches(agent: str) -> bool:
@@ -78,21 +97,52 @@ def searches(agent: str) -> bool:
     return bideuchre_env.agents.parse(agent)[0] in SEARCH
 
 
-def rung(args: Args, variant: str, weaker: str, stronger: str) -> dict[str, Any] | None:
-    """The row of two neighbours: its parts taken from their files, or played now and kept.
+def pairs(agents: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Who is compared with whom, of these agents: stronger and weaker."""
+    found = []
+    for k, stronger in enumerate(agents):
+        before = agents[:k]
+        weaker = [each for each in COMPARED.get(stronger, ()) if each in before]
+        found += [(stronger, each) for each in weaker or before[-1:]]
+    return found
+
+
+def rungs_of(args: Args) -> list[tuple[str, str, str]]:
+    """The rungs, as variant, stronger and weaker; says which are left out for lack of weights."""
+    found = []
+    for variant in args.variants:
+        lack = [agent for agent in args.agents if not has_weights(agent, variant)]
+        for stronger, weaker in pairs(args.agents):
+            if stronger in lack or weaker in lack:
+                words = f"{variant}: {stronger} over {weaker} is left out"
+                print(f"{words}: no weights for this variant", file=sys.stderr)
+            else:
+                found.append((variant, stronger, weaker))
+    return found
+
+
+def has_weights(agent: str, variant: str) -> bool:
+    """Whether an agent, if it needs weights, has some for a variant."""
+    name, options = bideuchre_env.agents.parse(agent)
+    file = shipped.file_of(name, variant)
+    return name not in LEARNED or "weights" in options or file.is_file()
+
+
+def rung(args: Args, variant: str, stronger: str, weaker: str) -> Row | None:
+    """The row of two agents: its parts taken from their files, or played now and kept.
 
     With `--kept` the row of the parts that there are, or None.
     """
     parts: dict[str, list[Part]] = {"boards": [], "games": []}
-    for kind, n, seed in parts_of(args, weaker, stronger):
+    for kind, n, seed in parts_of(args, (stronger, weaker)):
         played = part(args, variant, (stronger, weaker), kind, n, seed)
         parts[kind] += [played] if played else []
     return row(variant, (stronger, weaker), parts) if parts["boards"] else None
 
 
-def parts_of(args: Args, weaker: str, stronger: str) -> Iterator[tuple[str, int, int]]:
+def parts_of(args: Args, agents: tuple[str, str]) -> Iterator[tuple[str, int, int]]:
     """The parts of a rung: `boards` or `games`, how many of them, and the seed."""
-    slow = searches(weaker) or searches(stronger)
+    slow = any(map(searches, agents))
     asked = {"boards": args.boards, "games": args.games}
     if slow:
         asked = {"boards": args.search_boards, "games": args.search_games}
@@ -177,7 +227,7 @@ def scores_of(parts: list[Part], tricks: float) -> Scores:
     return Scores.of_totals(totals, tricks)
 
 
-def row(variant: str, agents: tuple[str, str], parts: dict[str, list[Part]]) -> dict[str, Any]:
+def row(variant: str, agents: tuple[str, str], parts: dict[str, list[Part]]) -> Row:
     """What the table and the JSON file have of a rung."""
     tricks = float(bideuchre_env.make(variant).rules.tricks)
     boards, games = (scores_of(parts[kind], tricks) for kind in ("boards", "games"))
@@ -197,7 +247,7 @@ def row(variant: str, agents: tuple[str, str], parts: dict[str, list[Part]]) -> 
     }
 
 
-def table(rungs: list[dict[str, Any]]) -> str:
+def table(rungs: list[Row]) -> str:
     """The rungs as Markdown."""
     heads = (
         "variant", "rung", "points per hand", "95 % interval", "boards", "ties", "games won",
@@ -221,6 +271,32 @@ def table(rungs: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def rows_in(path: Path, seed: int) -> list[Row]:
+    """The rows that `--json` put into a file, all played with this seed."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        rungs, theirs = joined(kept["rungs"], []), kept["seed"]
+        table(rungs)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        raise OptionError(f"{path}: no rows of a ladder ({error})") from None
+    if theirs != seed:
+        raise OptionError(f"--seed {seed}: the rows of {path} have seed {theirs}, and so have more")
+    return rungs
+
+
+def joined(kept: list[Row], rungs: list[Row]) -> list[Row]:
+    """Both, a rung of both as it is in `rungs`: by variant, and in the order of the ladder."""
+    rows = {(row["variant"], *row["agents"]): row for row in [*kept, *rungs]}
+    variants, order = list(dict.fromkeys(key[0] for key in rows)), pairs(tuple(COMPARED))
+
+    def place(key: tuple[str, ...]) -> tuple[int, int]:
+        agents = key[1:]
+        known = agents in order
+        return variants.index(key[0]), order.index(agents) if known else len(order)
+
+    return [rows[key] for key in sorted(rows, key=place)]
+
+
 def around(path: Path) -> tuple[str, str]:
     """What stands before and after the lines between the two marks of a file."""
     try:
@@ -241,13 +317,12 @@ def put(path: Path, text: str) -> None:
     write_file(path, f"{before}\n{text}\n{after}")
 
 
-def check_kept(args: Args) -> None:
-    """Raise `OptionError` where a part of the ladder is not kept."""
+def check_kept(args: Args, asked: list[tuple[str, str, str]]) -> None:
+    """Raise `OptionError` where a part of these rungs is not kept."""
     files = [
         file_of(args, variant, (stronger, weaker), *each)
-        for variant in args.variants
-        for weaker, stronger in pairwise(args.agents)
-        for each in parts_of(args, weaker, stronger)
+        for variant, stronger, weaker in asked
+        for each in parts_of(args, (stronger, weaker))
     ]
     missing = [path for path in files if not path.exists()]
     if missing:
@@ -261,25 +336,29 @@ def main(args: Args) -> int:
     """Play what is not there yet, and print the ladder; 130 if interrupted."""
     if min(args.boards, args.search_boards) < 2 or min(args.games, args.search_games) < 0:
         raise OptionError("--boards and --search-boards: 2 or more; --games, --search-games: 0")
-    for variant in args.variants:
-        for agent in args.agents:
+    asked = rungs_of(args)
+    for variant, *agents in asked:
+        for agent in agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
     if args.write is not None:
         around(args.write)
+    if args.add and args.json is None:
+        raise OptionError("--add: to the rows of --json FILE")
+    kept = rows_in(args.json, args.seed) if args.add and args.json is not None else []
     if not args.kept:
         args.out.mkdir(parents=True, exist_ok=True)
     elif args.write is not None or args.json is not None:
-        check_kept(args)
-    rungs: list[dict[str, Any]] = []
+        check_kept(args, asked)
+    rungs: list[Row] = []
     code = 0
     try:
-        for variant in args.variants:
-            for weaker, stronger in pairwise(args.agents):
-                print(f"{variant}: {stronger} over {weaker}", file=sys.stderr, flush=True)
-                found = rung(args, variant, weaker, stronger)
-                rungs += [found] if found else []
+        for variant, stronger, weaker in asked:
+            print(f"{variant}: {stronger} over {weaker}", file=sys.stderr, flush=True)
+            found = rung(args, variant, stronger, weaker)
+            rungs += [found] if found else []
     except KeyboardInterrupt:
         code = 130
+    rungs = joined(kept, rungs)
     print(table(rungs))
     if code == 0 and args.write is not None:
         put(args.write, table(rungs))

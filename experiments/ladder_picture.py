@@ -1,4 +1,4 @@
-"""The picture of the ladder: the points per hand that each agent adds to the next weaker one.
+"""The picture of the ladder: the points per hand that each agent adds to a weaker one.
 
     python experiments/ladder_picture.py
     python experiments/ladder_picture.py --ladder runs/ladder.json --out runs
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 ROW = 0.52  # inches
 SURE = 0.06  # of a share of games won: a wider interval makes no figure for a picture
-SEVERAL = 1.0  # points per hand: a longer step has room for its words
+ROOM = 0.75  # of a panel: words left of it have room
 
 
 @dataclass(frozen=True)
@@ -69,65 +69,110 @@ def draw(path: Path, rungs: list[dict[str, Any]]) -> None:
 
 
 def panels(rungs: list[dict[str, Any]], look: Look) -> Figure:
-    """A panel per variant, side by side; a row per agent, the strongest at the top."""
+    """A panel per variant, two side by side; a row per agent, the strongest at the top."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    variants = list(dict.fromkeys(rung["variant"] for rung in rungs))
-    most = max(sum(rung["variant"] == variant for rung in rungs) for variant in variants)
-    figure = Figure(figsize=(WIDTH, ROW * (most + 1) + 1.0), layout="constrained")
+    variants = {rung["variant"]: steps_of(rungs, rung["variant"]) for rung in rungs}
+    wide = min(len(variants), 2)
+    steps = list(variants.values())
+    rows = [max(map(len, steps[k : k + wide])) + 1 for k in range(0, len(steps), wide)]
+    figure = Figure(figsize=(WIDTH, ROW * sum(rows) + 0.5 * len(rows) + 0.5), layout="constrained")
     FigureCanvasSVG(figure)
-    axes = figure.subplots(1, len(variants), squeeze=False)[0]
-    for axis, variant in zip(axes, variants, strict=True):
-        panel(axis, [rung for rung in rungs if rung["variant"] == variant], look)
+    ratios = [row + 0.5 for row in rows]
+    axes = figure.subplots(len(rows), wide, squeeze=False, height_ratios=ratios).ravel()
+    for axis, variant in zip(axes, variants, strict=False):
+        panel(axis, variants[variant], look)
         axis.set_title(variant, fontsize=10)
+    for axis in axes[len(variants) :]:
+        axis.set_axis_off()
     figure.suptitle(
-        "Points per hand over random: the step that each agent adds to the one below it",
+        "Points per hand: the step that each agent adds to the one that its bar begins at",
         fontsize=10.5,
     )
     figure.supxlabel(
-        "points per hand, steps added up; each step with its 95 % interval, the share of whole\n"
-        "games that the agent wins against the one below it, and its time for a decision",
+        "points per hand over the agent at the bottom, steps added up; each step with its 95 %\n"
+        "interval, the share of whole games that the agent wins, and its time for a decision",
         fontsize=9,
     )
     return figure
 
 
-def panel(axis: Any, rungs: list[dict[str, Any]], look: Look) -> None:
-    """One variant: each step as a bar that begins where the one below it ends."""
-    agents = [rungs[0]["agents"][1], *(rung["agents"][0] for rung in rungs)]
-    height = 0.0
+def steps_of(rungs: list[dict[str, Any]], variant: str) -> dict[str, list[dict[str, Any]]]:
+    """The rungs of a variant by their stronger agent: first its step, then what else it played."""
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for rung in rungs:
+        if rung["variant"] == variant:
+            steps.setdefault(rung["agents"][0], []).append(rung)
+    return steps
+
+
+def panel(axis: Any, steps: dict[str, list[dict[str, Any]]], look: Look) -> None:
+    """One variant: each step as a bar that begins where that of the weaker agent ends."""
+    lowest = next(iter(steps.values()))[0]["agents"][1]
+    places, ends = {lowest: 0}, {lowest: 0.0}
+    for agent, (rung, *_) in steps.items():
+        places[agent] = len(places)
+        ends[agent] = ends.get(rung["agents"][1], 0.0) + rung["points_per_hand"]["mean"]
+    most = max(ends.values())
+    widest = max(ends[agent] + half_of(rung) for agent, (rung, *_) in steps.items())
     axis.plot(0, 0, "o", color=look.soft, markersize=5)
-    for place, rung in enumerate(rungs, start=1):
-        points = rung["points_per_hand"]
-        start, height = height, height + points["mean"]
-        half = (points["high"] - points["low"]) / 2
-        axis.plot([start, start], [place - 1, place], color=look.soft, linewidth=0.8)
-        axis.barh(place, height - start, left=start, height=0.16, color=look.marks[0])
-        axis.plot([height - half, height + half], [place] * 2, color=look.ink, linewidth=1.5)
-        axis.annotate(
-            words(rung, half),
-            (height, place),
-            (-4, 6),
-            textcoords="offset points",
-            ha="right" if height > SEVERAL else "left",
-            va="bottom",
-            fontsize=8,
-        )
-    axis.set_yticks(range(len(agents)), agents)
-    axis.set_ylim(-0.4, len(agents) - 0.25)
-    axis.set_xlim(-0.02 * height, 1.03 * height)
+    for agent, (rung, *others) in steps.items():
+        weaker, place, end = rung["agents"][1], places[agent], ends[agent]
+        start, half = ends.get(weaker, 0.0), half_of(rung)
+        axis.plot([start] * 2, [places.get(weaker, 0), place], color=look.soft, linewidth=0.8)
+        axis.barh(place, end - start, left=start, height=0.16, color=look.marks[0])
+        axis.plot([end - half, end + half], [place] * 2, color=look.ink, linewidth=1.5)
+        right = next((x for x in (start, end) if x > ROOM * most), most)
+        write(axis, (right, place), 6, words(rung, half), look)
+        for line, other in enumerate(others):
+            write(axis, (right, place), -13 - 10 * line, against(other), look)
+    axis.set_yticks(range(len(places)), places)
+    axis.set_ylim(-0.4, len(places) - 0.25)
+    axis.set_xlim(-0.02 * widest, 1.03 * widest)
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
 
 
+def write(axis: Any, place: tuple[float, int], above: int, text: str, look: Look) -> None:
+    """Words that end at a place, so many points above it."""
+    axis.annotate(
+        text,
+        place,
+        (-4, above),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=8,
+        bbox={"facecolor": look.paper, "edgecolor": "none", "pad": 0.8},
+    )
+
+
+def half_of(rung: dict[str, Any]) -> float:
+    """Half of the interval of the points per hand."""
+    half: float = (rung["points_per_hand"]["high"] - rung["points_per_hand"]["low"]) / 2
+    return half
+
+
 def words(rung: dict[str, Any], half: float) -> str:
     """A step in words: its points, the games it wins, and the time of a decision."""
-    won, ms = rung.get("win_rate") or {}, rung["ms_per_decision"][rung["agents"][0]]
-    parts = [f"{rung['points_per_hand']['mean']:+.2f} ± {half:.2f}"]
-    if won.get("mean") is not None and won["high"] - won["low"] <= SURE:
-        parts.append(f"wins {100 * won['mean']:.0f} % of games")
+    ms = rung["ms_per_decision"][rung["agents"][0]]
+    parts = [f"{rung['points_per_hand']['mean']:+.2f} ± {half:.2f}", *games_won(rung)]
     return ", ".join([*parts, duration(ms)])
+
+
+def against(rung: dict[str, Any]) -> str:
+    """What an agent makes of one that it does not stand on, in words."""
+    mean = f"{rung['points_per_hand']['mean']:+.2f} ± {half_of(rung):.2f}"
+    return ", ".join([f"{mean} over {rung['agents'][1]}", *games_won(rung)])
+
+
+def games_won(rung: dict[str, Any]) -> list[str]:
+    """The share of games won in words, if there are enough games for a figure."""
+    won = rung.get("win_rate") or {}
+    if won.get("mean") is None or won["high"] - won["low"] > SURE:
+        return []
+    return [f"wins {100 * won['mean']:.0f} % of games"]
 
 
 def duration(milliseconds: float) -> str:

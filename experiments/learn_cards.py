@@ -5,9 +5,9 @@
 In a hand of self-play some card is replaced by another and the rest is played out both ways: the
 difference in points is what a network learns to foretell, of every card, from what the player
 sees. A later round plays with the network of the round before, and tries cards that it finds good
-more often; it learns from its own pairs and as many of earlier rounds. After each round the calls
-of the expert are fitted again to hands played so; at last the network goes through all pairs once
-more.
+more often; it learns from its own pairs and as many of earlier rounds. Before the last two rounds
+the calls of the expert are fitted again to hands played so (once is enough: a second time brought
+nothing), and at last the network goes through all pairs once more.
 
 The weights after every step are kept in `--out`, and a round's pairs until the game is done: a run
 that was stopped goes on there, and comes to the same weights. `net-GAME.safetensors` are those at
@@ -16,7 +16,6 @@ the end of it.
 
 from __future__ import annotations
 
-# ruff: noqa: E402
 import os
 
 import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
@@ -51,12 +50,13 @@ from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.fitting import Examples, fit, joined
-from bideuchre_env.learning.network import evaluate, new_network
+from bideuchre_env.learning.network import new_network
 from bideuchre_env.learning.pairs import BLOCK, Pairs, pair_blocks
-from bideuchre_env.learning.sampling import sample
+from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.weights import Weights, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
@@ -68,8 +68,6 @@ from fit_call_network import fit_calls
 HIDDEN = (256, 64)
 FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 """How often each fit goes over its pairs, and the rate of Adam it begins with."""
-SOFTNESS = 0.7  # points: the other card is drawn by what the network says of it, over this
-ANY = 0.25  # the share of pairs whose other card is drawn alike from all
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each after a step
 JUDGED_SEED = 2_000_000_000  # of boards alone: pairs are dealt from other streams
 
@@ -81,14 +79,18 @@ class Args(ScriptArgs):
     games: tuple[str, ...] = field(
         default=tuple(RULES), metadata={"help": "variants, or files of rules (.toml)"}
     )
-    first: int = field(default=400_000, metadata={"help": "hands of the first round of cards"})
-    hands: int = field(default=120_000, metadata={"help": "hands of every round after it"})
-    rounds: int = field(default=2, metadata={"help": "rounds, each of cards and then of calls"})
-    call_hands: int = field(default=300_000, metadata={"help": "hands for each fit of the calls"})
-    call_fits: int = field(default=3, metadata={"help": "fits of the calls in a round"})
+    first: int = field(default=300_000, metadata={"help": "hands of the first round of cards"})
+    hands: int = field(default=60_000, metadata={"help": "hands of every round after it"})
+    rounds: int = field(default=3, metadata={"help": "rounds of cards, the first included"})
+    call_hands: int = field(default=100_000, metadata={"help": "hands of a round of calls"})
+    call_rounds: int = field(default=2, metadata={"help": "rounds of calls; 0 leaves them alone"})
     judge: bool = field(default=False, metadata={"help": "play rule and expert after every step"})
     seed: int = field(
         default=0, metadata={"help": "same seed, same pairs; same weights on one machine"}
+    )
+    ray: bool = field(default=False, metadata={"help": "make the pairs on Ray, started here"})
+    ray_address: str | None = field(
+        default=None, metadata={"help": "make the pairs on this cluster of Ray, as host:port"}
     )
     out: Path = field(
         default=Path("runs/learn_cards"), metadata={"help": "where steps and weights are kept"}
@@ -100,20 +102,22 @@ def main(args: Args) -> int:
     split_seed(args.seed)
     if min(args.first, args.hands, args.call_hands) < 100:
         raise OptionError("--first, --hands and --call-hands: 100 or more")
-    if args.rounds < 1 or args.call_fits < 0:
-        raise OptionError("--rounds: 1 or more; --call-fits: 0 or more")
+    if args.rounds < 1 or args.call_rounds < 0:
+        raise OptionError("--rounds: 1 or more; --call-rounds: 0 or more")
     games = [variant_of(Path(name) if name.endswith(".toml") else name, []) for name in args.games]
     args.out.mkdir(parents=True, exist_ok=True)
-    for game in games:
-        Learner(game, args).run()
+    with workers_of(1, args.ray, args.ray_address) as workers:
+        for game in games:
+            Learner(game, args, workers if isinstance(workers, RayPool) else None).run()
     return 0
 
 
 class Learner:
     """A game's networks on their way; each step makes better ones."""
 
-    def __init__(self, game: Variant, args: Args) -> None:
+    def __init__(self, game: Variant, args: Args, pool: RayPool | None = None) -> None:
         self.game, self.rules, self.args, self.seed = game, game.rules, args, args.seed
+        self.pool = pool
         self.features = features_of(game.rules, "cards")
         self.steps = steps_of(args, game.rules)
 
@@ -160,7 +164,7 @@ class Learner:
 
     def settings(self, step: int) -> str:
         """What the weights after so many steps depend on."""
-        names = ("seed", "first", "hands", "call_hands", "call_fits")
+        names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.args, name) for name in names}
         return json.dumps({**chosen, "steps": self.steps[:step]})
 
@@ -218,11 +222,11 @@ class Learner:
         first = k == 0
         hands = self.args.first if first else self.args.hands
         policy = self.fast(weights) if first else self.net(weights)
-        rng = np.random.default_rng([self.seed, k, 1])
-        propose = None if first else lambda *asked: self.propose(weights, rng, *asked)
-        seed = int(np.random.SeedSequence([self.seed, k, 2]).generate_state(1)[0])
+        seed, draws = (int(n) for n in np.random.SeedSequence([self.seed, k]).generate_state(2))
+        network = network_of(weights, "cards")
+        propose = None if first else Proposals(network, self.rules, "cards", draws)
         parts, count = [], 0
-        blocks = pair_blocks(policy, self.rules, hands, seed, propose=propose)
+        blocks = pair_blocks(policy, self.rules, hands, seed, propose=propose, pool=self.pool)
         with progress_bar(f"{self.game.name} step {k + 1}, pairs", "hands") as progress:
             for number, made in enumerate(blocks, 1):
                 parts.append(self.told(made))
@@ -247,24 +251,6 @@ class Learner:
             for actions in (made.other, made.chosen)
         )
         return Examples(packed.inputs, of, against, made.gain)
-
-    def propose(
-        self,
-        weights: Weights,
-        rng: np.random.Generator,
-        observations: Array,
-        masks: Array,
-        chosen: Array,
-    ) -> Array:
-        """Other cards to try: those that look good more often."""
-        network = network_of(weights, "cards")
-        points, legal, symmetries = evaluate(network, self.features, observations, masks)
-        n = len(points)
-        points[rng.random(n) < ANY] = 0.0
-        found, log_probs = np.empty(n, np.int64), np.empty(n, np.float32)
-        words = rng.integers(0, 1 << 64, n, np.uint64)
-        sample(points / np.float32(SOFTNESS), legal, words, found, log_probs)
-        return self.features.actions(found, symmetries)
 
     def better_cards(self, weights: Weights, kept: list[Examples], k: int) -> Weights:
         """The weights after the network of cards has been fitted to pairs."""
@@ -297,27 +283,26 @@ class Learner:
             return net.workspace().expert, net, fast
 
         rng = np.random.default_rng([self.seed, k, 4])
-        calls, hands, rounds = calls_of(weights), self.args.call_hands, self.args.call_fits
+        calls, hands, rounds = calls_of(weights), self.args.call_hands, self.args.call_rounds
         title = f"  {self.game.name} calls"
         fitted = fit_calls(calls, players, hands, rounds, rng, title, settle=0)
         return net_weights(self.rules, cards, fitted, {})
 
 
 def steps_of(args: Args, rules: Rules) -> list[str]:
-    """What is learned, in order: cards and calls by turns.
+    """What is learned, in order: cards, with calls before the last two rounds of them.
 
     A deck without a table of hands bids by fixed rules, which have nothing to learn.
     """
-    calls = args.call_fits > 0 and hand_table(rules.kinds, rules.copies) is not None
-    steps = [
-        step for _ in range(args.rounds) for step in ("cards", "calls") if step == "cards" or calls
-    ]
-    return ["first", *steps[1:], "polish"]
+    steps = ["first", *["cards"] * (args.rounds - 1)]
+    if args.call_rounds and hand_table(rules.kinds, rules.copies) is not None:
+        steps.insert(max(1, args.rounds - 2), "calls")
+    return [*steps, "polish"]
 
 
 def options(args: Args, game: str) -> str:
     """The options that learn this game alone."""
-    names = ("first", "hands", "rounds", "call_hands", "call_fits", "seed")
+    names = ("first", "hands", "rounds", "call_hands", "call_rounds", "seed")
     named = [[f"--{name.replace('_', '-')}", str(getattr(args, name))] for name in names]
     return shlex.join(["--games", game, *(word for each in named for word in each)])
 

@@ -3,7 +3,6 @@
 Tests in several processes (`-n 2`) find the kernels compiled: two processes share that beforehand.
 """
 
-# ruff: noqa: E402
 import os
 
 # numpy's own threads would fight with those of the other test process; it reads this when imported

@@ -98,7 +98,12 @@ class NetAgent(RowAgent):
             raise OptionError(f"search={shown(search)}: True or False")
         found = weights_for(rules, weights)
         self.margin, self.veto, self.goal = float(margin), float(veto), goal
-        self._options = {"weights": found, "search": search, "margin": margin, "veto": veto}
+        self._options: dict[str, Any] = {
+            "weights": found,
+            "search": search,
+            "margin": margin,
+            "veto": veto,
+        }
         self._expert = ExpertAgent(
             rules,
             seed=seed,

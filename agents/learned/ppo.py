@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-<<<<<<< HEAD
-from typing import NamedTuple
-=======
 from typing import Any, NamedTuple
->>>>>>> wire
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
@@ -57,7 +53,7 @@ class PpoAgent(RowAgent):
             split_seed(seed)  # refuses what is no seed
         found = weights_for(rules, weights)
         self.made = dict(found.metadata)
-        self._options = {"weights": found}
+        self._options: dict[str, Any] = {"weights": found}
         self._work = PpoWorkspace(
             *(
                 network_workspace(network_of(found, part), features_of(rules, part))

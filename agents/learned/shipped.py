@@ -38,6 +38,14 @@ def shipped_weights(kind: str, rules: Rules, version: int) -> Weights:
     )
 
 
+def provenance(kind: str) -> dict[str, dict[str, str]]:
+    """What the package's own weights of a kind of agent say of themselves, by variant."""
+    files = {name: file_of(kind, name) for name in RULES}
+    return {
+        name: dict(read_weights(file).metadata) for name, file in files.items() if file.is_file()
+    }
+
+
 def file_of(kind: str, variant: str) -> Traversable:
     """Where the weights of a kind of agent for a variant lie, if they do."""
     return resources.files(DATA).joinpath(f"{kind}-{variant}.safetensors")

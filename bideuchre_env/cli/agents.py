@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._checks import printable
 from bideuchre_env._columns import GAP, columns
 from bideuchre_env.cli.screen import AGENTS, folded, help_of, width
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.catalogue import Description, Option
@@ -21,8 +23,9 @@ _INDENT = "  "
 _DESCRIPTION = """\
 Without a name, print every agent: the package's own, weakest first, then those of installed
 packages (entry points of the group bideuchre_env.agents). With a name, print that agent; it may be
-your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core."""
-_EXAMPLES = ("bideuchre agents", "bideuchre agents pimc")
+your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core. Of an
+agent that has learned, its name alone prints how its weights were made; so does a file of them."""
+_EXAMPLES = ("bideuchre agents", "bideuchre agents pimc", "bideuchre agents net:weights=FILE")
 
 
 def add(commands: Any) -> None:
@@ -50,12 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
         for name in names():
             try:
                 found[name] = describe(name)
-            except OptionError as error:  # an installed package that does not work
+            except (OptionError, WeightsError) as error:  # a package that does not work
                 found[name] = str(error)
     if arguments.json:
         print(json.dumps({name: _as_json(each) for name, each in found.items()}))
     else:
-        print("\n\n".join(_told(name, each) for name, each in found.items()))
+        alone = arguments.name is not None
+        print("\n\n".join(_told(name, each, alone) for name, each in found.items()))
         if arguments.name is None:
             print(f"\n{folded(_REST)}")
     return 0
@@ -78,8 +82,11 @@ def _as_json(agent: Description | str) -> dict[str, Any]:
     return told
 
 
-def _told(name: str, agent: Description | str) -> str:
-    """An agent's paragraph: its name, a sentence, what a decision takes, its options."""
+def _told(name: str, agent: Description | str, alone: bool) -> str:
+    """An agent's paragraph: its name, a sentence, what a decision takes, its options.
+
+    How its weights were made is told where it is printed alone.
+    """
     if isinstance(agent, str):
         return f"{name}\n{_folded(agent)}"
     lines = [name, *([_folded(agent.sentence)] if agent.sentence else [])]
@@ -89,7 +96,20 @@ def _told(name: str, agent: Description | str) -> str:
     room = width() - len(_INDENT) - GAP - max((len(left) for left, _ in options), default=0)
     room = max(room, _LEAST_MEANING)
     rows = [(_INDENT + left, textwrap.fill(meaning, room)) for left, meaning in options]
-    return "\n".join([*lines, *([columns(rows, "ll")] if rows else [])])
+    lines += [columns(rows, "ll")] if rows else []
+    if alone:
+        lines += [line for place, made in agent.weights.items() for line in _made(place, made)]
+    elif agent.weights:
+        lines.append(_folded(f"weights for {', '.join(agent.weights)}"))
+    return "\n".join(lines)
+
+
+def _made(place: str, made: Mapping[str, str]) -> list[str]:
+    """How weights were made, as their file says: the command last, on a line of its own."""
+    lines = ["", _folded(f"weights: {printable(place)}")]
+    for key in sorted(made, key=lambda key: (key == "command", key)):
+        lines.append(folded(f"{2 * _INDENT}{printable(key)}: {printable(made[key])}", 3 * _INDENT))
+    return lines
 
 
 def _option(option: Option) -> tuple[str, str]:

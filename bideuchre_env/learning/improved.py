@@ -9,9 +9,9 @@ import numpy as np
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.features import PARTS, Features, features_of
+from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
-from bideuchre_env.learning.pairs import CARDS, Policy, Propose
+from bideuchre_env.learning.pairs import CARDS, Policy
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -68,27 +68,3 @@ class ImprovedPolicy:
         best = outputs.argmax(axis=1)
         better = outputs[rows, best] - outputs[rows, own] > self.margins[part]
         return features.actions(np.where(better, best, own), symmetries)
-
-
-def proposals(
-    network: Network,
-    features: Features,
-    rng: np.random.Generator,
-    *,
-    even: float = 0.5,
-    heat: float = 1.0,
-) -> Propose:
-    """Draws other actions for pairs to try: those that look good more often.
-
-    A share `even` of them is drawn alike from all, the others by the softmax of what the network
-    says over `heat`, in points.
-    """
-
-    def propose(observations: Array, masks: Array, chosen: Array) -> Array:
-        outputs, legal, symmetries = evaluate(network, features, observations, masks)
-        outputs *= (rng.random((len(masks), 1)) >= even) / heat
-        outputs += rng.gumbel(size=outputs.shape)
-        outputs[legal == 0] = -np.inf
-        return features.actions(outputs.argmax(axis=1), symmetries)
-
-    return propose

@@ -63,6 +63,11 @@ def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
     if lists.device.type == "cpu":
         sums: Tensor = SumOfRows.apply(lists, matrix, bias)  # type: ignore[no-untyped-call]
         return sums
+    return gathered(lists, matrix, bias)
+
+
+def gathered(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+    """The same by torch's own means, on any device."""
     counts = lists[:, 0].long()
     there = torch.arange(lists.shape[1] - 1, device=lists.device) < counts[:, None]
     at, starts = lists[:, 1:][there].long(), counts.cumsum(0) - counts

@@ -1,4 +1,4 @@
-"""The net: whose cards and calls it plays, what its options change, and which weights it refuses."""
+"""The net: whose cards and calls it plays, what options change, and which weights it refuses."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ NO_SEARCH = {"wanted": (0,) * 13}
 
 
 @lru_cache(maxsize=8)
-def seen(name, hands=3):
-    """Observations and masks of a few games between the rule and a random player."""
+def seen(name, tables=24):
+    """Observations and masks of a few hands between the rule and a random player."""
     rules, rows, masks = RULES[name], [], []
 
     def watch(row, mask, _):
@@ -37,13 +37,13 @@ def seen(name, hands=3):
         masks.append(mask.copy())
 
     sides = (agents.make("rule", rules), agents.make("cautious", rules, seed=3))
-    play_on(rules, start(rules, 30, seed=4), sides, hands=hands, watch=watch)
+    play_on(rules, start(rules, tables, seed=4), sides, watch=watch)
     return np.concatenate(rows), np.concatenate(masks)
 
 
-def cards_of(name):
+def cards_of(name, tables=24):
     """Those of them in which a card is to be chosen, of several."""
-    rows, masks = seen(name)
+    rows, masks = seen(name, tables)
     cards = masks[:, actions.of(RULES[name]).card_offset :].sum(axis=1) > 1
     return rows[cards], masks[cards]
 
@@ -98,7 +98,7 @@ def test_the_card_is_played_that_the_network_finds_best(name):
 
 def test_what_the_network_finds_far_worse_is_not_played_for_the_search():
     """Its own card stands, unless the search asks for one that is at most the veto behind."""
-    rows, masks = cards_of("cincinnati_v0")
+    rows, masks = cards_of("cincinnati_v0", tables=100)
     weights = planted(CINCINNATI, 4, 3.0)
     quiet = NetAgent(CINCINNATI, weights=weights).act_rows(rows, masks)
     firm = NetAgent(CINCINNATI, weights=weights, search=True, veto=2.5).act_rows(rows, masks)
@@ -106,8 +106,9 @@ def test_what_the_network_finds_far_worse_is_not_played_for_the_search():
     features = features_of(CINCINNATI, "cards")
     legal = evaluate(network_of(weights, "cards"), features, rows, masks)[1][:, 4] == 1
     assert np.array_equal(firm[legal], quiet[legal])
-    assert (firm[~legal] != quiet[~legal]).sum() > 5  # all others are worth the same: no veto
-    assert (weak[legal] != quiet[legal]).sum() > 0
+    assert (weak[legal] != quiet[legal]).any()
+    assert np.array_equal(firm[~legal], weak[~legal])  # worth the same, all of them: no veto
+    assert (firm[~legal] != quiet[~legal]).any()
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -126,7 +127,7 @@ def test_act_is_act_rows_on_one_row(name):
 def test_they_play_legally(name):
     """`play_on` sees to it; in games that are no variant, too, if weights are for their cards."""
     for variant in shipped(name.partition(":")[0]):
-        for rules in (RULES[variant], RULES[variant].replace(target=7, opening_lead="eldest")):
+        for rules in (RULES[variant], RULES[variant].replace(opening_lead="eldest")):
             agent = agents.make(name, rules)
             assert agent.name == name
             play_on(rules, start(rules, 12), (agent, agent), hands=2)
@@ -229,7 +230,9 @@ def test_weights_from_a_file(name, tmp_path):
         assert "mine.safetensors" in str(error.value)
         assert "\n" not in str(error.value)
     write_weights(place, found.arrays, found.metadata)
-    with pytest.raises(WeightsError, match="for cincinnati_v0, cannot be used here: copies='1'"):
+    with pytest.raises(
+        WeightsError, match=r"for cincinnati_v0, cannot be used here: (ranks|copies)="
+    ):
         agents.make(name, RULES["double_deck_v0"], weights=place)
     with pytest.raises(WeightsError, match=r"nowhere.* cannot be read"):
         agents.make(name, CINCINNATI, weights=tmp_path / "nowhere")
@@ -246,7 +249,7 @@ def test_a_game_that_nothing_was_learned_for_is_refused(name):
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in known]
     assert len(refused) > 10
     for rules in refused:
-        with pytest.raises(OptionError, match="cincinnati_v0.*: weights=FILE takes your own$"):
+        with pytest.raises(OptionError, match=r"cincinnati_v0.*: weights=FILE takes your own$"):
             agents.make(name, rules)
 
 

@@ -7,14 +7,17 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.own_agents import write_file
 
 from bideuchre_env import agents
 from bideuchre_env.agents import catalogue, registry
+from bideuchre_env.agents.learned import shipped
 from bideuchre_env.agents.making import options_of
 from bideuchre_env.agents.naming import find, kinds_of
 from bideuchre_env.cli import main as cli
+from bideuchre_env.learning.weights import write_weights
 
 
 @pytest.fixture(autouse=True)
@@ -96,11 +99,46 @@ def test_one_agent_of_ones_own(capsys):
     assert "flag=false" in out
 
 
+@pytest.fixture
+def learned(monkeypatch, tmp_path):
+    """The agent `net`, as shipped with weights for one variant, in a file that is here too."""
+    file = tmp_path / "net-cincinnati_v0.safetensors"
+    made = {"variant": "cincinnati_v0", "seed": "7", "command": "python learn.py --seed 7"}
+    write_weights(file, {"a": np.zeros(1)}, made | {"colour": "\x1b[31mred"})
+    monkeypatch.setattr(
+        shipped, "file_of", lambda *named: tmp_path / f"{'-'.join(named)}.safetensors"
+    )
+    return file
+
+
+def test_how_weights_were_made_is_told(learned, capsys):
+    """By variant where they are the package's, or of any file; in the list, for which games."""
+    lines = (
+        "colour: \\x1b[31mred",
+        "seed: 7",
+        "variant: cincinnati_v0",
+        "command: python learn.py --seed 7",
+    )
+    told = "".join(f"\n    {line}" for line in lines) + "\n"
+    for name, place in (("net", "cincinnati_v0"), (f"net:weights={learned.name}", learned.name)):
+        assert run("agents", name) == 0
+        assert f"\n\n  weights: {place}{told}" in capsys.readouterr().out
+        assert run("agents", name, "--json") == 0
+        found = json.loads(capsys.readouterr().out)["net"]["weights"]
+        assert found[place]["command"] == "python learn.py --seed 7"
+    assert run("agents") == 0
+    out = capsys.readouterr().out
+    assert "\n  weights for cincinnati_v0\n" in out
+    assert "learn.py" not in out
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [
         ("agents experd", "did you mean 'expert'?"),
         ("agents ./mine.py:Nett", "did you mean 'Net'?"),
+        ("agents net:weights=none.safetensors", "none.safetensors cannot be read: No such file"),
+        ("agents net:weights=mine.py", "mine.py is damaged, or no safetensors file"),
         ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
         ("match ./mine.py:Net:weights=c.npz rule", "FileNotFoundError"),
         ("match ./nothing.py:Net rule", "there is no file './nothing.py'"),
@@ -108,7 +146,7 @@ def test_one_agent_of_ones_own(capsys):
         ("selfplay --hands 10", "--hands is called --boards"),
     ],
 )
-def test_what_goes_wrong_in_an_agent_is_one_line(command, told, capsys, tmp_path):
+def test_what_goes_wrong_in_an_agent_is_one_line(command, told, learned, capsys, tmp_path):
     before = sorted(tmp_path.iterdir())
     assert run(*command.split()) == 2
     out, err = capsys.readouterr()

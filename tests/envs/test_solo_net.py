@@ -54,6 +54,7 @@ def told(variant, steps, **options):
 def test_it_plays_as_it_does_when_it_is_asked(name):
     """With every option, against it and beside it, for points and for the game."""
     variant = bideuchre_env.variants[name]
+    rules = variant.rules.replace(max_hands=3)
     cases = [
         ({"opponents": "net"}, {"opponents": asked()}, [NET]),
         (
@@ -67,7 +68,7 @@ def test_it_plays_as_it_does_when_it_is_asked(name):
             [NET, NET],
         ),
         (
-            {"opponents": NetAgent(variant.rules, goal="points"), "partner": asked()},
+            {"opponents": NetAgent(rules, goal="points"), "partner": asked()},
             {"opponents": lambda rules: Asked(rules, goal="points"), "partner": "net"},
             [NET, SOMEBODY],
         ),

@@ -10,7 +10,7 @@ import bideuchre_env
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import PARTS, features_of
-from bideuchre_env.learning.improved import PHASES, ImprovedPolicy, proposals
+from bideuchre_env.learning.improved import PHASES, ImprovedPolicy
 from bideuchre_env.learning.network import evaluate, new_network
 from bideuchre_env.learning.pairs import CARDS, pairs
 
@@ -45,27 +45,6 @@ def test_it_plays_what_the_network_promises_beyond_the_margin(part):
     made = pairs(policy, RULES, 20, 5, phases=others)
     player = ImprovedPolicy(policy, RULES, {part: network}, {part: 0.0})
     assert np.array_equal(player.act_rows(made.observations, made.masks), made.chosen)
-
-
-def test_what_is_tried_is_legal_and_not_what_was_chosen():
-    """And oftener what the network promises more for."""
-    features = features_of(RULES, "cards")
-    network = new_network(features.size, (4, 4), features.outputs, np.random.default_rng(1))
-    network.last_bias[:12] = 3.0
-    propose = proposals(network, features, np.random.default_rng(3))
-    made = pairs(ObservationPolicy(4), RULES, 400, 6, propose=propose)
-    rows = np.arange(len(made.gain))
-    assert made.masks[rows, made.other].all()
-    assert (made.other != made.chosen).all()
-    _, legal, symmetries = evaluate(network, features, made.observations, made.masks)
-    legal[rows, features.outputs_of(made.chosen, symmetries)] = 0
-    tried = features.outputs_of(made.other, symmetries) < 12
-    even = legal[:, :12].sum(axis=1) / legal.sum(axis=1)
-    mixed = (even > 0) & (even < 1)
-    high = even * np.e**3 / (even * np.e**3 + 1 - even)
-    expected = (0.5 * even + (1 - 0.5) * high)[mixed]
-    error = np.sqrt((expected * (1 - expected)).sum())
-    assert abs(tried[mixed].sum() - expected.sum()) < 4 * error
 
 
 def test_the_phases_of_both_parts_are_all_there_are():

@@ -9,6 +9,7 @@ import pytest
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation import pictures
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,35 @@ def test_each_step_is_drawn_with_its_words(picture, tmp_path, capsys):
         assert all(f">{word}<" in text for word in ("barrie_v0", "cautious", "rule", "random"))
     assert picture.main(args) == 0
     assert drawn == {path.name: path.read_text(encoding="utf-8") for path in args.out.iterdir()}
+
+
+def test_a_step_begins_where_the_weaker_agent_stands(picture, tmp_path):
+    """What else an agent played is told under its bar; three variants make two rows of panels."""
+    games = {"win_rate": {"mean": 0.584, "low": 0.56, "high": 0.6}}
+    rungs = [
+        rung("cincinnati_v0", "rule", "cautious", 3.0),
+        rung("cincinnati_v0", "expert", "rule", 1.0),
+        rung("cincinnati_v0", "ppo", "rule", 2.0),
+        rung("cincinnati_v0", "ppo", "expert", -0.4, **games),
+        rung("cincinnati_v0", "net:search=true", "expert", 1.5),
+        *(rung(variant, "net", "expert", 0.75) for variant in ("barrie_v0", "club_v0")),
+    ]
+    picture.draw(tmp_path / "ladder", rungs)
+    drawn = (tmp_path / "ladder-light.svg").read_text(encoding="utf-8")
+    assert ">+2.00 ± 0.25, 4 µs<" in drawn
+    assert ">-0.40 ± 0.25 over expert, wins 58 % of games<" in drawn
+    assert drawn.count(">+0.75 ± 0.25, 4 µs<") == 2
+    figure = picture.panels(rungs, pictures.LIGHT)
+    assert [axis.get_title() for axis in figure.axes] == [
+        "cincinnati_v0",
+        "barrie_v0",
+        "club_v0",
+        "",
+    ]
+    bars = {bar.get_y(): (bar.get_x(), bar.get_width()) for bar in figure.axes[0].patches}
+    assert [bars[y] for y in sorted(bars)] == [(0, 3), (3, 1), (3, 2), (4, 1.5)]
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["cautious", "rule", "expert", "ppo", "net:search=true"]
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"rungs": [{}]}', '{"rungs": []}'])

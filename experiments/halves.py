@@ -1,0 +1,118 @@
+"""What calls and cards are worth apart: the calls of one agent with the cards of another.
+
+    python experiments/halves.py --agents rule ppo net
+    python experiments/halves.py --variant barrie_v0 --boards 5000 --json halves.json
+
+Every pair of halves plays the same duplicate boards against `--over`.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import json
+import sys
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bideuchre_env
+from bideuchre_env import match
+from bideuchre_env._files import write_file
+from bideuchre_env.agents import CompleteAgent
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.seeding import check_seed
+from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.rules import actions
+from bideuchre_env.runtime.jit import Array
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """What to play; every field is an option of the command line."""
+
+    agents: tuple[str, ...] = field(
+        default=("rule", "expert", "ppo", "net"), metadata={"help": "whose calls and whose cards"}
+    )
+    over: str = field(default="rule", metadata={"help": "the agent that all play against"})
+    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
+    boards: int = field(default=10_000, metadata={"help": "duplicate boards of each pair"})
+    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
+    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+
+
+class Halves:
+    """An agent with the calls, and the strain it names, of one and the cards of another."""
+
+    def __init__(self, calls: CompleteAgent, cards: CompleteAgent, first_card: int) -> None:
+        self.calls, self.cards, self._first_card = calls, cards, first_card
+        self.name = f"{calls.name}+{cards.name}"
+
+    def act_rows(self, observations: Array, action_masks: Array) -> Array:
+        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        chosen = np.empty(len(observations), np.int64)
+        cards = action_masks[:, self._first_card :].any(axis=1)
+        for agent, rows in ((self.calls, ~cards), (self.cards, cards)):
+            if rows.any():
+                chosen[rows] = agent.act_rows(observations[rows], action_masks[rows])
+        return chosen
+
+
+def main(args: Args) -> int:
+    """Play every pair of halves and print the table; 130 with what there is if interrupted."""
+    if args.boards < 2:
+        raise OptionError("--boards: 2 or more")
+    check_seed(args.seed, args.boards)
+    game = bideuchre_env.make(args.variant)
+    first_card = actions.of(game.rules).card_offset
+    made = {
+        name: bideuchre_env.agents.make(name, game.rules, seed=args.seed, goal="points")
+        for name in dict.fromkeys((*args.agents, args.over))
+    }
+    rows: list[dict[str, Any]] = []
+    pairs = list(product(args.agents, repeat=2))
+    with progress_bar(f"halves on {args.variant}", "pairs") as progress:
+        for n, (calls, cards) in enumerate(pairs, 1):
+            halves = Halves(made[calls], made[cards], first_card)
+            result = match.play(game, halves, made[args.over], boards=args.boards, seed=args.seed)
+            if result.interrupted:
+                break
+            points = interval_dict(result.points_per_hand)
+            rows.append({"calls": calls, "cards": cards, "points_per_hand": points})
+            progress(n, len(pairs), n)
+    print(table(rows, args))
+    if len(rows) < len(pairs):
+        return 130
+    if args.json is not None:
+        told = {name: getattr(args, name) for name in ("variant", "over", "boards", "seed")}
+        write_file(args.json, json.dumps({**told, "rows": rows}, indent=1) + "\n")
+    return 0
+
+
+def table(rows: list[dict[str, Any]], args: Args) -> str:
+    """The rows as Markdown: calls downwards, cards across."""
+    names = list(dict.fromkeys(args.agents))
+    found = {(row["calls"], row["cards"]): row["points_per_hand"] for row in rows}
+    lines = [f"| over {args.over} | {' | '.join(f'cards of {name}' for name in names)} |"]
+    lines.append("|---" * (1 + len(names)) + "|")
+    for calls in names:
+        cells = [f"calls of {calls}"]
+        for cards in names:
+            points = found.get((calls, cards))
+            cells.append(
+                f"{points['mean']:+.3f} ± {(points['high'] - points['low']) / 2:.3f}"
+                if points
+                else ""
+            )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

@@ -1,0 +1,215 @@
+"""The learning curves of several seeds as a picture, and what their weights make of each other.
+
+    python experiments/learning_picture.py
+    python experiments/learning_picture.py --boards 10000 --opponents cautious rule expert
+
+It reads `VARIANT-seedN.csv`, the curves of `train_ppo.py`, in `--results`, and writes
+`learning-light.svg` and `learning-dark.svg` to `--out`. With `--boards` the weights beside them,
+`VARIANT-seedN.safetensors`, play each other, and together: one of each on a side. It needs
+matplotlib.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import csv
+import itertools
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import bideuchre_env
+from bideuchre_env._files import write_file
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.learned.ppo import PpoAgent
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation import match
+from bideuchre_env.evaluation.export import NEEDS_MATPLOTLIB
+from bideuchre_env.evaluation.pictures import WIDTH, Look, save
+from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HERE = Path(__file__).resolve().parent
+NAME = re.compile(r"(?P<variant>.+)-seed(?P<seed>\d+)")
+HEIGHT = 3.4  # inches
+AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """What to draw, and where; every field is an option of the command line."""
+
+    results: Path = field(
+        default=HERE / "results" / "ppo", metadata={"help": "the folder of curves and weights"}
+    )
+    out: Path = field(
+        default=HERE.parent / ".github" / "pictures",
+        metadata={"help": "the folder of the pictures"},
+    )
+    opponents: tuple[str, ...] = field(
+        default=("rule", "expert"), metadata={"help": "over whom the points are shown"}
+    )
+    boards: int = field(
+        default=0,
+        metadata={"help": "boards that each two of the weights play: cross-play.md; 0 plays none"},
+    )
+    seed: int = field(default=40_000_000, metadata={"help": "of these boards"})
+
+
+class Curve(NamedTuple):
+    """The measurements of one run over one opponent, by what it had come to."""
+
+    seed: int
+    millions: list[float]  # decisions
+    points: list[float]
+    low: list[float]
+    high: list[float]
+    minutes: float  # of processor time, in all
+
+
+def curves(folder: Path, opponents: tuple[str, ...]) -> dict[str, dict[str, list[Curve]]]:
+    """By variant and opponent the curve of each seed; `OptionError` without, or for other files."""
+    found: dict[str, dict[str, list[Curve]]] = {}
+    for path in sorted(folder.glob("*.csv")):
+        if named := NAME.fullmatch(path.stem):
+            variant = found.setdefault(named["variant"], {})
+            for opponent in opponents:
+                one = curve(path, int(named["seed"]), opponent)
+                variant.setdefault(opponent, []).append(one)
+    if not found:
+        raise OptionError(f"{folder}: no VARIANT-seedN.csv, the curves of train_ppo.py")
+    return found
+
+
+def curve(path: Path, seed: int, opponent: str) -> Curve:
+    """The measurements over an opponent; those made twice, with more boards at the end, once."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = {row["decisions"]: row for row in csv.DictReader(file)}.values()
+        millions = [int(row["decisions"]) / 1e6 for row in rows]
+        points, low, high = (
+            [float(row[f"{opponent} {name}"]) for row in rows] for name in ("points", "low", "high")
+        )
+        minutes = max(float(row["processor"]) for row in rows) / 60
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OptionError(f"{path}: no curve of train_ppo.py over {opponent} ({error})") from None
+    return Curve(seed, millions, points, low, high, minutes)
+
+
+def panels(found: dict[str, dict[str, list[Curve]]], look: Look) -> Figure:
+    """A panel per variant: a line for each seed, its interval around it, a colour an opponent."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    FigureCanvasSVG(figure)
+    axes = figure.subplots(1, len(found), squeeze=False)[0]
+    for axis, (variant, opponents) in zip(axes, found.items(), strict=True):
+        panel(axis, opponents, look)
+        axis.set_title(variant, fontsize=10)
+    axes[0].set_ylabel("points per hand over the opponent")
+    figure.suptitle(
+        "Learning from nothing: a line for each seed, with 95 % intervals", fontsize=10.5
+    )
+    return figure
+
+
+def panel(axis: Any, opponents: dict[str, list[Curve]], look: Look) -> None:
+    """One variant."""
+    axis.axhline(0, color=look.soft, linewidth=0.8)
+    for mark, (opponent, seeds) in zip(
+        itertools.cycle(look.marks), opponents.items(), strict=False
+    ):
+        for one in seeds:
+            label = f"over {opponent}" if one is seeds[0] else None
+            axis.plot(one.millions, one.points, color=mark, linewidth=1.2, label=label)
+            axis.fill_between(one.millions, one.low, one.high, color=mark, alpha=0.15, linewidth=0)
+    every = [one for seeds in opponents.values() for one in seeds]
+    minutes = max(one.minutes for one in every)
+    axis.set_xlabel(f"millions of decisions; all of them in {minutes:.0f} minutes of one core")
+    axis.set_xlim(0, max(one.millions[-1] for one in every))
+    axis.grid(color=look.faint, linewidth=0.5)
+    axis.legend(frameon=False, loc="lower right", labelcolor=look.ink)
+
+
+class Partners(RowAgent):
+    """Two agents as partners: one plays the dealer and the seat before him, one the others."""
+
+    name = "partners"
+
+    def __init__(self, one: RowAgent, other: RowAgent) -> None:
+        super().__init__(one.rules)
+        self._pair = one, other
+        self._dealer = layout_of(one.rules).slices["dealer"]
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """A legal action for every row; int64 (n,)."""
+        chosen = np.zeros(len(observations), np.int64)
+        who = observations[:, self._dealer].argmax(axis=1) >> 1  # partners are two seats apart
+        for k, agent in enumerate(self._pair):
+            at = who == k
+            if at.any():
+                chosen[at] = agent.choose(observations[at], action_masks[at])
+        return chosen
+
+
+def cross_play(args: Args) -> str:
+    """The table of all pairs, of each variant's weights."""
+    lines = [
+        "| variant | seeds | first over second | over rule: first | second | one of each |",
+        "|---|---|---|---|---|---|",
+    ]
+    found: dict[str, dict[int, PpoAgent]] = {}
+    for path in sorted(args.results.glob("*.safetensors")):
+        if named := NAME.fullmatch(path.stem):
+            rules = bideuchre_env.make(named["variant"]).rules
+            agent = PpoAgent(rules, weights=path)
+            found.setdefault(named["variant"], {})[int(named["seed"])] = agent
+    for variant, made in found.items():
+        alone = {seed: shown(args, agent, "rule") for seed, agent in made.items()}
+        for (one, first), (two, second) in itertools.combinations(made.items(), 2):
+            both = shown(args, Partners(first, second), "rule")
+            cells = (shown(args, first, second), alone[one], alone[two], both)
+            lines.append(f"| `{variant}` | {one} and {two} | {' | '.join(cells)} |")
+    if len(lines) == 2:
+        raise OptionError(f"{args.results}: no two VARIANT-seedN.safetensors of a variant")
+    return "\n".join(lines) + "\n"
+
+
+def shown(args: Args, one: RowAgent, other: RowAgent | str) -> str:
+    """What one agent makes over another, with its interval."""
+    result = match.play(one.rules, one, other, boards=args.boards, seed=args.seed, at_once=AT_ONCE)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    points = result.boards.points_per_hand
+    return f"{points.mean:+.3f} ± {(points.high - points.low) / 2:.3f}"
+
+
+def main(args: Args) -> int:
+    """Draw both looks; then the table, if it is asked for."""
+    if args.boards and args.boards < 2:
+        raise OptionError(f"--boards {args.boards}: 2 or more, or 0 for none")
+    found = curves(args.results, args.opponents)
+    try:
+        save(args.out / "learning", lambda look: panels(found, look))
+    except ImportError:
+        raise OptionError(NEEDS_MATPLOTLIB) from None
+    if args.boards:
+        table = cross_play(args)
+        write_file(args.results / "cross-play.md", table)
+        print(table, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

@@ -1,0 +1,42 @@
+"""The files of weights that the package brings along: small, played, and how they were made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bideuchre_env import agents
+from bideuchre_env.agents.learned.shipped import provenance
+from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.learning.features import VERSION
+from bideuchre_env.learning.weights import made_for, read_weights
+from bideuchre_env.rules.variants import RULES
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "agents" / "data").glob("*.safetensors"))
+MOST_BYTES = 10**6
+
+
+def test_there_are_some_and_all_are_told_of():
+    """Each is named by its agent and variant, and `bideuchre agents` finds it."""
+    told = {f"{kind}-{name}" for kind in BUILT_IN for name in provenance(kind)}
+    assert told
+    assert {file.stem for file in FILES} == told
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_file_is_small_fits_its_game_and_says_how_it_was_made(file):
+    """At most a megabyte; kind, game, features, seed, how much it was trained, by which script."""
+    kind, variant = file.stem.split("-")
+    made = read_weights(file).metadata
+    assert file.stat().st_size <= MOST_BYTES
+    assert made.items() >= made_for(kind, RULES[variant], VERSION).items()
+    assert made["variant"] == variant
+    assert made["seed"].isdecimal()
+    assert int(made.get("steps") or made["decisions"]) > 0
+    script = re.match(r"(?:python )?(experiments/\w+\.py) ", made["command"])
+    assert script is not None, made["command"]
+    assert (ROOT / script[1]).is_file()
+    assert agents.make(f"{kind}:weights={file}", RULES[variant]).name.startswith(kind)

@@ -1,0 +1,52 @@
+"""Which other actions a network proposes: legal ones, and those that it finds good."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+from support.policies import ObservationPolicy
+
+from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.network import evaluate, new_network
+from bideuchre_env.learning.pairs import pairs
+from bideuchre_env.learning.proposals import Proposals
+from bideuchre_env.rules.variants import RULES
+
+RULE_SET = RULES["barrie_v0"]
+
+
+def planted(kind=3):
+    """A network that likes one output, by two points, whatever it is told."""
+    features = features_of(RULE_SET, "cards")
+    rng = np.random.default_rng(0)
+    network = new_network(features.size, (8, 8), features.outputs, rng)
+    network.last_bias[kind] = 2.0
+    return network
+
+
+def test_pairs_try_what_the_network_likes():
+    """By the odds of the softmax, but for the share that is drawn from all; as told, and again."""
+    policy, made = ObservationPolicy(2), {}
+    for share in (0.0, 0.5):
+        propose = Proposals(planted(), RULE_SET, "cards", seed=4, heat=1.0, even=share)
+        made[share] = pairs(policy, RULE_SET, 600, 1, propose=propose)
+        again = pairs(policy, RULE_SET, 600, 1, propose=pickle.loads(pickle.dumps(propose)))
+        for one, other in zip(made[share], again, strict=True):
+            np.testing.assert_array_equal(one, other)
+    features = features_of(RULE_SET, "cards")
+    for share, some in made.items():
+        rows = np.arange(len(some.gain))
+        assert some.masks[rows, some.other].all()
+        assert (some.other != some.chosen).all()
+        left = some.masks.copy()
+        left[rows, some.chosen] = 0
+        _, legal, symmetries = evaluate(planted(), features, some.observations, left)
+        found = features.outputs_of(some.other, symmetries)
+        could = legal[:, 3] == 1
+        n = legal[could].sum(axis=1)
+        liked = np.exp(2) / (np.exp(2) + n - 1)
+        expected = share / n + (1 - share) * liked
+        error = np.sqrt(np.sum(expected * (1 - expected)))
+        assert abs((found[could] == 3).sum() - expected.sum()) < 4 * error
+        assert could.sum() > 500

@@ -1,0 +1,120 @@
+"""The script that teaches `net`: it learns; a run that was stopped comes to the same weights."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.script_modules import loaded
+
+from bideuchre_env import agents, match
+from bideuchre_env.agents.learned.net import NetAgent
+from bideuchre_env.errors import OptionError, WeightsError
+from bideuchre_env.learning.weights import read_weights
+from bideuchre_env.rules.variants import RULES
+
+TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
+
+
+@pytest.fixture(scope="module")
+def learn():
+    with loaded("experiments", "learn_cards") as (module,):
+        yield module
+
+
+def run(learn, out, *options):
+    """The weights that a run ends with, as bytes by file."""
+    assert learn.main(learn.Args.parse([*TINY, "--out", str(out), *options])) == 0
+    return {path.name: path.read_bytes() for path in out.glob("*.safetensors")}
+
+
+def test_a_run_that_was_stopped_comes_to_the_same_weights(learn, tmp_path, monkeypatch):
+    """Stopped after every step in turn, its pairs kept or lost: the weights of each are equal."""
+    whole = run(learn, tmp_path / "whole", "--games", "six_card_v0")
+    assert sorted(whole) == [
+        "net-six_card_v0.safetensors",
+        *(f"six_card_v0-seed0-step{k:02}.safetensors" for k in range(1, 6)),
+    ]
+    assert not list((tmp_path / "whole").glob("*.npz"))  # the pairs are gone when it is done
+    keep, stopped = learn.Learner.keep, tmp_path / "stopped"
+
+    def interrupted(self, weights, k, seconds):
+        kept = keep(self, weights, k, seconds)
+        if len(list(stopped.glob("*step*"))) == k + 1 < 5:
+            raise KeyboardInterrupt
+        return kept
+
+    monkeypatch.setattr(learn.Learner, "keep", interrupted)
+    for stop in range(4):
+        with pytest.raises(KeyboardInterrupt):
+            run(learn, stopped, "--games", "six_card_v0")
+        pairs = sorted(stopped.glob("*pairs*"))
+        assert pairs
+        if stop == 2:
+            pairs[0].unlink()  # made again
+        if stop == 3:
+            pairs[0].write_bytes(pairs[0].read_bytes()[:-9])
+    assert run(learn, stopped, "--games", "six_card_v0") == whole
+
+
+def test_weights_say_how_they_were_made(learn, tmp_path):
+    """The command in the file makes the file; the curve has a line for every step."""
+    options = ["--games", "cincinnati_v0", "--rounds", "1", "--seed", "5", "--call-rounds", "0"]
+    first = run(learn, tmp_path / "a", *options)
+    made = read_weights(tmp_path / "a" / "net-cincinnati_v0.safetensors").metadata
+    assert (made["kind"], made["variant"], made["seed"]) == ("net", "cincinnati_v0", "5")
+    script, *asked = made["command"].removeprefix("python ").split()
+    assert script == "experiments/learn_cards.py"
+    out = ["--out", str(tmp_path / "b")]
+    assert learn.main(learn.Args.parse([*asked, *out])) == 0
+    again = (tmp_path / "b" / "net-cincinnati_v0.safetensors").read_bytes()
+    assert again == first["net-cincinnati_v0.safetensors"]
+    lines = (tmp_path / "a" / "cincinnati_v0-seed5.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["first", "polish"]
+
+
+def test_any_rules_are_learned(learn, tmp_path):
+    """A file of rules of one's own; the weights are for it, and for no variant."""
+    file = tmp_path / "farm.toml"
+    file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
+    run(learn, tmp_path / "out", "--games", str(file), "--rounds", "1", "--call-rounds", "0")
+    weights = tmp_path / "out" / "net-farm.safetensors"
+    game = learn.variant_of(file, [])
+    assert match.play(game, NetAgent(game.rules, weights=weights), "rule", boards=2).decisions
+    with pytest.raises(WeightsError, match="bids="):
+        NetAgent(RULES["barrie_v0"], weights=weights)
+    with pytest.raises(OptionError, match="no weights for these rules"):
+        agents.make("net", game.rules)
+
+
+def test_odd_options_are_refused(learn, tmp_path):
+    """Numbers too small, and a folder that has steps of other settings."""
+    for options, said in (
+        (["--first", "10"], "100 or more"),
+        (["--rounds", "0"], "--rounds: 1 or more"),
+        (["--games", "nonsense"], "is no variant"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            run(learn, tmp_path, *options)
+    small = ["--games", "six_card_v0", "--rounds", "1", "--call-rounds", "0"]
+    run(learn, tmp_path, *small)
+    with pytest.raises(OptionError, match="made by other settings"):
+        run(learn, tmp_path, *small, "--hands", "333")
+
+
+def test_a_minute_of_learning_is_better_than_what_it_began_with(learn, tmp_path):
+    """Surely better than the expert without its search, on boards of another seed."""
+    options = ["--games", "cincinnati_v0", "--first", "12000", "--rounds", "1"]
+    options += ["--call-rounds", "0"]
+    run(learn, tmp_path, *options)
+
+    def before(rules, *, goal="points"):
+        return agents.make("expert", rules, wanted=(0,) * 13, goal="points")
+
+    def after(rules, *, goal="points"):
+        return NetAgent(
+            rules, weights=tmp_path / "net-cincinnati_v0.safetensors", goal="points", margin=0.3
+        )
+
+    result = match.play("cincinnati_v0", after, before, boards=4000, seed=11)
+    assert result.points_per_hand.low > 0
