@@ -12,6 +12,10 @@ One side's partners are both paid their side's points. Forced moves are left out
   a temperature. In some hands one call is forced, so that rare ones, such as going alone, are seen;
   what came before it is not learned from.
 
+With `--workers N` so many processes play while this one learns: by weights that are always one
+update old, so that results follow from the settings as before. `--ray-address` puts them on a
+cluster.
+
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
 `curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which `ppo` plays by:
