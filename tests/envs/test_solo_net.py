@@ -54,7 +54,7 @@ def told(variant, steps, **options):
 def test_it_plays_as_it_does_when_it_is_asked(name):
     """With every option, against it and beside it, for points and for the game."""
     variant = bideuchre_env.variants[name]
-    rules = variant.rules.replace(max_hands=3)
+    rules = variant.rules.replace(max_hands=5)
     cases = [
         ({"opponents": "net"}, {"opponents": asked()}, [NET]),
         (
@@ -74,7 +74,7 @@ def test_it_plays_as_it_does_when_it_is_asked(name):
         ),
     ]
     for inside, outside, kinds in cases:
-        options = {"max_hands": 3, "illegal_reward": -2.0}
+        options = {"max_hands": 5, "illegal_reward": -2.0}
         ours, found = told(variant, 40, **inside, **options)
         assert found == kinds
         before = Asked.batches
