@@ -112,7 +112,7 @@ def test_odd_options_are_refused(learn, tmp_path):
 
 
 def test_a_short_run_is_better_than_what_it_began_with(learn, tmp_path):
-    """Than the expert without its search, surely, after 300,000 pairs, on boards of another seed."""
+    """Than the expert without its search, surely, on boards of another seed."""
     options = ["--games", "cincinnati_v0", "--first", "20000", "--rounds", "1"]
     run(learn, tmp_path, *options, "--call-rounds", "0")
 
