@@ -89,7 +89,7 @@ def test_the_slopes_of_a_fit_are_those_of_torch():
     against = np.where(of == against, -1, against)
     against[::3] = -1
     targets = rng.normal(0, 3, n).astype(np.float32)
-    ours = gradients(network, features, Examples(packed.inputs, of, against, targets))
+    ours = gradients(network, Examples(packed.inputs, of, against, targets))
 
     model = in_torch(network)
     outputs = model(torch.from_numpy(features.unpack(packed.inputs)))
