@@ -29,7 +29,7 @@ STEPS = [
 LEARNED = ("ppo", "net", "net:search=true")
 BY_HAND = [step for step in STEPS if not step.startswith(LEARNED)]
 PUBLISHED = {"cincinnati_v0": [step for step in STEPS if not step.startswith("net")]}
-PUBLISHED |= {"barrie_v0": BY_HAND}
+PUBLISHED |= {"barrie_v0": sorted([*BY_HAND, "net over expert"], key=STEPS.index)}
 
 
 @pytest.fixture(scope="module")
