@@ -29,6 +29,7 @@ STEPS = [
 PUBLISHED = {
     "cincinnati_v0": [step for step in STEPS if not step.startswith("net:")],
     "barrie_v0": [step for step in STEPS if not step.startswith(("net:", "ppo"))],
+    "simplified_v0": ["net over expert"],
 }
 
 
