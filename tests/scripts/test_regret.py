@@ -256,6 +256,16 @@ def test_the_picture_has_every_total(regret, picture, tmp_path, capsys):
     assert drawn == {path.name: path.read_text("utf-8") for path in asked.out.parent.iterdir()}
 
 
+def test_the_published_picture_is_drawn_from_the_published_figures(picture):
+    """Every total stands in both pictures as its row has it."""
+    rows = picture.load(picture.Args().figures)
+    for theme in ("light", "dark"):
+        drawn = (picture.RESULTS / f"regret-{theme}.svg").read_text("utf-8")
+        for row in rows:
+            assert f">{row['lost']['total']['mean']:.3f} ± " in drawn
+            assert f">{row['agent']}<" in drawn
+
+
 @pytest.mark.parametrize("content", [None, "", "[]", '{"rows": [{}]}', '{"rows": []}'])
 def test_a_wrong_file_of_figures_is_an_option_error(picture, content, tmp_path):
     """Missing, empty, of another shape."""
