@@ -92,7 +92,7 @@ EVERY = (1, 4, 9)
     [
         pytest.param((), EVERY, id="plain"),
         pytest.param(("--past", "0.5", "--pull", "0.1", "--all-hands"), EVERY, id="all options"),
-        pytest.param(("--workers", "1"), (4,), id="another process"),
+        pytest.param(("--workers", "1"), (4,), id="another process", marks=pytest.mark.slow),
         pytest.param(
             ("--workers", "2", "--past", "0.5"), EVERY, id="processes", marks=pytest.mark.slow
         ),
