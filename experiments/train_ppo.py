@@ -63,7 +63,7 @@ from ppo.settings import FREE, checked, command
 from ppo.spread import Blocks, Nets
 
 from bideuchre_env._files import only_run_in
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, dashed, run
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.pairs import Pool
@@ -97,16 +97,20 @@ class Args(ScriptArgs):
     hidden: int = option(128, "units of either hidden layer of the cards' net")
     hidden_auction: int = option(64, "the same of the auction's")
     rate: float = option(0.001, "learning rate at first; it falls to nothing")
-    clip: float = option(0.1, "how far PPO lets the odds of a choice go in one step")
+    clip: float = option(0.1, "how far from 1 PPO lets the ratio of probabilities go")
     entropy: float = option(0.01, "worth of entropy at first; it falls to a tenth")
     critic: float = option(0.5, "weight of the critic's error")
-    decay: float = option(0.9, "lambda of the returns")
-    pull: float = option(0.0, "towards a slower copy of the cards' net (MMD); 0 has none")
+    lambda_: float = option(0.9, "of the returns: 0 trusts the critic, 1 what came of the hand")
+    pull: float = option(
+        0.0, "worth of the KL divergence from a slow copy of the cards' net; 0: none"
+    )
     past: float = option(0.0, "share of hands in which one side is a past self")
-    forced: float = option(0.08, "share of calls that are forced, any way")
+    forced: float = option(
+        0.08, "share of calls drawn anew, at random or nearly, so that rare ones are seen"
+    )
     alone: float = option(0.3, "share of the hands that suit it best in which a bid alone is tried")
-    warm: float = option(0.3, "temperature of calls at first, in points")
-    cool: float = option(0.1, "temperature of calls at last")
+    temperature: float = option(0.3, "of the softmax that calls are drawn by, at first, in points")
+    last_temperature: float = option(0.1, "the same at last")
     measure: float = option(10.0, "millions of decisions between measurements")
     boards: int = option(1000, "boards of a measurement, against each opponent")
     final_boards: int = option(10_000, "boards of the last one, of another seed")
@@ -177,9 +181,9 @@ class Run:
     def ask(self, number: int) -> Asked:
         """How the batch of this number is to be played, by the nets as they are."""
         args = self.args
+        temperature = self.fade(args.temperature, args.last_temperature)
         terms = Terms(
-            number, args.seed, self.fade(args.warm, args.cool), args.forced, args.alone,
-            args.decay, SCALE, args.past,
+            number, args.seed, temperature, args.forced, args.alone, args.lambda_, SCALE, args.past
         )  # fmt: skip
         past = self.pool[number % len(self.pool)] if args.past and self.pool else None
         return Asked(terms, self.learner.acting(), past)
@@ -291,7 +295,7 @@ class Run:
         for name, value in settings.items():
             if name not in FREE and asked[name] != value:
                 raise OptionError(
-                    f"--{name.replace('_', '-')} {asked[name]}: the run in {self.args.out} "
+                    f"{dashed(name)} {asked[name]}: the run in {self.args.out} "
                     f"has {value}; go on with that, or take another --out"
                 )
 

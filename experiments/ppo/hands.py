@@ -32,8 +32,12 @@ from ppo.nets import NEVER, Weights, outputs_of
 from ppo.sparse import WIDTH
 
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
-WIDE = 1.5  # points: how far behind a forced call may look, half of the time
-BEST = 0.05  # share of hands, those that suit going alone best, in which that is tried more often
+WIDE = 1.5
+"""Points: the temperature of half of the forced calls, so that those that look much worse are
+seldom drawn, and a call is learned from hands it may be right for. The other half are uniform."""
+BEST = 0.05
+"""Share of the hands that may go alone, those in which that looks best beside all else: a bid alone
+is right in few hands, so only there it is tried more often."""
 PAST, PRESENT = 1, 0
 CRITIC = "critic"
 """The net, beside those of the parts, that values cards with all hands in view."""
@@ -164,7 +168,7 @@ class Terms:
     temperature: float  # points: how far behind a call may look
     forced: float  # share of calls that are forced
     alone: float  # share of calls forced to be alone in the hands that suit it best
-    decay: float  # lambda
+    lambda_: float  # of the returns
     scale: float  # points that are 1 to the nets
     past: float  # share of hands in which one side is a past self
 
@@ -318,7 +322,7 @@ class Dealer:
         points = (states["points"][:, 0] - states["points"][:, 1]) / terms.scale
         rewards = np.stack([points, -points, points, -points], axis=1).astype(np.float32)
         auction, cards = self.parts["auction"], self.parts["cards"]
-        back = self._returns(cards, rewards, terms.decay)
+        back = self._returns(cards, rewards, terms.lambda_)
         level, side = states["level"].astype(np.int64), states["declarer"] & 1
         won = states["tricks_won"][np.arange(self.n), side]
         played = level >= 0
@@ -334,7 +338,7 @@ class Dealer:
             processor=time.process_time() - began,
         )
 
-    def _returns(self, part: Part, rewards: Array, decay: float) -> Array:
+    def _returns(self, part: Part, rewards: Array, lambda_: float) -> Array:
         """The lambda-returns of a part's decisions, each seat's own; the hands end after them."""
         rows, seats = np.divmod(part.room.keys[: part.n], 4)
         at = part.steps[: part.n], rows
@@ -343,7 +347,7 @@ class Dealer:
         acted[at], values[at] = seats, part.values[: part.n]
         paid, ended = np.zeros((*shape, 4), np.float32), np.zeros(shape, bool)
         paid[-1], ended[-1] = rewards, True
-        found: Array = lambda_returns(acted, paid, ended, values, lambda_=decay).returns[at]
+        found: Array = lambda_returns(acted, paid, ended, values, lambda_=lambda_).returns[at]
         return found
 
     def _learned_calls(self) -> Array:

@@ -9,18 +9,22 @@ from typing import Any
 import torch
 
 import bideuchre_env
+from bideuchre_env.cli.script_args import dashed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 
 INFINITE = float("inf")
 BOUNDS: tuple[tuple[str, float, float], ...] = (
     *((name, 0, 2**32 - 1) for name in ("seed",)),
-    *((name, 1e-6, INFINITE) for name in ("millions", "measure", "rate", "clip", "warm", "cool")),
+    *(
+        (name, 1e-6, INFINITE)
+        for name in ("millions", "measure", "rate", "clip", "temperature", "last_temperature")
+    ),
     *((name, 1, 2**16) for name in ("minibatch", "hidden", "hidden_auction", "threads")),
     ("hands", 16, 2**16),
     *((name, 0, INFINITE) for name in ("entropy", "critic", "pull")),
     *((name, 0, 1024) for name in ("workers",)),
-    *((name, 0, 1) for name in ("decay", "past", "forced", "alone")),
+    *((name, 0, 1) for name in ("lambda_", "past", "forced", "alone")),
     *((name, 2, 10**7) for name in ("boards", "final_boards")),
 )
 FREE = (  # what may be another when a run goes on; of the variant it is the rules that count
@@ -43,7 +47,7 @@ def checked(args: Any) -> Variant:
         value = getattr(args, name)
         if not least <= value <= most or value == INFINITE:
             wanted = f"{least} or more, and finite" if most == INFINITE else f"{least} to {most}"
-            raise OptionError(f"--{name.replace('_', '-')} {value}: {wanted}")
+            raise OptionError(f"{dashed(name)} {value}: {wanted}")
     game = bideuchre_env.make(args.variant)
     for opponent in args.opponents:
         bideuchre_env.agents.make(opponent, game.rules, seed=0)
@@ -66,6 +70,6 @@ def command(args: Any, name: str) -> str:
     for each in fields(args):
         value = getattr(args, each.name)
         if value is not False and (each.name in TOLD or each.name not in FREE):
-            option = "--" + each.name.replace("_", "-")
+            option = dashed(each.name)
             words += [option] if value is True else [option, str(value)]
     return shlex.join(words)

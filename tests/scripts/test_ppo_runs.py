@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from support.ppo_trainer import RULES, drawn, kept, press, run, trainer
 from support.ray_blocks import ends
-from support.script_modules import loaded
+from support.ray_clusters import cluster_of, settings_for_ray
+from support.script_modules import ROOT, loaded
 
+from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.errors import OptionError, OutputError, WeightsError, WorkerError
 from bideuchre_env.learning.weights import read_weights, write_weights
 
@@ -101,7 +103,7 @@ def test_the_weights_tell_what_makes_them(ppo, tmp_path):
         *(([f"--{name}", "inf"], f"--{name} inf: ") for name in ("millions", "rate", "entropy")),
         (["--millions", "0"], "--millions 0.0: 1e-06 or more"),
         (["--seed", "-1"], "--seed -1: 0 to"),
-        (["--decay", "1.5"], "--decay 1.5: 0 to 1"),
+        (["--lambda", "1.5"], "--lambda 1.5: 0 to 1"),
         (["--rate", "nan"], "--rate nan: 1e-06 or more"),
         (["--variant", "nothing_v0"], "nothing_v0"),
         (["--opponents", "nobody"], "no agent 'nobody'"),
@@ -198,10 +200,10 @@ def test_other_opponents_leave_what_was_measured(ppo, tmp_path):
     """The curve has the columns of all; the next measurement is counted from the last."""
     run(ppo, tmp_path)
     path = tmp_path / "curve.csv"
-    before = list(csv.DictReader(path.open()))
+    before = list(csv.DictReader(path.read_text().splitlines()))
     final = ["--opponents", "rule", "--measure", "0.001", "--final-boards", "4"]
     assert run(ppo, tmp_path, *final) == 0
-    after = list(csv.DictReader(path.open()))
+    after = list(csv.DictReader(path.read_text().splitlines()))
     assert [{**row, **dict.fromkeys(after[0].keys() - row.keys(), "")} for row in before] == after[
         : len(before)
     ]
@@ -209,7 +211,7 @@ def test_other_opponents_leave_what_was_measured(ppo, tmp_path):
     assert not after[-1]["cautious points"]
 
 
-def test_ctrl_c_ends_a_measurement_at_once(ppo, monkeypatch):
+def test_ctrl_c_ends_a_measurement_at_once(ppo):
     """In the middle of its match."""
     script, asked = ppo.script, []
 
@@ -290,6 +292,41 @@ def test_a_run_whose_process_dies_is_the_same(ppo, tmp_path, monkeypatch):
     monkeypatch.setattr(ppo.script.Run, "go", go)
     assert run(ppo, tmp_path / "ended", "--workers", "1") == 0
     assert kept(tmp_path / "ended") == kept(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [("--threads", "2"), ("--cuda",), ("--cuda", "--workers", "1")])
+def test_a_run_by_other_means(ppo, tmp_path, options):
+    """It comes to an end, and what it makes can be played by."""
+    if "--cuda" in options and not ppo.torch.cuda.is_available():
+        pytest.skip("there is no graphics processor here")
+    assert run(ppo, tmp_path, *options) == 0
+    agent = PpoAgent(RULES, weights=tmp_path / "weights.safetensors")
+    for option in options[0], *options[1:2]:
+        assert option in shlex.split(agent.made["command"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ray has no clusters there")
+def test_a_run_on_a_cluster_is_that_of_processes(ppo, tmp_path, monkeypatch):
+    """Though it is stopped, and goes on there."""
+    pytest.importorskip("ray")
+    assert run(ppo, tmp_path / "here", "--workers", "2") == 0
+    go = ppo.script.Run.go
+
+    def gone(training):
+        found = go(training)
+        if training.batch == 4:
+            press()
+        return found
+
+    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    with settings_for_ray(monkeypatch, str(ROOT / "experiments")), cluster_of(2) as cluster:
+        there = ["--workers", "2", "--ray-address", cluster.address]
+        codes = [run(ppo, tmp_path / "there", *there) for _ in range(2)]
+    assert codes == [130, 0]
+    here, there = kept(tmp_path / "here"), kept(tmp_path / "there")
+    assert (here[0], *here[2:]) == (there[0], *there[2:])  # but for the address
 
 
 @pytest.mark.parametrize("missing", ["torch", "torch.utils.tensorboard"])

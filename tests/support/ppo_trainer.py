@@ -19,6 +19,7 @@ from bideuchre_env.learning.weights import read_weights
 RULES = bideuchre_env.make("cincinnati_v0").rules
 NETS = ["--hidden", "16", "--hidden-auction", "8", "--minibatch", "256"]
 TINY = [*NETS, "--hands", "32", "--millions", "0.006", "--boards", "2", "--final-boards", "2"]
+TINY += ["--measure", "0.0025", "--opponents", "cautious"]
 TIMES = ("seconds", "processor")
 NAMES = ("hands", "learner", "nets", "sparse", "kept")
 
@@ -72,5 +73,5 @@ def drawn(ppo, seed=1, size=16):
 def terms(ppo, **changed):
     """How a batch is played."""
     usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
-    usual |= {"decay": 0.9, "scale": 5.0, "past": 0.0}
+    usual |= {"lambda_": 0.9, "scale": 5.0, "past": 0.0}
     return ppo.hands.Terms(**(usual | changed))
