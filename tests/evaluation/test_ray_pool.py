@@ -17,7 +17,7 @@ from support.ray_clusters import settings_for_ray
 from bideuchre_env import match
 from bideuchre_env.agents import registry
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
-from bideuchre_env.evaluation import ray_worker, workers
+from bideuchre_env.evaluation import ray_pool, ray_worker, workers
 from bideuchre_env.evaluation.blocks import Plan, play_block
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.sequential import Bounds
@@ -103,6 +103,41 @@ def test_what_ray_raises_is_one_line(idle_ray, monkeypatch, raised, message):
         address = "127.0.0.1:{1}".format(*server.getsockname())
         with pytest.raises(OptionError, match=f"ray address '{address}': .*{message}"):
             RayPool(address)
+
+
+def test_an_older_ray_is_shut_down_too(idle_ray, monkeypatch):
+    """Its shutdown has no option to wait for processes."""
+    calls = []
+
+    def init(*how, **options):
+        calls.append("init")
+
+    def shutdown():
+        calls.append("shutdown")
+
+    for name, function in (("init", init), ("shutdown", shutdown)):
+        monkeypatch.setattr(sys.modules["ray"], name, function, raising=False)
+    with RayPool("local"):
+        assert calls == ["init"]
+    assert calls == ["init", "shutdown"]
+
+
+def test_a_cluster_without_processors_is_one_line(monkeypatch):
+    """After some time: a node may come. What waits is given up."""
+    cancelled, cpus = [], iter([1, 0, 1, *[0] * 10**6])
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        cluster_resources=lambda: {"CPU": next(cpus)},
+        remote=lambda **options: lambda function: SimpleNamespace(remote=lambda *a: object()),
+        put=lambda value: value,
+        wait=lambda promises, **options: ([], promises),
+        cancel=lambda promise, force: cancelled.append(promise),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(ray_pool, "EMPTY_SECONDS", 0.2)
+    with RayPool() as pool, pytest.raises(WorkerError, match="no processor"):
+        list(pool.run(ray_blocks.product, 3, range(9)))
+    assert len(cancelled) == 2
 
 
 def test_processes_or_ray_and_not_both(no_ray):
