@@ -19,7 +19,7 @@ from bideuchre_env.core.state import AUCTION, DEAL, NAMING, new_states
 from bideuchre_env.core.step import apply, legal_bits, pick_legal, write_mask
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
-from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import sample
 from bideuchre_env.learning.suits import SUIT_MAPS
@@ -28,14 +28,12 @@ from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
-from ppo.nets import Weights, outputs_of
+from ppo.nets import NEVER, Weights, outputs_of
 from ppo.sparse import WIDTH
 
-PARTS = ("auction", "cards")
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
 WIDE = 1.5  # points: how far behind a forced call may look, half of the time
 BEST = 0.05  # share of hands, those that suit going alone best, in which that is tried more often
-NEVER = -1e9  # a logit of what is not to be drawn
 PAST, PRESENT = 1, 0
 CRITIC = "critic"
 """The net, beside those of the parts, that values cards with all hands in view."""
@@ -48,7 +46,7 @@ class Decisions(NamedTuple):
     inputs: Array  # int16 (n, WIDTH): lists of those that are 1
     legal: Array  # int8 (n, O)
     outputs: Array  # int64 (n,): what was chosen
-    log_probs: Array  # float32 (n,): of it; 0 in the auction
+    log_probs: Array  # float32 (n,): of it; nothing is learned from those of calls
     values: Array  # float32 (n,): the critic's, when it was chosen
     returns: Array  # float32 (n,): what the critic is to say
     forced: Array  # bool (n,): forced upon the player, in the auction
