@@ -236,7 +236,7 @@ class _Flight:
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
         self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
-        self._common = ray.put(packed((function, shared))), Sender.here()
+        self._common = ray.put(packed((function, shared))), Sender.here(function)
         self.waiting: dict[Any, int] = {}
 
     def fill(self, workers: int) -> None:

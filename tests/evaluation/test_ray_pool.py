@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import sys
@@ -156,7 +157,8 @@ def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
     for kind, expected in kinds.items():
-        common, sender = ray_worker.packed((ray_blocks.stumbles, kind)), ray_worker.Sender.here()
+        common = ray_worker.packed((ray_blocks.stumbles, kind))
+        sender = ray_worker.Sender.here(ray_blocks.stumbles)
         assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None
@@ -170,6 +172,29 @@ def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
     assert "missing" in str(error)
     with pytest.raises(OptionError, match="cannot be sent"):
         ray_worker.packed(lambda: None)
+
+
+def test_a_function_of_other_sources_is_none_to_play_by(tmp_path, monkeypatch):
+    """Of a script's package, or of a script that has neighbours; it may be missing, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for path, beside in (("alike/__init__.py", "alike/other.py"), ("alone.py", "other.py")):
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).write_text("def twice(shared, block):\n    return 2 * block\n")
+        Path(beside).write_text("")
+        function = importlib.import_module(path.split("/")[0].removesuffix(".py")).twice
+        try:
+            common, sender = ray_worker.packed((function, 0)), ray_worker.Sender.here(function)
+            assert unpacked(ray_worker.call(common, sender, 4)) == (8, None)
+            Path(beside).write_text("x = 1\n")
+            ray_worker.module_sources.cache_clear()
+            for told in (sender, sender._replace(module="nowhere")):
+                _, error = unpacked(ray_worker.call(common, told, 4))
+                assert type(error) is WorkerError
+                assert "scripts lie at the same path on every node" in str(error)
+        finally:
+            del sys.modules[function.__module__]
+            ray_worker.module_sources.cache_clear()
 
 
 def unpacked(sent):
