@@ -86,6 +86,6 @@ def arrays_of(network: Network, part: str) -> dict[str, object]:
 def shapes_of(part: str, inputs: int, outputs: int) -> Mapping[str, tuple[int | str, ...]]:
     """The shapes of those arrays; a word stands for any length."""
     one, two = f"{part} one", f"{part} two"
-    shapes: tuple[tuple[int | str, ...], ...]
-    shapes = (inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)
+    shapes: list[tuple[int | str, ...]]
+    shapes = [(inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)]
     return {f"{part}.{name}": s for name, s in zip(Network._fields, shapes, strict=True)}
