@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class ImprovedPolicy:
                 raise OptionError(f"networks and margins: for {' and '.join(PARTS)}, not {part!r}")
             checked(network, features_of(rules, part))
             margin = margins[part]
-            if not isinstance(margin, Real) or isinstance(margin, bool) or not margin >= 0:
+            if type(margin) not in (int, float) or not margin >= 0:
                 raise OptionError(f"margins: {part}={shown(margin)}: points from 0 on")
         self.policy, self.rules = policy, rules
         self.margins = dict(margins)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Proposals:
             raise OptionError("seed=None: a whole number, for draws are made to be made again")
         split_seed(self.seed)
         for name, number in (("temperature", self.temperature), ("even", self.even)):
-            if not isinstance(number, Real) or isinstance(number, bool):
+            if type(number) not in (int, float):
                 raise OptionError(f"{name}={shown(number)}: a number")
         if not 0 < self.temperature < np.inf:
             raise OptionError(f"temperature={shown(self.temperature)}: above 0, and finite")
