@@ -37,7 +37,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from bideuchre_env import match
-from bideuchre_env._files import write_file
+from bideuchre_env._files import only_run_in, write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.call_network import load_network
@@ -53,7 +53,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.fitting import Examples, fit, joined
+from bideuchre_env.learning.fitting import Examples, checked_examples, fit, joined
 from bideuchre_env.learning.network import new_network
 from bideuchre_env.learning.pairs import BLOCK, Pairs, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
@@ -105,18 +105,19 @@ def main(args: Args) -> int:
     if args.rounds < 1 or args.call_rounds < 0:
         raise OptionError("--rounds: 1 or more; --call-rounds: 0 or more")
     games = [variant_of(Path(name) if name.endswith(".toml") else name, []) for name in args.games]
-    args.out.mkdir(parents=True, exist_ok=True)
-    with workers_of(1, args.ray, args.ray_address) as workers:
-        for game in games:
-            Learner(game, args, workers if isinstance(workers, RayPool) else None).run()
+    with only_run_in(args.out), workers_of(1, args.ray, args.ray_address) as workers:
+        pool = workers if isinstance(workers, RayPool) else None
+        for name, game in zip(args.games, games, strict=True):
+            Learner(name, game, args, pool).run()
     return 0
 
 
 class Learner:
     """A game's networks on their way; each step makes better ones."""
 
-    def __init__(self, game: Variant, args: Args, pool: RayPool | None = None) -> None:
-        self.game, self.rules, self.args, self.seed = game, game.rules, args, args.seed
+    def __init__(self, asked: str, game: Variant, args: Args, pool: RayPool | None = None) -> None:
+        self.asked, self.game, self.rules = asked, game, game.rules
+        self.args, self.seed = args, args.seed
         self.pool = pool
         self.features = features_of(game.rules, "cards")
         self.steps = steps_of(args, game.rules)
@@ -166,7 +167,8 @@ class Learner:
         """What the weights after so many steps depend on."""
         names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.args, name) for name in names}
-        return json.dumps({**chosen, "steps": self.steps[:step]})
+        rules = {"rules": self.rules.to_toml(), "features": self.features.version}
+        return json.dumps({**chosen, "steps": self.steps[:step], **rules})
 
     def keep(self, weights: Weights, k: int, seconds: float) -> Weights:
         """Write the weights that step k has made, and say how good they are."""
@@ -182,14 +184,13 @@ class Learner:
             "variant": name,
             "seed": str(self.seed),
             "steps": str(k + 1),
-            "command": f"python experiments/learn_cards.py {options(self.args, name)}",
+            "command": f"python experiments/learn_cards.py {options(self.args, self.asked)}",
             "settings": self.settings(k + 1),
         }
         whole = Weights(weights.arrays, {**weights.metadata, **made})
         curve = self.args.out / f"{name}-seed{self.seed}.jsonl"
-        kept = curve.read_text(encoding="utf-8").splitlines() if curve.exists() else []
-        lines = [each for each in kept if json.loads(each)["step"] <= k] + [json.dumps(line)]
-        write_file(curve, "\n".join(lines) + "\n")
+        kept = curve.read_text(encoding="utf-8").splitlines()[:k] if curve.exists() else []
+        write_file(curve, "\n".join([*kept, json.dumps(line)]) + "\n")
         write_weights(self.file(k + 1), whole.arrays, whole.metadata)
         print(told, flush=True)
         return whole
@@ -208,9 +209,12 @@ class Learner:
     def examples(self, k: int) -> Examples:
         """The pairs of step k, as they are kept, or made by the weights before it and kept."""
         place = self.pairs_file(k)
-        with suppress(OSError, ValueError, KeyError, BadZipFile), np.load(place) as kept:
+        unread = OSError, ValueError, KeyError, EOFError, BadZipFile, OptionError
+        with suppress(*unread), np.load(place) as kept:
             if str(kept["settings"]) == self.settings(k):
-                return Examples(*(kept[name] for name in Examples._fields))
+                found = Examples(*(kept[name] for name in Examples._fields))
+                checked_examples(found, self.features)
+                return found
         made = self.played(self.weights(k), k)
         data = io.BytesIO()
         np.savez(data, settings=np.array(self.settings(k)), **made._asdict())
@@ -256,8 +260,9 @@ class Learner:
         """The weights after the network of cards has been fitted to pairs."""
         rng = np.random.default_rng([self.seed, k, 3])
         epochs, rate = FITS[self.steps[k]]
-        examples = joined(kept)
-        if self.steps[k] == "cards":
+        if self.steps[k] != "cards":
+            examples = joined(kept)
+        else:
             older, newer = joined(kept[:-1]), kept[-1]
             some = rng.integers(0, len(older.targets), len(newer.targets))
             examples = joined([newer, Examples(*(each[some] for each in older))])
@@ -269,7 +274,7 @@ class Learner:
                 examples,
                 rng,
                 epochs=epochs,
-                rate=rate,
+                learning_rate=rate,
                 report=lambda done: progress(int(done * total), total, int(done * total)),
             )
         return net_weights(self.rules, fitted, calls_of(weights), {})

@@ -122,9 +122,9 @@ class RayPool:
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
         if self._open and self._begun:
-            _let_print(self._ray, True)
             with suppress(Exception):  # it may have ended by itself
                 self._shut_down()
+            _let_print(self._ray, True)
         self._open = False
         for name in self._auth:
             os.environ.pop(name, None)

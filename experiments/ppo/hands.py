@@ -15,27 +15,25 @@ import numpy as np
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
-from bideuchre_env.core.state import AUCTION, DEAL, NAMING, new_states
-from bideuchre_env.core.step import apply, legal_bits, pick_legal, write_mask
+from bideuchre_env.core.state import DEAL, NAMING, new_states
+from bideuchre_env.core.step import apply, legal_bits, only_one, pick_legal, write_mask
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
-from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import sample
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
-from ppo.nets import Weights, outputs_of
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from ppo.nets import NEVER, Weights, outputs_of
 from ppo.sparse import WIDTH
 
-PARTS = ("auction", "cards")
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
 WIDE = 1.5  # points: how far behind a forced call may look, half of the time
 BEST = 0.05  # share of hands, those that suit going alone best, in which that is tried more often
-NEVER = -1e9  # a logit of what is not to be drawn
 PAST, PRESENT = 1, 0
 CRITIC = "critic"
 """The net, beside those of the parts, that values cards with all hands in view."""
@@ -48,7 +46,7 @@ class Decisions(NamedTuple):
     inputs: Array  # int16 (n, WIDTH): lists of those that are 1
     legal: Array  # int8 (n, O)
     outputs: Array  # int64 (n,): what was chosen
-    log_probs: Array  # float32 (n,): of it; 0 in the auction
+    log_probs: Array  # float32 (n,): of it; nothing is learned from those of calls
     values: Array  # float32 (n,): the critic's, when it was chosen
     returns: Array  # float32 (n,): what the critic is to say
     forced: Array  # bool (n,): forced upon the player, in the auction
@@ -80,13 +78,6 @@ class Room(NamedTuple):
     hidden: Array  # int16 (n, HIDDEN), or (0, HIDDEN) where nobody asks for it
 
 
-@inline_kernel
-def only_choice(s: Row, t: Row, bits: int) -> bool:
-    """Whether these legal bits leave one action."""
-    several = s.phase == AUCTION and t.strains_per_bid > 1 and bits != 1
-    return popcount(bits) == 1 and not several
-
-
 @entry_kernel
 def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array) -> None:
     """Play what is forced in the rows `live[:counts[0]]`, and show what waits for a choice.
@@ -101,7 +92,7 @@ def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array)
         i = live[j]
         s = states[i]
         bits = legal_bits(s, t)
-        while s.phase < DEAL and only_choice(s, t, bits):
+        while s.phase < DEAL and only_one(t, s.phase, bits):
             apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
             bits = legal_bits(s, t)
         if s.phase >= DEAL:

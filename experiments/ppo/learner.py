@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ppo.hands import CRITIC, PARTS, Batch, Decisions
-from ppo.nets import Weights, forward, new_weights
+from bideuchre_env.learning.features import PARTS
+from ppo.hands import CRITIC, Batch, Decisions
+from ppo.nets import NEVER, Weights, forward, new_weights
 
-NEVER = -1e9  # a logit of what is illegal
 LONGEST = 1.0  # gradient: what is longer is cut down
 SLOWLY = 0.01  # of the way to the present self that the slower copy goes with each batch
 
@@ -72,7 +72,8 @@ class Learner:
         weights, learning = self.nets["cards"], self._learning("cards", CRITIC)
         inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
         gains = returns - values
-        gains = (gains - gains.mean()) / (gains.std() + 1e-6)
+        spread = gains.std() if len(gains) > 1 else 1.0  # of a single one there is none
+        gains = (gains - gains.mean()) / (spread + 1e-6)
         total: dict[str, list[Tensor]] = {}
         for part in minibatches(len(inputs), step.minibatch):
             found = forward(weights, inputs[part])

@@ -33,26 +33,24 @@ def cluster(monkeypatch):
 def test_blocks_of_a_node_that_dies_are_begun_anew_and_counted_once(cluster, tmp_path):
     """Some block was begun on it and not done; it is done elsewhere, and has one result."""
     log, found = tmp_path / "log", Counter()
+    [doomed] = (node.node_id for node in cluster.worker_nodes)
     with RayPool(cluster.address) as pool:
         assert pool.workers == 2
-        for number, block in pool.run(ray_blocks.logged, str(log), range(12)):
+        for number, block in pool.run(ray_blocks.logged, (str(log), doomed), range(12)):
             assert number == block
             found[block] += 1
-            if len(nodes_of(log)) == 2:  # both are at work
-                kill(cluster)
+            kill(cluster)
     assert found == Counter(range(12))
     begun, done = (defaultdict(list) for _ in range(2))
     for line in log.read_text().splitlines():
         what, block, node = line.split()
         (begun if what == "begun" else done)[block].append(node)
-    assert any(len(nodes) > 1 for nodes in begun.values())
+    lost = [nodes for nodes in begun.values() if doomed in nodes]
+    assert lost
+    assert all(len(set(nodes)) == 2 for nodes in lost)
     assert set(done) == {str(block) for block in range(12)}
-    assert len(cluster.worker_nodes) == 0
-
-
-def nodes_of(log):
-    """The nodes on which blocks have begun."""
-    return {line.split()[2] for line in log.read_text().splitlines()}
+    assert not any(doomed in nodes for nodes in done.values())
+    assert not cluster.worker_nodes
 
 
 def test_a_match_on_a_cluster_that_loses_a_node(cluster, tmp_path, monkeypatch, capfd):

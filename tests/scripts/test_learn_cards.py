@@ -77,7 +77,13 @@ def test_any_rules_are_learned(learn, tmp_path):
     """A file of rules of one's own; the weights are for it, and for no variant."""
     file = tmp_path / "farm.toml"
     file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
-    run(learn, tmp_path / "out", "--games", str(file), "--rounds", "1", "--call-rounds", "0")
+    asked = ["--games", str(file), "--rounds", "1", "--call-rounds", "0"]
+    run(learn, tmp_path / "out", *asked)
+    made = read_weights(tmp_path / "out" / "net-farm.safetensors").metadata["command"]
+    assert f"--games {file} " in made
+    file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\ntarget = 9\n')
+    with pytest.raises(OptionError, match="made by other settings"):
+        run(learn, tmp_path / "out", *asked)  # other rules of the same name
     weights = tmp_path / "out" / "net-farm.safetensors"
     game = learn.variant_of(file, [])
     assert match.play(game, NetAgent(game.rules, weights=weights), "rule", boards=2).decisions
@@ -91,7 +97,10 @@ def test_odd_options_are_refused(learn, tmp_path):
     """Numbers too small, and a folder that has steps of other settings."""
     for options, said in (
         (["--first", "10"], "100 or more"),
+        (["--call-hands", "99"], "100 or more"),
+        (["--hands", "99"], "100 or more"),
         (["--rounds", "0"], "--rounds: 1 or more"),
+        (["--call-rounds", "-1"], "--call-rounds: 0 or more"),
         (["--games", "nonsense"], "is no variant"),
     ):
         with pytest.raises(OptionError, match=said):
@@ -102,19 +111,27 @@ def test_odd_options_are_refused(learn, tmp_path):
         run(learn, tmp_path, *small, "--hands", "333")
 
 
-def test_a_minute_of_learning_is_better_than_what_it_began_with(learn, tmp_path):
-    """Surely better than the expert without its search, on boards of another seed."""
-    options = ["--games", "cincinnati_v0", "--first", "12000", "--rounds", "1"]
-    options += ["--call-rounds", "0"]
-    run(learn, tmp_path, *options)
+def test_a_short_run_is_better_than_what_it_began_with(learn, tmp_path):
+    """Than the expert without its search, surely, on boards of another seed."""
+    options = ["--games", "cincinnati_v0", "--first", "20000", "--rounds", "1"]
+    run(learn, tmp_path, *options, "--call-rounds", "0")
 
     def before(rules, *, goal="points"):
         return agents.make("expert", rules, wanted=(0,) * 13, goal="points")
 
     def after(rules, *, goal="points"):
-        return NetAgent(
-            rules, weights=tmp_path / "net-cincinnati_v0.safetensors", goal="points", margin=0.3
-        )
+        return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.safetensors", goal="points")
 
     result = match.play("cincinnati_v0", after, before, boards=4000, seed=11)
     assert result.points_per_hand.low > 0
+
+
+def test_what_a_step_is_worth_is_told(learn, tmp_path, monkeypatch, capsys):
+    """A line of the curve for each step, with intervals over the agents that judge."""
+    monkeypatch.setattr(learn, "JUDGED", {"rule": 4})
+    run(learn, tmp_path, "--games", "six_card_v0", "--rounds", "1", "--judge")
+    lines = (tmp_path / "six_card_v0-seed0.jsonl").read_text().splitlines()
+    found = [json.loads(line) for line in lines]
+    assert [line["kind"] for line in found] == ["first", "calls", "polish"]
+    assert all(line["over rule"]["low"] <= line["over rule"]["high"] for line in found)
+    assert "six_card_v0 step 3 of 3: polish, " in capsys.readouterr().out

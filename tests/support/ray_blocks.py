@@ -37,15 +37,20 @@ def ends(times, block):
     return block
 
 
-def logged(file, block):
-    """Enters in a file, before a block and after it, on which node it is; a block takes a while."""
+def logged(shared, block):
+    """Enters in a file, before a block and after it, on which node it is.
+
+    A block on the doomed node never ends; the others wait until one has begun there.
+    """
     import ray
 
+    file, doomed = Path(shared[0]), shared[1]
     node = ray.get_runtime_context().get_node_id()
     for what in ("begun", "done"):
-        with open(file, "a") as log:
+        with file.open("a") as log:
             log.write(f"{what} {block} {node}\n")
-        time.sleep(0.3 if what == "begun" else 0)
+        while what == "begun" and (node == doomed or doomed not in file.read_text()):
+            time.sleep(0.1)
     return block
 
 
