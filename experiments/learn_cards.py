@@ -274,7 +274,7 @@ class Learner:
                 examples,
                 rng,
                 epochs=epochs,
-                rate=rate,
+                learning_rate=rate,
                 report=lambda done: progress(int(done * total), total, int(done * total)),
             )
         return net_weights(self.rules, fitted, calls_of(weights), {})

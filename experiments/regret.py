@@ -32,13 +32,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from compared import around, rules_hash, with_weights
 
 import bideuchre_env
 from bideuchre_env import records_io, solver
 from bideuchre_env._columns import columns
 from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.loading import files_kept, in_one_line
+from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
@@ -46,9 +47,9 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.blocks import AT_ONCE, BLOCKS_OF, at_once_for
-from bideuchre_env.evaluation.boards import first_illegal
+from bideuchre_env.evaluation.deciding import answer_of, checked
 from bideuchre_env.evaluation.seeding import check_seed, first_seed, seat_agent
 from bideuchre_env.evaluation.statistics.intervals import Interval, Moments
 from bideuchre_env.rules import actions
@@ -71,8 +72,11 @@ class Args(ScriptArgs):
         metadata={"help": "the games: variants, or .toml files of rules"},
     )
     agents: tuple[str, ...] = field(
-        default=("random", "cautious", "rule", "expert"),
-        metadata={"help": "the agents; the others are compared with the first"},
+        default=("random", "cautious", "rule", "expert", "ppo", "net"),
+        metadata={
+            "help": "the agents; the others are compared with the first, those without weights "
+            "for a game are left out"
+        },
     )
     calls: tuple[str, ...] = field(
         default=("expert",), metadata={"help": "who bids and exchanges, for all of them alike"}
@@ -140,7 +144,7 @@ class Table:
     """
 
     def __init__(self, rules: Rules, first: int, n: int, seed: int) -> None:
-        self.rules, self.tables = rules, compile_tables(rules)
+        self.rules, self.tables, self.first = rules, compile_tables(rules), first
         self.layout = layout_of(rules)
         self.states = new_states(n)
         seed_rows(self.states, *split_seed(first_seed(seed) + first))
@@ -171,22 +175,12 @@ class Table:
         n = len(slots)
         observations, masks = self._observations[:n], self._masks[:n]
         encode_rows(self.states, self.tables, self.layout.offsets, slots, observations, masks)
-        try:
-            choices = np.asarray(agent.act_rows(observations, masks))
-        except BidEuchreError:
-            raise
-        except Exception as error:  # anybody's agent may play
-            raise AgentError(f"agent {agent.name!r}: {in_one_line(error)}") from error
-        if choices.shape != slots.shape or choices.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"agent {agent.name!r}: act_rows returned {choices.dtype} {choices.shape}, not "
-                f"whole numbers of shape {slots.shape}"
-            )
-        choices = np.ascontiguousarray(choices, np.int64)
-        at = first_illegal(self.states, self.tables, slots, choices)
-        if at >= 0:
-            raise IllegalActionError(f"agent {agent.name!r}: chose {choices[at]}, not legal there")
+        answer = answer_of(agent, observations, masks)
+        choices = checked(agent, answer, self.rules, self.states, self.tables, slots, self._place)
         apply_rows(self.states, self.tables, slots, choices)
+
+    def _place(self, slot: int) -> str:
+        return f"hand {self.first + slot}"
 
     def losses(self, threads: int) -> Losses:
         """What each card of the hands lost, by the solver."""
@@ -224,7 +218,7 @@ def losses_of(
     words = [game.name, agent, f"called_by_{calls}" if calls else "own_calls"]
     words += [f"{args.hands}hands", f"seed{args.seed}"]
     path, title = args.out / f"{records_io.file_stem(*words)}.json", f"{game.name}: {agent}"
-    about = [game.name, agent, calls, args.hands, args.seed]
+    about = [game.name, agent, calls, args.hands, args.seed, rules_hash(game.rules)]
     if path.exists():
         return kept_losses(path, about, game.rules.tricks)
     if args.kept:
@@ -311,15 +305,6 @@ def table(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def around(given: dict[str, float | None] | None, sign: str = "") -> str:
-    """A mean and half its interval."""
-    if given is None or given["mean"] is None:
-        return ""
-    if given["low"] is None or given["high"] is None:
-        return f"{given['mean']:{sign}.3f}"
-    return f"{given['mean']:{sign}.3f} ± {(given['high'] - given['low']) / 2:.3f}"
-
-
 def told(rows: list[dict[str, Any]]) -> str:
     """Which hands these are."""
     row = rows[0]
@@ -333,8 +318,8 @@ def told(rows: list[dict[str, Any]]) -> str:
 # --- the script -----------------------------------------------------------------------------------
 
 
-def check(args: Args) -> None:
-    """Raise `OptionError` for what cannot be measured, before anything is played."""
+def check(args: Args) -> dict[str, list[str]]:
+    """Who plays each game, by its name; `OptionError` before anything is played."""
     if args.hands < 2:
         raise OptionError(f"--hands {args.hands}: 2 or more, for an interval")
     check_seed(args.seed, args.hands)
@@ -344,9 +329,11 @@ def check(args: Args) -> None:
     games = [bideuchre_env.make(variant) for variant in args.variants]
     if len({game.name for game in games}) < len(games):
         raise OptionError(f"--variants {' '.join(args.variants)}: each needs a name of its own")
+    players = {game.name: with_weights(args.agents, game) for game in games}
     for game in games:
-        for agent in (*args.agents, *(() if args.own_calls else args.calls)):
+        for agent in (*players[game.name], *(() if args.own_calls else args.calls)):
             bideuchre_env.agents.make(agent, game.rules, seed=0)
+    return players
 
 
 def groups(args: Args) -> Iterator[tuple[bideuchre_env.Variant, str | None]]:
@@ -358,7 +345,7 @@ def groups(args: Args) -> Iterator[tuple[bideuchre_env.Variant, str | None]]:
 
 def main(args: Args) -> int:
     """Measure what is not there yet, and print the figures; 130 if interrupted."""
-    check(args)
+    players = check(args)
     if not args.kept:
         args.out.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
@@ -366,7 +353,7 @@ def main(args: Args) -> int:
     for game, calls in groups(args):
         own: dict[str, Losses] = {}
         try:
-            for agent in args.agents:
+            for agent in players[game.name]:
                 found = losses_of(args, game, agent, calls)
                 own |= {agent: found} if found else {}
         except KeyboardInterrupt:

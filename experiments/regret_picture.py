@@ -54,11 +54,12 @@ def load(path: Path) -> list[Row]:
         for row in rows:
             if not all(isinstance(row[name], str) for name in ("variant", "agent")):
                 raise ValueError("a name is no text")
-            bars(row)
             total = row["lost"]["total"]
             sum(total[name] for name in ("mean", "low", "high"))
             sum(each["mean"] for each in row["by_trick"]["total"])
-            f"{row['hands']:,}"
+            if row["hands"] < 1:
+                raise ValueError(f"{row['agent']} has no hand that was played")
+            bars(row)
         if not rows:
             raise ValueError("it is empty")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -13,8 +13,7 @@ One side's partners are both paid their side's points. Forced moves are left out
   what came before it is not learned from.
 
 With `--workers N` so many processes play while this one learns: by weights that are always one
-update old, so that results follow from the settings as before. `--ray-address` puts them on a
-cluster.
+update old, so that results follow from the settings as before. `--ray` puts them on a cluster.
 
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
@@ -25,14 +24,14 @@ one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,26 +39,35 @@ from bideuchre_env.cli.program import USAGE, complain
 
 try:
     import torch
-    from ppo.shown import Shown
-except ImportError:
-    complain('training needs torch: pip install "bideuchre_env[train]"', "train_ppo.py")
+    from ppo.shown import CURVE, Shown
+except ImportError as error:
+    missing = error.name or "torch"
+    complain(f'training needs {missing}: pip install "bideuchre_env[train]"', "train_ppo.py")
     sys.exit(USAGE)
 
 from ppo.hands import Batch, Terms
-from ppo.kept import CHECKPOINT, named, nets_in, read_checkpoint, weights_of, write_checkpoint
+from ppo.kept import (
+    CHECKPOINT,
+    PLAYED_BY,
+    game_of,
+    named,
+    nets_in,
+    read_checkpoint,
+    weights_of,
+    write_checkpoint,
+)
 from ppo.learner import Learner, Step
 from ppo.measured import Strength, measure
 from ppo.processes import pool_of
+from ppo.settings import FREE, checked, command
 from ppo.spread import Blocks, Nets
 
-import bideuchre_env
 from bideuchre_env._files import only_run_in
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, dashed, run
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.pairs import Pool
 from bideuchre_env.learning.weights import write_weights
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.interrupts import ctrl_c
 
 SCALE = 5.0  # points that are 1 to the nets
@@ -67,26 +75,6 @@ MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # of boards: as it goes, and
 POOL = 10  # past selves that are kept, taken at even distances over the run
 KEPT_SECONDS = 120  # between checkpoints
 NUMBERS = ("batch", "decisions", "hands", "seconds", "processor", "taken", "measured")
-INFINITE = float("inf")
-BOUNDS: tuple[tuple[str, float, float], ...] = (
-    *((name, 0, 2**32 - 1) for name in ("seed",)),
-    *((name, 1e-6, INFINITE) for name in ("millions", "measure", "rate", "clip", "warm", "cool")),
-    *((name, 1, 2**16) for name in ("hands", "minibatch", "hidden", "hidden_auction", "threads")),
-    *((name, 0, INFINITE) for name in ("entropy", "critic", "pull")),
-    *((name, 0, 1024) for name in ("workers",)),
-    *((name, 0, 1) for name in ("decay", "past", "forced", "alone")),
-    *((name, 2, 10**7) for name in ("boards", "final_boards")),
-)
-FREE = (
-    "out",
-    "millions",
-    "measure",
-    "boards",
-    "final_boards",
-    "opponents",
-    "threads",
-    "ray_address",
-)
 
 
 def option(default: Any, sense: str) -> Any:
@@ -109,16 +97,20 @@ class Args(ScriptArgs):
     hidden: int = option(128, "units of either hidden layer of the cards' net")
     hidden_auction: int = option(64, "the same of the auction's")
     rate: float = option(0.001, "learning rate at first; it falls to nothing")
-    clip: float = option(0.1, "how far PPO lets the odds of a choice go in one step")
+    clip: float = option(0.1, "how far from 1 PPO lets the ratio of probabilities go")
     entropy: float = option(0.01, "worth of entropy at first; it falls to a tenth")
     critic: float = option(0.5, "weight of the critic's error")
-    decay: float = option(0.9, "lambda of the returns")
-    pull: float = option(0.0, "towards a slower copy of the cards' net (MMD); 0 has none")
+    lambda_: float = option(0.9, "of the returns: 0 trusts the critic, 1 what came of the hand")
+    pull: float = option(
+        0.0, "worth of the KL divergence from a slow copy of the cards' net; 0: none"
+    )
     past: float = option(0.0, "share of hands in which one side is a past self")
-    forced: float = option(0.08, "share of calls that are forced, any way")
+    forced: float = option(
+        0.08, "share of calls drawn anew, at random or nearly, so that rare ones are seen"
+    )
     alone: float = option(0.3, "share of the hands that suit it best in which a bid alone is tried")
-    warm: float = option(0.3, "temperature of calls at first, in points")
-    cool: float = option(0.1, "temperature of calls at last")
+    temperature: float = option(0.3, "of the softmax that calls are drawn by, at first, in points")
+    last_temperature: float = option(0.1, "the same at last")
     measure: float = option(10.0, "millions of decisions between measurements")
     boards: int = option(1000, "boards of a measurement, against each opponent")
     final_boards: int = option(10_000, "boards of the last one, of another seed")
@@ -127,6 +119,7 @@ class Args(ScriptArgs):
     cuda: bool = option(False, "learn on the graphics processor, and play there without --workers")
     all_hands: bool = option(False, "a critic of its own for the cards, which sees all hands")
     workers: int = option(0, "processes that play while this one learns, by weights one update old")
+    ray: bool = option(False, "play as --workers do, but on Ray: the cluster here, or one begun")
     ray_address: str | None = option(None, "play as --workers do, but on this cluster of Ray")
 
 
@@ -145,7 +138,8 @@ class Run:
     """
 
     def __init__(self, args: Args, pool: Pool | None = None) -> None:
-        self.args, self.rules = args, checked(args)
+        game = checked(args)
+        self.args, self.rules, self.name = args, game.rules, game.name
         device = "cuda" if args.cuda else "cpu"
         blocks = max(1, args.workers)
         self.blocks = Blocks(self.rules, args.hands, blocks, device, pool, args.all_hands)
@@ -157,7 +151,8 @@ class Run:
         self.batch, self.decisions, self.hands, self.seconds = 0, 0, 0, 0.0
         self.processor = 0.0
         self.pool: list[Nets] = []
-        self.taken = self.measured = 0
+        self.taken = 0  # past selves, in all
+        self.measured = 0  # decisions at the last measurement
         self.asked: Asked | None = None  # which workers play
         self.coming: Future[Batch] | None = None
         self.thread = ThreadPoolExecutor(1)  # waits for them
@@ -178,12 +173,17 @@ class Run:
         """A number on its way from the first to the last over the run."""
         return first + (last - first) * self.progress
 
+    def due(self) -> bool:
+        """Whether a measurement is due: a multiple of `--measure` lies behind since the last."""
+        every = 1e6 * self.args.measure
+        return int(self.decisions / every) > int(self.measured / every)
+
     def ask(self, number: int) -> Asked:
         """How the batch of this number is to be played, by the nets as they are."""
         args = self.args
+        temperature = self.fade(args.temperature, args.last_temperature)
         terms = Terms(
-            number, args.seed, self.fade(args.warm, args.cool), args.forced, args.alone,
-            args.decay, SCALE, args.past,
+            number, args.seed, temperature, args.forced, args.alone, args.lambda_, SCALE, args.past
         )  # fmt: skip
         past = self.pool[number % len(self.pool)] if args.past and self.pool else None
         return Asked(terms, self.learner.acting(), past)
@@ -242,31 +242,34 @@ class Run:
         if self.asked:
             told["asked"] = asdict(self.asked.terms) | {"past nets": self.asked.past is not None}
         settings = {name: str(value) for name, value in asdict(self.args).items()}
-        write_checkpoint(self.args.out, self.tensors(), told | {"settings": settings})
+        told |= {"settings": settings, "game": game_of(self.rules)}
+        write_checkpoint(self.args.out, self.tensors(), told)
         made = {
-            "variant": self.args.variant,
+            "variant": self.name,
             "seed": str(self.args.seed),
+            "steps": str(self.decisions),
             "decisions": str(self.decisions),
             "hands": str(self.hands),
-            "command": command(self.args),
+            "command": command(self.args, self.name),
         }
         found = weights_of(self.rules, self.learner.nets, made)
-        write_weights(self.args.out / "weights.safetensors", found.arrays, found.metadata)
+        write_weights(self.args.out / PLAYED_BY, found.arrays, found.metadata)
 
     def _resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
         found = read_checkpoint(self.args.out)
         if found is None:
+            for name in (CURVE, PLAYED_BY):
+                if (self.args.out / name).exists():
+                    raise OptionError(
+                        f"{self.args.out / name} is of a run without a checkpoint: move it away, "
+                        "or take another --out"
+                    )
             return
         tensors, told = found
-        settings = {name: str(value) for name, value in asdict(self.args).items()}
         try:
-            for name, value in told.pop("settings").items():
-                if name not in FREE and settings[name] != value:
-                    raise OptionError(
-                        f"--{name.replace('_', '-')} {settings[name]}: the run in {self.args.out} "
-                        f"has {value}; go on with that, or take another --out"
-                    )
+            self._check_same(told.pop("game"), told.pop("settings"))
+            numbers = {name: told[name] + 0 for name in NUMBERS}
             self.learner.load(tensors)
             for i in range(told.pop("pool")):
                 self.pool.append(nets_in(tensors, f"past.{i}", self.learner.nets))
@@ -274,40 +277,27 @@ class Run:
                 past = asked.pop("past nets") and nets_in(tensors, "asked past", self.learner.nets)
                 nets = nets_in(tensors, "asked", self.learner.nets)
                 self.asked = Asked(Terms(**asked), nets, past or None)
-        except (KeyError, TypeError, RuntimeError):  # RuntimeError: of another shape
+        except (AttributeError, KeyError, TypeError, RuntimeError):  # the last: of another shape
             raise WeightsError(f"{self.args.out / CHECKPOINT} is none of this trainer") from None
-        for name in NUMBERS:
-            setattr(self, name, told[name])
+        for name, number in numbers.items():
+            setattr(self, name, number)
 
-
-def checked(args: Args) -> Rules:
-    """The rules of the game; `OptionError` for settings that cannot be, before anything is made."""
-    for name, least, most in BOUNDS:
-        value = getattr(args, name)
-        if not least <= value <= most:
-            wanted = f"{least} or more" if most == INFINITE else f"{least} to {most}"
-            raise OptionError(f"--{name.replace('_', '-')} {value}: {wanted}")
-    rules = bideuchre_env.make(args.variant).rules
-    for opponent in args.opponents:
-        bideuchre_env.agents.make(opponent, rules, seed=0)
-    if args.hands % max(1, args.workers):
-        raise OptionError(f"--workers {args.workers}: a number that divides --hands {args.hands}")
-    if args.ray_address and not args.workers:
-        raise OptionError("--ray-address: how many play there at a time is --workers, 1 or more")
-    if args.cuda and not torch.cuda.is_available():
-        raise OptionError("--cuda: torch finds no graphics processor that it can use")
-    return rules
-
-
-def command(args: Args) -> str:
-    """The command line of these settings, without what does not change the weights."""
-    words = ["experiments/train_ppo.py"]
-    for each in fields(args):
-        value = getattr(args, each.name)
-        if value != each.default and each.name not in set(FREE) - {"millions"}:
-            name = "--" + each.name.replace("_", "-")
-            words += [name] if value is True else [name, str(value)]
-    return " ".join(words)
+    def _check_same(self, game: dict[str, str], settings: dict[str, str]) -> None:
+        """Raise `OptionError` for a checkpoint of another game or of other settings."""
+        own = game_of(self.rules)
+        for name, value in game.items():
+            if own[name] != value:
+                what = "other rules" if name == "rules" else f"{name} {value}, not {own[name]}"
+                raise OptionError(
+                    f"the run in {self.args.out} was begun with {what}: take another --out"
+                )
+        asked = {name: str(value) for name, value in asdict(self.args).items()}
+        for name, value in settings.items():
+            if name not in FREE and asked[name] != value:
+                raise OptionError(
+                    f"{dashed(name)} {asked[name]}: the run in {self.args.out} "
+                    f"has {value}; go on with that, or take another --out"
+                )
 
 
 def train(args: Args) -> int:
@@ -315,18 +305,19 @@ def train(args: Args) -> int:
     torch.set_num_threads(args.threads)
     checked(args)
     with (
-        pool_of(args.workers, args.ray_address) as pool,
+        pool_of(args.workers, args.ray, args.ray_address) as pool,
         Run(args, pool) as training,
         ctrl_c() as pressed,
         Shown(args.out, training.batch, args.opponents) as shown,
     ):
         kept = time.monotonic()
         while not pressed.is_set():
-            due = int(training.decisions / (1e6 * args.measure))
-            if due > training.measured:
+            if training.due():
+                training.keep()  # no curve without its checkpoint
+                kept = time.monotonic()
                 if not compare(training, shown, args.boards, MEASURED_SEED, pressed.is_set):
                     break
-                training.measured = due
+                training.measured = training.decisions
             if training.progress == 1:
                 training.keep()
                 compare(training, shown, args.final_boards, FINAL_SEED, pressed.is_set)

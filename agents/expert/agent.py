@@ -35,6 +35,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
 WANTED = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: deals to sample; 0 where the rules decide alone."""
+NO_SEARCH = (0,) * len(WANTED)
 MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
 STANDARD_ERRORS = 0.5

@@ -17,6 +17,7 @@ import numpy as np
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import (
+    NO_SEARCH,
     WANTED,
     ExpertAgent,
     ExpertWorkspace,
@@ -26,9 +27,9 @@ from bideuchre_env.agents.expert.call_network import NETWORK, new_network
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.learned.shipped import (
     arrays_of,
+    fitting_weights,
     network_of,
     shapes_of,
-    shipped_weights,
 )
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.agent import legal_choice, rule_card
@@ -45,7 +46,7 @@ from bideuchre_env.learning.network import (
     network_workspace,
 )
 from bideuchre_env.learning.view import read_view
-from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
+from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
@@ -55,7 +56,6 @@ MARGIN = 0.1
 """Points by which a card must be better than the rule player's."""
 VETO = 0.4
 """Points by which the network may find a card worse that the search of the last tricks asks for."""
-NO_SEARCH = (0,) * len(WANTED)
 
 
 class NetWorkspace(NamedTuple):
@@ -131,19 +131,10 @@ class NetAgent(RowAgent):
 
 def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
     """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
-    if weights is None:
-        found = shipped_weights(KIND, rules, VERSION)
-    elif isinstance(weights, Weights):
-        found = weights
-    elif isinstance(weights, str | Path):
-        found = read_weights(weights)
-    else:
-        raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
     features = features_of(rules, "cards")
     shapes = dict(shapes_of("cards", features.size, features.outputs))
     shapes |= {f"calls.{name}": form.shape for name, form in _CALLS.items()}
-    check_weights(found, made_for(KIND, rules, VERSION), shapes)
-    return found
+    return fitting_weights(KIND, rules, weights, shapes)
 
 
 _CALLS: dict[str, Array] = {

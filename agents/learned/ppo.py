@@ -10,15 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.learned.shipped import network_of, shapes_of, shipped_weights
+from bideuchre_env.agents.learned.shipped import fitting_weights, network_of, shapes_of
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import active_inputs, output_of
-from bideuchre_env.learning.features import PARTS, VERSION, features_of
+from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import NetworkWorkspace, add_up, another, network_workspace
-from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
+from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
@@ -77,20 +75,11 @@ class PpoAgent(RowAgent):
 
 def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
     """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
-    if weights is None:
-        found = shipped_weights(KIND, rules, VERSION)
-    elif isinstance(weights, Weights):
-        found = weights
-    elif isinstance(weights, str | Path):
-        found = read_weights(weights)
-    else:
-        raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
     shapes: dict[str, tuple[int | str, ...]] = {}
     for part in PARTS:
         features = features_of(rules, part)
         shapes |= shapes_of(part, features.size, features.outputs)
-    check_weights(found, made_for(KIND, rules, VERSION), shapes)
-    return found
+    return fitting_weights(KIND, rules, weights, shapes)
 
 
 @entry_kernel

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bideuchre_env._checks import shown
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.network import Network
-from bideuchre_env.learning.weights import Weights, made_for, read_weights
+from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
@@ -19,15 +22,34 @@ if TYPE_CHECKING:
 DATA = "bideuchre_env.agents.data"
 
 
+def fitting_weights(
+    kind: str,
+    rules: Rules,
+    weights: str | Path | Weights | None,
+    shapes: Mapping[str, tuple[int | str, ...]],
+) -> Weights:
+    """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
+    if weights is None:
+        found = shipped_weights(kind, rules)
+    elif isinstance(weights, Weights):
+        found = weights
+    elif isinstance(weights, str | Path):
+        found = read_weights(weights)
+    else:
+        raise OptionError(f"weights={shown(weights)}: a file, or None for the package's own")
+    check_weights(found, made_for(kind, rules, VERSION), shapes)
+    return found
+
+
 @lru_cache(maxsize=64)
-def shipped_weights(kind: str, rules: Rules, version: int) -> Weights:
+def shipped_weights(kind: str, rules: Rules) -> Weights:
     """The package's own weights of a kind of agent for these rules.
 
     A game that is no variant takes those of the variant it shares deck and bids with. Raises
     `OptionError` where there are none.
     """
     for name, variant in RULES.items():
-        if made_for(kind, variant, version) == made_for(kind, rules, version):
+        if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):
             found = file_of(kind, name)
             if found.is_file():
                 return read_weights(found)
@@ -64,5 +86,6 @@ def arrays_of(network: Network, part: str) -> dict[str, object]:
 def shapes_of(part: str, inputs: int, outputs: int) -> Mapping[str, tuple[int | str, ...]]:
     """The shapes of those arrays; a word stands for any length."""
     one, two = f"{part} one", f"{part} two"
-    shapes = (inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)
+    shapes: list[tuple[int | str, ...]]
+    shapes = [(inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)]
     return {f"{part}.{name}": s for name, s in zip(Network._fields, shapes, strict=True)}

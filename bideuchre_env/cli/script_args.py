@@ -20,6 +20,11 @@ from bideuchre_env.rules.variants import RULES
 Args = TypeVar("Args", bound="ScriptArgs")
 
 
+def dashed(name: str) -> str:
+    """The option of the field of this name; `lambda_` is `--lambda`."""
+    return "--" + name.rstrip("_").replace("_", "-")
+
+
 class ScriptArgs:
     """The base of a script's `Args`, a dataclass."""
 
@@ -33,7 +38,7 @@ class ScriptArgs:
         doc, types = sys.modules[cls.__module__].__doc__, get_type_hints(cls)
         parser = argparse.ArgumentParser(**script_help(doc, *cls._names()))
         for option in fields(cls):  # type: ignore[arg-type]
-            name, default = "--" + option.name.replace("_", "-"), option.default
+            name, default = dashed(option.name), option.default
             several, sense = isinstance(default, tuple), str(option.metadata["help"])
             if default is False:
                 parser.add_argument(name, action="store_true", help=sense)
@@ -47,7 +52,9 @@ class ScriptArgs:
                 how = {"nargs": "+", "metavar": "NAME"}
             if get_origin(one) is tuple:
                 how, one = {"nargs": 2, "metavar": ("LOW", "HIGH")}, get_args(one)[0]
-            parser.add_argument(name, type=one, default=default, help=sense, **how)
+            parser.add_argument(
+                name, dest=option.name, type=one, default=default, help=sense, **how
+            )
         parsed = vars(parser.parse_args(arguments))
         return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in parsed.items()})
 

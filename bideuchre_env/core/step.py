@@ -86,6 +86,14 @@ def allows(t: Row, phase: int, bits: int, action: int) -> bool:
 
 
 @inline_kernel
+def only_one(t: Row, phase: int, bits: int) -> bool:
+    """Whether the legal bits of a phase leave one action; a bid may be one for each strain."""
+    if bits == 0 or bits & (bits - 1):
+        return False
+    return phase != AUCTION or bits == 1 or t.strains_per_bid == 1
+
+
+@inline_kernel
 def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
     """A uniform legal action of a phase by its legal bits, of which one is set, from 64 bits.
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
 from bideuchre_env.evaluation.boards import (
     BOARD,
     TALLY,
@@ -26,12 +22,12 @@ from bideuchre_env.evaluation.boards import (
     close_tables,
     ended_hands,
     finished_pairs,
-    first_illegal,
     open_boards,
     settle_pairs,
     tally_hands,
     to_act,
 )
+from bideuchre_env.evaluation.deciding import answer_of, checked
 from bideuchre_env.evaluation.recorder import Recorder
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
@@ -147,39 +143,16 @@ class LockstepRunner:
         observations, masks = self._observations[:n], self._masks[:n]
         encode_rows(self.states, self.tables, self.offsets, slots, observations, masks)
         began = time.process_time()  # other work on the machine does not count
-        try:
-            answer = self.agents[agent].act_rows(observations, masks)
-        except BidEuchreError:
-            raise
-        except (Exception, SystemExit) as error:  # anybody's agent may play, maybe elsewhere
-            name = self.agents[agent].name
-            raise AgentError(f"agent {name!r}: {in_one_line(error)}") from error
+        answer = answer_of(self.agents[agent], observations, masks)
         self.think_seconds[agent] += time.process_time() - began
         self.decisions[agent] += n
-        choices = self._checked(agent, slots, answer)
+        choices = checked(
+            self.agents[agent], answer, self.rules, self.states, self.tables, slots, self._place
+        )
         apply_rows(self.states, self.tables, slots, choices)
 
-    def _checked(self, agent: int, slots: Array, answer: Any) -> Array:
-        """The choices as int64 (n,); `IllegalActionError` if one is not legal where it was made."""
-        choices = np.asarray(answer)
-        name = self.agents[agent].name
-        if choices.shape != slots.shape or choices.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"agent {name!r}: act_rows returned {choices.dtype} {choices.shape}, not whole "
-                f"numbers of shape {slots.shape}"
-            )
-        choices = np.ascontiguousarray(choices, np.int64)
-        at = first_illegal(self.states, self.tables, slots, choices)
-        if at >= 0:
-            row, names = self.states[slots[at]], actions.of(self.rules).names
-            choice = int(choices[at])
-            shown = repr(names[choice]) if 0 <= choice < len(names) else "no action"
-            raise IllegalActionError(
-                f"agent {name!r}, row {at} (board {self.board_of[slots[at] // 2]}, table "
-                f"{slots[at] % 2 + 1}, seat {row['turn']}): chose {choice} ({shown}); legal: "
-                + ", ".join(map(repr, legal_names(row, self.rules)))
-            )
-        return choices
+    def _place(self, slot: int) -> str:
+        return f"board {self.board_of[slot // 2]}, table {slot % 2 + 1}"
 
     def _settle(self, count: int) -> None:
         """Count the hands that have ended, deal the next ones, close and open boards."""

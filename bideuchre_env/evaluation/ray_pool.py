@@ -16,6 +16,7 @@ import signal
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -38,6 +39,9 @@ TRIES = 5
 """How often a block is computed again after its worker or node has died."""
 POLL_SECONDS = 0.1
 CONNECT_SECONDS = 5.0
+EMPTY_SECONDS = 30.0
+"""How long a cluster may have no processor: one that loses its last node may get another."""
+NO_PROCESSOR = "the cluster of Ray has no processor: CPU=0 on every node, or no node left"
 STORE_BYTES = 512 << 20  # what Ray started here keeps of results; its own choice is a third of all
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 _ADDRESS = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
@@ -119,13 +123,19 @@ class RayPool:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
         if self._open and self._begun:
             with suppress(Exception):  # it may have ended by itself
-                self._ray.shutdown(wait_for_processes=True)
+                self._shut_down()
             _let_print(self._ray, True)
         self._open = False
         for name in self._auth:
             os.environ.pop(name, None)
         before_quitting.discard(self._clear)
         self._clear()
+
+    def _shut_down(self) -> None:
+        try:
+            self._ray.shutdown(wait_for_processes=True)
+        except TypeError:  # an older Ray, without that option
+            self._ray.shutdown()
 
     def _clear(self) -> None:
         if self._folder:
@@ -176,13 +186,18 @@ class RayPool:
             raise OptionError(f"ray address {typed(address)}: {_said(error)}") from None
 
     def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
+        last = time.monotonic()  # when there was a processor
         try:
             while flight.waiting and not stopped():
                 for number, result in flight.landed():
                     yield number, result
                     if stopped():
                         return
-                flight.fill(self.workers)
+                workers, now = self.workers, time.monotonic()
+                last = now if workers else last
+                if now - last > EMPTY_SECONDS:
+                    raise WorkerError(NO_PROCESSOR)
+                flight.fill(workers)
         finally:
             flight.give_up()
 
@@ -221,7 +236,7 @@ class _Flight:
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
         self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
-        self._common = ray.put(packed((function, shared))), Sender.here()
+        self._common = ray.put(packed((function, shared))), Sender.here(function)
         self.waiting: dict[Any, int] = {}
 
     def fill(self, workers: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
@@ -21,21 +23,29 @@ class Sender(NamedTuple):
 
     folder: str
     sources: str
+    module: str
+    module_sources: str
 
     @classmethod
-    def here(cls) -> Sender:
-        """Of this process."""
-        return cls(os.getcwd(), sources())
+    def here(cls, function: Callable[..., Any]) -> Sender:
+        """Of this process, and of the function that it sends."""
+        module = function.__module__
+        return cls(os.getcwd(), sources(), module, module_sources(module))
 
     def prepare(self) -> None:
-        """Work in the same folder, if it is there; `WorkerError` for other sources of the package.
+        """Work in the same folder, if it is there; `WorkerError` for other sources.
 
         Files that agents are named by are found from there.
         """
+        host = socket.gethostname()
         if self.sources != sources():
             raise WorkerError(
-                f"{socket.gethostname()} has other sources of bideuchre_env: "
-                "install the same on every node"
+                f"{host} has other sources of bideuchre_env: install the same on every node"
+            )
+        if self.module_sources != module_sources(self.module):
+            raise WorkerError(
+                f"{host} has no module {self.module!r}, or other sources of it: "
+                "scripts lie at the same path on every node, all alike"
             )
         with suppress(OSError):
             os.chdir(self.folder)
@@ -51,6 +61,29 @@ def sources() -> str:
         for path in folder.rglob("*.*"):
             if path.suffix in (".py", ".npz", ".safetensors"):
                 files[f"{room}{path.relative_to(folder).as_posix()}"] = path
+    return hash_of(files)
+
+
+@lru_cache(maxsize=8)
+def module_sources(module: str) -> str:
+    """A hash of the package that a module is of, or of the folder it lies in; "" if there is none.
+
+    Of the modules of bideuchre_env it is "", too: they are in `sources`.
+    """
+    top = module.partition(".")[0]
+    if top in ("bideuchre_env", "__main__"):  # nothing of the latter can be sent
+        return ""
+    spec = sys.modules[top].__spec__ if top in sys.modules else find_spec(top)
+    if spec is None:
+        return ""
+    inside = spec.submodule_search_locations
+    folder = Path(inside[0] if inside else spec.origin or "").resolve()
+    paths = folder.rglob("*.py") if inside else folder.parent.glob("*.py")
+    return hash_of({path.relative_to(folder.parent).as_posix(): path for path in paths})
+
+
+def hash_of(files: dict[str, Path]) -> str:
+    """A hash of files and of the names they go by."""
     digest = hashlib.sha256()
     for name, path in sorted(files.items()):
         digest.update(name.encode() + b"\0" + path.read_bytes())

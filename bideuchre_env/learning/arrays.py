@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import shown
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.runtime.jit import Array
 
 
 def check_array(
@@ -33,3 +34,14 @@ def check_array(
         )
     if written and not given.flags.writeable:
         raise OptionError(f"{name}: it is written to, and this one is read-only")
+
+
+def whole_actions(asked: str, answer: Any, n: int) -> Array:
+    """An answer as int64 (n,); `IllegalActionError` unless it is that many whole numbers."""
+    choices = np.asarray(answer)
+    if choices.shape != (n,) or choices.dtype.kind not in "iu":
+        raise IllegalActionError(
+            f"{asked}: whole numbers of shape ({n},) are expected, not {choices.dtype} "
+            f"{choices.shape}"
+        )
+    return np.ascontiguousarray(choices, np.int64)

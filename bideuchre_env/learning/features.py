@@ -116,7 +116,8 @@ class Features:
     """The inputs of one part of a game, `size` of them, and its network's `outputs`.
 
     `str(features)` is a table of the `blocks`; `slices[name]` is where each stands. With
-    `rename=False` every call leaves the suits as they are.
+    `rename=False` `write` and `pack` leave the suits as they are; `network.evaluate` and the agents
+    of the package always rename, so that is for networks of your own.
     """
 
     version = VERSION

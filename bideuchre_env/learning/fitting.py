@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
-from bideuchre_env.learning.network import SLOPE, Network, forward, leaky
-from bideuchre_env.learning.packed_rows import adam_rows, add_first, add_slopes
+from bideuchre_env.learning.network import SLOPE, Network, checked, forward, leaky
+from bideuchre_env.learning.packed_rows import adam_rows, add_first, add_gradients
 from bideuchre_env.runtime.jit import Array
 
 BATCH = 512
-RATE = 2.5e-3
-MOMENTS = np.array([0.9, 0.999], np.float32)  # of Adam: how much of them stays
+LEARNING_RATE = 2.5e-3
+BETAS = np.array([0.9, 0.999], np.float32)  # of Adam: how much of its moments stays
 
 
 class Examples(NamedTuple):
@@ -26,8 +28,8 @@ class Examples(NamedTuple):
     """
 
     inputs: Array  # uint8 (m, B), packed by `Features.pack`
-    of: Array  # int64 (m,)
-    against: Array  # int64 (m,)
+    of: Array  # whole numbers (m,), of any width, as the next
+    against: Array  # (m,)
     targets: Array  # float32 (m,)
 
 
@@ -44,16 +46,18 @@ def fit(
     *,
     epochs: int = 1,
     batch: int = BATCH,
-    rate: float = RATE,
+    learning_rate: float = LEARNING_RATE,
     report: Callable[[float], None] = lambda done: None,
 ) -> Network:
     """The network after so many passes over the examples, in random order; squared errors.
 
-    The step of Adam falls from `rate` to 0 along a cosine. The same generator gives the same
-    weights on one machine with one thread. `report` is told the share done. Raises `OptionError`
-    for what does not fit, `DivergedError` where weights are no longer finite.
+    The step of Adam falls from `learning_rate` to 0 along a cosine. The same generator gives the
+    same weights on one machine with one thread. `report` is told the share done. Raises
+    `OptionError` for what does not fit, `DivergedError` where weights are no longer finite.
     """
+    network = checked(network, features)
     checked_examples(examples, features)
+    check_steps(epochs, batch, learning_rate)
     weights = [part.copy() for part in network]
     first, second = ([np.zeros_like(part) for part in weights] for _ in range(2))
     n = len(examples.targets)
@@ -62,22 +66,25 @@ def fit(
     for _ in range(epochs):
         order = rng.permutation(n)
         for rows in np.array_split(order, batches):
-            slopes = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
+            found = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
             step += 1
-            size = rate * 0.5 * (1 + np.cos(np.pi * step / steps)) / (1 - float(MOMENTS[0]) ** step)
-            scale = 1 - float(MOMENTS[1]) ** step
-            for part, slope, m, v in zip(weights, slopes, first, second, strict=True):
-                a, b, c, d = (each.reshape(-1) for each in (part, slope, m, v))
-                adam_rows(a, b, c, d, MOMENTS, size, scale)
+            size = learning_rate * 0.5 * (1 + np.cos(np.pi * step / steps))
+            size /= 1 - float(BETAS[0]) ** step
+            correction = 1 - float(BETAS[1]) ** step
+            for part, gradient, m, v in zip(weights, found, first, second, strict=True):
+                a, b, c, d = (each.reshape(-1) for each in (part, gradient, m, v))
+                adam_rows(a, b, c, d, BETAS, size, correction)
             if step % 64 == 0:
                 report(step / steps)
     if not all(np.isfinite(part).all() for part in weights):
-        raise DivergedError("the weights of the network are not finite any more: a lower rate?")
+        raise DivergedError(
+            "the weights of the network are not finite any more: a lower learning_rate?"
+        )
     return Network(*weights)
 
 
 def gradients(network: Network, examples: Examples) -> Network:
-    """The slope of half the mean squared error in every weight."""
+    """The gradient of half the mean squared error in every weight."""
     rows = np.arange(len(examples.targets))
     one = np.empty((len(rows), len(network.first_bias)), np.float32)
     active = np.empty(8 * examples.inputs.shape[1], np.int64)
@@ -88,20 +95,20 @@ def gradients(network: Network, examples: Examples) -> Network:
     error = outputs[rows, examples.of] - examples.targets
     error -= np.where(both, outputs[rows, examples.against], np.float32(0))
     error /= np.float32(len(rows))
-    slopes = np.zeros_like(outputs)
-    slopes[rows, examples.of] = error
-    slopes[rows[both], examples.against[both]] -= error[both]
-    slopes_two = (slopes @ network.last.T) * np.where(two > 0, np.float32(1), SLOPE)
-    slopes_one = slopes_two @ network.second.T
+    of_outputs = np.zeros_like(outputs)
+    of_outputs[rows, examples.of] = error
+    of_outputs[rows[both], examples.against[both]] -= error[both]
+    of_two = (of_outputs @ network.last.T) * np.where(two > 0, np.float32(1), SLOPE)
+    of_one = of_two @ network.second.T
     first = np.zeros_like(network.first)
-    add_slopes(examples.inputs, one, slopes_one, first, active)
+    add_gradients(examples.inputs, one, of_one, first, active)
     return Network(
         first,
-        slopes_one.sum(axis=0),
-        one.T @ slopes_two,
-        slopes_two.sum(axis=0),
-        two.T @ slopes,
-        slopes.sum(axis=0),
+        of_one.sum(axis=0),
+        one.T @ of_two,
+        of_two.sum(axis=0),
+        two.T @ of_outputs,
+        of_outputs.sum(axis=0),
     )
 
 
@@ -118,17 +125,35 @@ def errors_of(network: Network, features: Features, examples: Examples) -> Array
 
 def checked_examples(examples: Examples, features: Features) -> None:
     """Raise `OptionError` unless the examples are of these features."""
-    n = len(examples.targets)
+    for name, column in examples._asdict().items():
+        if not isinstance(column, np.ndarray):
+            raise OptionError(f"{name}={shown(column)}: a numpy array")
+    targets = examples.targets
+    if targets.ndim != 1 or targets.dtype != np.float32:
+        raise OptionError(f"targets: float32 (n,) is expected, not {targets.dtype} {targets.shape}")
+    n = len(targets)
     wide = (n, (features.size + 7) // 8)
     if n == 0 or examples.inputs.shape != wide or examples.inputs.dtype != np.uint8:
         raise OptionError(
             f"inputs: packed ones, uint8 {wide}, at least one, are expected, not "
             f"{examples.inputs.dtype} {examples.inputs.shape}"
         )
+    if (examples.inputs[:, -1] & ((1 << (-features.size % 8)) - 1)).any():
+        raise OptionError(f"inputs: bits past the {features.size} inputs are set")
     for name, least in (("of", 0), ("against", -1)):
         column = getattr(examples, name)
         sound = column.shape == (n,) and column.dtype.kind in "iu"
         if not sound or not least <= column.min() <= column.max() < features.outputs:
             raise OptionError(f"{name}: outputs from {least} to {features.outputs - 1}, ({n},)")
-    if not np.isfinite(examples.targets).all():
+    if not np.isfinite(targets).all():
         raise OptionError("targets: some are not finite")
+
+
+def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
+    """Raise `OptionError` for numbers of steps, or a length of them, that make no sense."""
+    for name, number in (("epochs", epochs), ("batch", batch)):
+        if not is_integer(number) or number < 1:
+            raise OptionError(f"{name}={shown(number)}: a whole number from 1 on")
+    number = isinstance(learning_rate, Real) and not isinstance(learning_rate, bool)
+    if not number or not 0 < learning_rate < np.inf:
+        raise OptionError(f"learning_rate={shown(learning_rate)}: a number above 0")

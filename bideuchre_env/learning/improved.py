@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from bideuchre_env._checks import shown
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.arrays import whole_actions
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
 from bideuchre_env.learning.pairs import CARDS, Policy
@@ -25,7 +27,7 @@ class ImprovedPolicy:
     `networks` has one for each part, "auction" and "cards", or for one of them: its outputs are
     what actions are worth in points, up to a number that all of a decision share, as `fit` makes it
     of pairs. `margins` has the points by which another action must be better. Raises `OptionError`
-    for networks that do not fit the rules, or have no margin.
+    for networks that do not fit the rules, and for margins that are missing or no points.
     """
 
     name = "improved"
@@ -41,16 +43,22 @@ class ImprovedPolicy:
             if part not in PARTS or part not in margins:
                 raise OptionError(f"networks and margins: for {' and '.join(PARTS)}, not {part!r}")
             checked(network, features_of(rules, part))
+            margin = margins[part]
+            if type(margin) not in (int, float) or not margin >= 0:
+                raise OptionError(f"margins: {part}={shown(margin)}: points from 0 on")
         self.policy, self.rules = policy, rules
         self.margins = dict(margins)
-        self.networks = {part: n for part, n in networks.items() if n.last.any()}  # have learned
+        self.networks = {  # those that have learned something
+            part: n for part, n in networks.items() if n.last.any() or n.last_bias.any()
+        }
         self._phase = layout_of(rules).slices["phase"]
         if hasattr(policy, "at_once"):
             self.at_once: int = policy.at_once
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        choices = np.array(self.policy.act_rows(observations, action_masks), np.int64)
+        answer = self.policy.act_rows(observations, action_masks)
+        choices = whole_actions("act_rows", answer, len(observations)).copy()
         phases = observations[:, self._phase].argmax(axis=1)
         for part in self.networks:
             rows = np.flatnonzero(np.isin(phases, PHASES[part]))

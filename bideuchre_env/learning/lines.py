@@ -8,8 +8,14 @@ import numpy as np
 
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.core.state import AUCTION
-from bideuchre_env.core.step import apply, is_legal, legal_bits, pick_legal, write_mask
+from bideuchre_env.core.step import (
+    apply,
+    is_legal,
+    legal_bits,
+    only_one,
+    pick_legal,
+    write_mask,
+)
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
 
@@ -29,9 +35,7 @@ class Kept(NamedTuple):
 def play_forced(s: Row, t: Row) -> int:
     """Carry out moves while there is only one; the legal bits then, 0 when the hand is over."""
     bits = legal_bits(s, t)
-    while bits and bits & (bits - 1) == 0:
-        if s.phase == AUCTION and bits > 1 and t.strains_per_bid > 1:
-            break  # one bid, and a choice of strains
+    while only_one(t, s.phase, bits):
         apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
         bits = legal_bits(s, t)
     return bits

@@ -50,34 +50,41 @@ def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Arr
 
 
 @entry_kernel
-def add_slopes(packed: Array, sums: Array, slopes: Array, out: Array, active: Array) -> None:
-    """Add `inputs.T @ slopes` to `out`, float32 (F, H).
+def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, active: Array) -> None:
+    """Add `inputs.T @ gradients` to `out`, float32 (F, H).
 
-    `slopes`, float32 (n, H), come as those in the leaky `sums` and leave as those in plain ones.
+    `gradients`, float32 (n, H), come as those in the leaky `sums` and leave as those in plain ones.
     """
-    width = slopes.shape[1]
+    width = gradients.shape[1]
     for i in range(len(packed)):
         for h in range(width):
             if sums[i, h] < ZERO:
-                slopes[i, h] *= SLOPE
+                gradients[i, h] *= SLOPE
         for k in range(list_ones(packed, i, active)):
             at = active[k]
             for h in range(width):
-                out[at, h] += slopes[i, h]
+                out[at, h] += gradients[i, h]
 
 
 @entry_kernel
 def adam_rows(
-    part: Array, slope: Array, m: Array, v: Array, keep: Array, size: float, scale: float
+    part: Array,
+    gradient: Array,
+    m: Array,
+    v: Array,
+    betas: Array,
+    step_size: float,
+    bias_correction: float,
 ) -> None:
-    """One step of Adam: rewrites `part`, float32 (n,), and both moments of its slopes.
+    """One step of Adam: rewrites `part`, float32 (n,), and both moments of its gradient.
 
-    `keep`, float32 (2,), is how much of the moments stays; `size` and `scale` are of this step.
+    `betas`, float32 (2,), is how much of the moments stays. `step_size` is the learning rate with
+    the bias of the first moment corrected, and the second moment is divided by `bias_correction`.
     """
-    one, two, unit = keep[0], keep[1], np.float32(1.0)
-    length, least = np.float32(size), np.float32(1e-8)
-    whole = np.float32(scale)
+    beta_1, beta_2, one = betas[0], betas[1], np.float32(1.0)
+    size, correction = np.float32(step_size), np.float32(bias_correction)
+    epsilon = np.float32(1e-8)
     for i in range(len(part)):
-        m[i] = one * m[i] + (unit - one) * slope[i]
-        v[i] = two * v[i] + (unit - two) * slope[i] * slope[i]
-        part[i] -= length * m[i] / (np.sqrt(v[i] / whole) + least)
+        m[i] = beta_1 * m[i] + (one - beta_1) * gradient[i]
+        v[i] = beta_2 * v[i] + (one - beta_2) * gradient[i] * gradient[i]
+        part[i] -= size * m[i] / (np.sqrt(v[i] / correction) + epsilon)

@@ -21,6 +21,7 @@ from bideuchre_env.core.rows import deal_rows, encode_rows, seed_rows, start_row
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.learning.arrays import whole_actions
 from bideuchre_env.learning.lines import (
     Kept,
     carry_out,
@@ -240,7 +241,7 @@ class _Maker:
             masks = some.masks.copy()
             masks[index, some.chosen] = 0
             answer = self.propose(some.observations.copy(), masks, some.chosen.copy())
-            some.other[:] = _whole("propose", answer, len(states))
+            some.other[:] = whole_actions("propose", answer, len(states))
             same = np.flatnonzero(some.other == some.chosen)
             if len(same):
                 raise IllegalActionError(f"propose, row {same[0]}: it is the action chosen")
@@ -267,12 +268,12 @@ class _Maker:
         n, choices = len(seats), np.empty(len(seats), np.int64)
         if self.opponent is None:
             answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
-            return _whole("act_rows", answer, n)
+            return whole_actions("act_rows", answer, n)
         for side, player in enumerate((self.policy, self.opponent)):
             rows = np.flatnonzero(seats & 1 == side)
             if len(rows):
                 answer = player.act_rows(self.observations[rows], self.masks[rows])
-                choices[rows] = _whole("act_rows", answer, len(rows))
+                choices[rows] = whole_actions("act_rows", answer, len(rows))
         return choices
 
     def _carry_out(self, asked: str, lines: Array, live: Array, choices: Array) -> None:
@@ -294,17 +295,6 @@ def _side_0_points(states: Array) -> Array:
     """What side 0 made of the hands that are over less what side 1 made, int32 (n,)."""
     points: Array = states["points"][:, 0] - states["points"][:, 1]
     return points
-
-
-def _whole(asked: str, answer: Any, n: int) -> Array:
-    """An answer as int64 (n,); `IllegalActionError` unless it is that many whole numbers."""
-    choices = np.asarray(answer)
-    if choices.shape != (n,) or choices.dtype.kind not in "iu":
-        raise IllegalActionError(
-            f"{asked}: whole numbers of shape ({n},) are expected, not {choices.dtype} "
-            f"{choices.shape}"
-        )
-    return np.ascontiguousarray(choices, np.int64)
 
 
 def _wanted(phases: Any) -> Array:

@@ -2,42 +2,61 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
+from bideuchre_env._checks import shown
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.network import Network, evaluate
-from bideuchre_env.learning.sampling import random_words, sample
+from bideuchre_env.learning.network import Network, checked, evaluate
+from bideuchre_env.learning.sampling import observation_words, sample
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 _EVEN_BITS = 10
 
 
-class Proposals(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Proposals:
     """`propose` of `pairs` by what a network says of each output of a part, "cards" say.
 
-    An action is drawn from the softmax of what is said, in points, over `heat`; a share `even`, to
-    a 1,024th, is drawn alike from all. It keeps nothing, so that blocks of pairs are the same
-    wherever they are made.
+    An action is drawn from the softmax of what is said, in points, over `temperature`; a share
+    `even`, to a 1,024th, is drawn alike from all. What is drawn follows from the seed and the
+    observation, so that the same pairs are made in blocks of any size, wherever they are made.
+    Raises `OptionError` for a network that does not fit, and for numbers that make no sense.
     """
 
     network: Network
     rules: Rules
     part: str
     seed: int
-    heat: float = 0.7
+    temperature: float = 0.7
     even: float = 0.25
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        checked(self.network, features_of(self.rules, self.part))
+        if self.seed is None:
+            raise OptionError("seed=None: a whole number, for draws are made to be made again")
+        split_seed(self.seed)
+        for name, number in (("temperature", self.temperature), ("even", self.even)):
+            if type(number) not in (int, float):
+                raise OptionError(f"{name}={shown(number)}: a number")
+        if not 0 < self.temperature < np.inf:
+            raise OptionError(f"temperature={shown(self.temperature)}: above 0, and finite")
+        if not 0 <= self.even <= 1:
+            raise OptionError(f"even={shown(self.even)}: a share from 0 to 1")
 
     def __call__(self, observations: Array, masks: Array, chosen: Array) -> Array:
         """Other actions, int64 (m,), of the `masks`, which lack the `chosen` ones."""
         features = features_of(self.rules, self.part)
         points, legal, symmetries = evaluate(self.network, features, observations, masks)
         n = len(points)
-        words = random_words(self.seed, 0, n)
+        words = observation_words(self.seed, observations)
         lowest = words & np.uint64((1 << _EVEN_BITS) - 1)  # `sample` goes by the highest 53
         points[lowest < np.uint64(self.even * (1 << _EVEN_BITS))] = 0.0
         found, log_probs = np.empty(n, np.int64), np.empty(n, np.float32)
-        sample(points / np.float32(self.heat), legal, words, found, log_probs)
+        sample(points / np.float32(self.temperature), legal, words, found, log_probs)
         return features.actions(found, symmetries)

@@ -31,6 +31,21 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
     return words
 
 
+def observation_words(seed: int, observations: Array) -> Array:
+    """64 random bits for each row of observations, uint64 (n,), for `sample`.
+
+    `observations` int8 (n, D). A row's word is a function of the seed and of what stands in the
+    row, wherever the row stands.
+    """
+    low, high = split_seed(seed)
+    if seed is None:
+        raise OptionError("seed=None: a whole number, for draws are made to be made again")
+    check_array("observations", observations, np.int8, (-1, -1))
+    words = np.empty(len(observations), np.uint64)
+    hash_rows(low, high, observations, words)
+    return words
+
+
 def sample(
     logits: Array, legal: Array, words: Array | int, choices: Array, log_probs: Array
 ) -> None:
@@ -75,6 +90,19 @@ def fill_words(low: Word, high: Word, step: Word, rows: Array, words: Array) -> 
     start = mix(mix(high + GOLDEN) + low) + step * GOLDEN
     for i in range(len(rows)):
         words[i] = mix(mix(start) + np.uint64(rows[i]) * GOLDEN)
+
+
+@entry_kernel
+def hash_rows(low: Word, high: Word, observations: Array, words: Array) -> None:
+    """Fill `words`, uint64 (n,), each from a seed and its row of observations, int8 (n, D)."""
+    start = mix(mix(high + GOLDEN) + low)
+    for i in range(len(observations)):
+        word = start
+        for j in range(observations.shape[1]):
+            value = np.int64(observations[i, j])
+            if value:
+                word = mix(word + np.uint64(j << 8 | (value & 255)) * GOLDEN)
+        words[i] = word
 
 
 @entry_kernel

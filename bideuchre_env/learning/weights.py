@@ -90,7 +90,8 @@ def write_weights(
 def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
     """The texts that decide whether weights fit: kind of agent, version of features, the game.
 
-    Of the game it is what features and outputs depend on: deck, bids, and when a strain is named.
+    Of the game it is what features and outputs depend on: deck, names and exchanges of the bids,
+    and when a strain is named. What bids pay is not compared.
     """
     bids = (f"{bid.name} ({bid.exchange})" if bid.exchange else bid.name for bid in rules.ladder)
     return {

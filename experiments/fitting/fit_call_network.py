@@ -40,7 +40,13 @@ from call_training import drawn_network, train
 from bideuchre_env._files import Output
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace, weigh_hand
+from bideuchre_env.agents.expert.agent import (
+    NO_SEARCH,
+    WANTED,
+    ExpertAgent,
+    ExpertWorkspace,
+    weigh_hand,
+)
 from bideuchre_env.agents.expert.auction import (
     NOT_WEIGHED,
     best_call,
@@ -148,7 +154,7 @@ def fit_games(args: Args, out: Output) -> int:
 
 def fit_game(name: str, args: Args) -> Array:
     """The network of one game, one `NETWORK` record."""
-    rules, wanted = RULES[name], WANTED if args.search else (0,) * 13
+    rules, wanted = RULES[name], WANTED if args.search else NO_SEARCH
 
     def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
         agent = ExpertAgent(rules, network=network, wanted=wanted, goal="points")

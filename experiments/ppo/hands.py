@@ -15,27 +15,29 @@ import numpy as np
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
-from bideuchre_env.core.state import AUCTION, DEAL, NAMING, new_states
-from bideuchre_env.core.step import apply, legal_bits, pick_legal, write_mask
+from bideuchre_env.core.state import DEAL, NAMING, new_states
+from bideuchre_env.core.step import apply, legal_bits, only_one, pick_legal, write_mask
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
-from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import sample
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
-from ppo.nets import Weights, outputs_of
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from ppo.nets import NEVER, Weights, outputs_of
 from ppo.sparse import WIDTH
 
-PARTS = ("auction", "cards")
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
-WIDE = 1.5  # points: how far behind a forced call may look, half of the time
-BEST = 0.05  # share of hands, those that suit going alone best, in which that is tried more often
-NEVER = -1e9  # a logit of what is not to be drawn
+WIDE = 1.5
+"""Points: the temperature of half of the forced calls, so that those that look much worse are
+seldom drawn, and a call is learned from hands it may be right for. The other half are uniform."""
+BEST = 0.05
+"""Share of the hands that may go alone, those in which that looks best beside all else: a bid alone
+is right in few hands, so only there it is tried more often."""
 PAST, PRESENT = 1, 0
 CRITIC = "critic"
 """The net, beside those of the parts, that values cards with all hands in view."""
@@ -48,7 +50,7 @@ class Decisions(NamedTuple):
     inputs: Array  # int16 (n, WIDTH): lists of those that are 1
     legal: Array  # int8 (n, O)
     outputs: Array  # int64 (n,): what was chosen
-    log_probs: Array  # float32 (n,): of it; 0 in the auction
+    log_probs: Array  # float32 (n,): of it; nothing is learned from those of calls
     values: Array  # float32 (n,): the critic's, when it was chosen
     returns: Array  # float32 (n,): what the critic is to say
     forced: Array  # bool (n,): forced upon the player, in the auction
@@ -80,13 +82,6 @@ class Room(NamedTuple):
     hidden: Array  # int16 (n, HIDDEN), or (0, HIDDEN) where nobody asks for it
 
 
-@inline_kernel
-def only_choice(s: Row, t: Row, bits: int) -> bool:
-    """Whether these legal bits leave one action."""
-    several = s.phase == AUCTION and t.strains_per_bid > 1 and bits != 1
-    return popcount(bits) == 1 and not several
-
-
 @entry_kernel
 def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array) -> None:
     """Play what is forced in the rows `live[:counts[0]]`, and show what waits for a choice.
@@ -101,7 +96,7 @@ def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array)
         i = live[j]
         s = states[i]
         bits = legal_bits(s, t)
-        while s.phase < DEAL and only_choice(s, t, bits):
+        while s.phase < DEAL and only_one(t, s.phase, bits):
             apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
             bits = legal_bits(s, t)
         if s.phase >= DEAL:
@@ -166,7 +161,7 @@ class Terms:
     temperature: float  # points: how far behind a call may look
     forced: float  # share of calls that are forced
     alone: float  # share of calls forced to be alone in the hands that suit it best
-    decay: float  # lambda
+    lambda_: float  # of the returns
     scale: float  # points that are 1 to the nets
     past: float  # share of hands in which one side is a past self
 
@@ -320,7 +315,7 @@ class Dealer:
         points = (states["points"][:, 0] - states["points"][:, 1]) / terms.scale
         rewards = np.stack([points, -points, points, -points], axis=1).astype(np.float32)
         auction, cards = self.parts["auction"], self.parts["cards"]
-        back = self._returns(cards, rewards, terms.decay)
+        back = self._returns(cards, rewards, terms.lambda_)
         level, side = states["level"].astype(np.int64), states["declarer"] & 1
         won = states["tricks_won"][np.arange(self.n), side]
         played = level >= 0
@@ -336,7 +331,7 @@ class Dealer:
             processor=time.process_time() - began,
         )
 
-    def _returns(self, part: Part, rewards: Array, decay: float) -> Array:
+    def _returns(self, part: Part, rewards: Array, lambda_: float) -> Array:
         """The lambda-returns of a part's decisions, each seat's own; the hands end after them."""
         rows, seats = np.divmod(part.room.keys[: part.n], 4)
         at = part.steps[: part.n], rows
@@ -345,7 +340,7 @@ class Dealer:
         acted[at], values[at] = seats, part.values[: part.n]
         paid, ended = np.zeros((*shape, 4), np.float32), np.zeros(shape, bool)
         paid[-1], ended[-1] = rewards, True
-        found: Array = lambda_returns(acted, paid, ended, values, lambda_=decay).returns[at]
+        found: Array = lambda_returns(acted, paid, ended, values, lambda_=lambda_).returns[at]
         return found
 
     def _learned_calls(self) -> Array:

@@ -20,7 +20,7 @@ from bideuchre_env.learning.weights import Weights, made_for, read_weights, writ
 from bideuchre_env.rules.rules import Rules
 from ppo.nets import Weights as Net
 
-CHECKPOINT = "checkpoint.safetensors"
+CHECKPOINT, PLAYED_BY = "checkpoint.safetensors", "weights.safetensors"
 _TOLD = "run"  # the checkpoint's text, JSON
 
 
@@ -38,10 +38,17 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
     kept = read_weights(path)
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in kept.arrays.items()}
     try:
-        told: dict[str, Any] = json.loads(kept.metadata[_TOLD])
+        told = json.loads(kept.metadata[_TOLD])
     except (KeyError, ValueError):
-        raise WeightsError(f"{path} is no checkpoint of a run") from None
+        told = None
+    if not isinstance(told, dict):
+        raise WeightsError(f"{path} is no checkpoint of a run")
     return tensors, told
+
+
+def game_of(rules: Rules) -> dict[str, str]:
+    """What nets are trained for: the version of the features, and all of the rules."""
+    return {**made_for(KIND, rules, VERSION), "rules": rules.to_toml()}
 
 
 def named(nets: Mapping[str, Net], stem: str) -> dict[str, Tensor]:

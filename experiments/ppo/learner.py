@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ppo.hands import CRITIC, PARTS, Batch, Decisions
-from ppo.nets import Weights, forward, new_weights
+from bideuchre_env.learning.features import PARTS
+from ppo.hands import CRITIC, Batch, Decisions
+from ppo.nets import NEVER, Weights, forward, new_weights
 
-NEVER = -1e9  # a logit of what is illegal
 LONGEST = 1.0  # gradient: what is longer is cut down
 SLOWLY = 0.01  # of the way to the present self that the slower copy goes with each batch
 
@@ -22,10 +22,10 @@ class Step:
     """How a batch is learned from."""
 
     rate: float  # of learning
-    clip: float  # how far the odds of a choice may go
+    clip: float  # how far from 1 the ratio of probabilities may go
     entropy: float  # what it is worth
     critic: float  # weight of the critic's error
-    pull: float  # towards the slower copy of oneself; 0 has none
+    pull: float  # weight of the KL divergence from the slower copy of oneself; 0 has none
     minibatch: int  # decisions
 
 
@@ -68,19 +68,20 @@ class Learner:
         return {name: float(value) for name, value in found.items()}
 
     def _learn_cards(self, cards: Decisions, step: Step) -> dict[str, Tensor]:
-        """PPO: one pass over the decisions, the gains as they were when they were made."""
+        """PPO: one pass over the decisions, the advantages as they were when they were made."""
         weights, learning = self.nets["cards"], self._learning("cards", CRITIC)
         inputs, legal, outputs, before, values, returns, _, hidden = self._tensors(cards)
-        gains = returns - values
-        gains = (gains - gains.mean()) / (gains.std() + 1e-6)
+        advantages = returns - values
+        spread = advantages.std() if len(advantages) > 1 else torch.ones(())  # of one there is none
+        advantages = (advantages - advantages.mean()) / (spread + 1e-6)
         total: dict[str, list[Tensor]] = {}
         for part in minibatches(len(inputs), step.minibatch):
             found = forward(weights, inputs[part])
             log_probs = log_softmax(found[:, :-1], legal[part])
-            odds = (log_probs.gather(1, outputs[part, None])[:, 0] - before[part]).exp()
-            gain = gains[part]
-            bounded = odds.clamp(1 - step.clip, 1 + step.clip)
-            surrogate = torch.minimum(odds * gain, bounded * gain).mean()
+            ratio = (log_probs.gather(1, outputs[part, None])[:, 0] - before[part]).exp()
+            advantage = advantages[part]
+            clipped = ratio.clamp(1 - step.clip, 1 + step.clip)
+            surrogate = torch.minimum(ratio * advantage, clipped * advantage).mean()
             entropy = -(log_probs.exp() * log_probs).sum(1).mean()
             said = found[:, -1]
             if CRITIC in self.nets:
@@ -95,8 +96,8 @@ class Learner:
             descend(loss, learning)
             for name, value in (("entropy", entropy), ("card_critic", critic)):
                 total.setdefault(name, []).append(value.detach())
-            clipped = (odds.detach() != bounded.detach()).float().mean()
-            total.setdefault("clipped", []).append(clipped)
+            cut = (ratio.detach() != clipped.detach()).float().mean()
+            total.setdefault("clipped", []).append(cut)
         if step.pull:
             with torch.no_grad():
                 for name, slow_weight in self.slow.items():
@@ -104,7 +105,7 @@ class Learner:
         return {name: torch.stack(each).mean() for name, each in total.items()}
 
     def _learn_auction(self, auction: Decisions, step: Step) -> dict[str, Tensor]:
-        """Regression: a call's gain is the hand's return less what the critic says of it.
+        """Regression: a call's advantage is the hand's return less what the critic says of it.
 
         The critic learns from the calls that were not forced: it says what comes of playing on.
         """
@@ -116,8 +117,8 @@ class Learner:
             value, back = found[:, -1], returns[part]
             said = found.gather(1, outputs[part, None])[:, 0]
             critic = ((value - back).square() * ~forced[part]).mean()
-            gain = (said - (back - value.detach())).square().mean()
-            descend(critic + gain, learning)
+            advantage = (said - (back - value.detach())).square().mean()
+            descend(critic + advantage, learning)
             total.append(critic.detach())
         return {"call_critic": torch.stack(total).mean()}
 

@@ -23,8 +23,14 @@ class Strength(NamedTuple):
     contracts: int
     made: float  # share of contracts
     lone: int
+    lone_made: int
     their_contracts: int
     their_lone: int
+    their_lone_made: int
+
+
+class _Stopped(Exception):
+    """Ends a match in the middle."""
 
 
 def measure(
@@ -36,8 +42,18 @@ def measure(
     stopped: Callable[[], bool],
 ) -> Strength | None:
     """The strength of these nets over an opponent; None if Ctrl-C came in between."""
+
+    def progress(*_: object) -> None:  # Ctrl-C is the trainer's: the match does not see it
+        if stopped():
+            raise _Stopped
+
     agent = PpoAgent(rules, weights=weights_of(rules, nets, {}))
-    result = match.play(rules, agent, opponent, boards=boards, seed=seed, at_once=AT_ONCE)
+    try:
+        result = match.play(
+            rules, agent, opponent, boards=boards, seed=seed, at_once=AT_ONCE, progress=progress
+        )
+    except _Stopped:
+        return None
     if result.interrupted or stopped():
         return None
     points = result.boards.points_per_hand
@@ -49,6 +65,8 @@ def measure(
         ours["bid"],
         ours["made"] / max(ours["bid"], 1),
         ours["lone_bid"],
+        ours["lone_made"],
         theirs["bid"],
         theirs["lone_bid"],
+        theirs["lone_made"],
     )

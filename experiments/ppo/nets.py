@@ -7,12 +7,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
+from bideuchre_env.learning.network import SLOPE
 from bideuchre_env.runtime.jit import Array
 from ppo.sparse import first_layer
 
 LAYERS = ("first", "second", "last")
 NAMES = tuple(name for layer in LAYERS for name in (layer, layer + "_bias"))
-SLOPE = 0.01
+NEVER = -1e9  # a logit of what is not to be drawn
 
 Weights = dict[str, Tensor]
 """By `NAMES`: matrices (inputs, outputs) and biases (outputs,), float32."""
@@ -48,8 +49,10 @@ def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tens
     hidden = first_layer(lists, weights["first"], weights["first_bias"])
     if more is not None:
         hidden = hidden + first_layer(more, weights["more"], torch.zeros_like(hidden[0]))
-    hidden = leaky_relu(hidden, SLOPE)
-    hidden = leaky_relu(torch.addmm(weights["second_bias"], hidden, weights["second"]), SLOPE)
+    hidden = leaky_relu(hidden, float(SLOPE))
+    hidden = leaky_relu(
+        torch.addmm(weights["second_bias"], hidden, weights["second"]), float(SLOPE)
+    )
     return torch.addmm(weights["last_bias"], hidden, weights["last"])
 
 

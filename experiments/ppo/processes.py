@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -14,15 +14,15 @@ import torch
 
 from bideuchre_env.agents.loading import in_one_line
 from bideuchre_env.errors import WorkerError
-from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.ray_pool import TRIES, RayPool
 from bideuchre_env.evaluation.workers import undisturbed
 from bideuchre_env.learning.pairs import Pool
 
 
 @contextmanager
-def pool_of(workers: int, ray_address: str | None) -> Iterator[Pool | None]:
+def pool_of(workers: int, ray: bool, ray_address: str | None) -> Iterator[Pool | None]:
     """The workers, if any; they are ended afterwards."""
-    if ray_address is not None:
+    if ray or ray_address is not None:
         with RayPool(ray_address) as pool:
             yield pool
     elif workers:
@@ -36,36 +36,48 @@ def pool_of(workers: int, ray_address: str | None) -> Iterator[Pool | None]:
 
 
 class Processes:
-    """Processes of this machine, each of which computes one of so many blocks."""
+    """Processes of this machine, each of which computes one of so many blocks.
+
+    One that dies is begun again, and computes its block again.
+    """
 
     def __init__(self, n: int) -> None:
-        spawn = multiprocessing.get_context("spawn")
         self._all: list[tuple[Any, Connection]] = []
         with undisturbed():
             for _ in range(n):
-                pipe, end = spawn.Pipe()
-                process = spawn.Process(target=serve, args=(end,), daemon=True)
-                process.start()
-                end.close()
-                self._all.append((process, pipe))
+                self._all.append(begun())
 
     def in_order(
         self, function: Callable[[Any, Any], Any], shared: Any, blocks: Iterable[Any]
     ) -> Iterator[Any]:
         """`function(shared, block)` of each block, in order; as many blocks as processes."""
-        for (process, pipe), block in zip(self._all, blocks, strict=True):
-            try:
-                pipe.send((function, shared, block))
-            except ConnectionError:
-                raise _ended(process) from None
-        for process, pipe in self._all:
-            try:
-                answer = pipe.recv()
-            except (EOFError, ConnectionError):
-                raise _ended(process) from None
+        work = [(function, shared, block) for block in blocks]
+        for (_, pipe), each in zip(self._all, work, strict=True):
+            with suppress(ConnectionError):  # it has died, as is seen below
+                pipe.send(each)
+        for k, each in enumerate(work):
+            answer = self._answer(k, each)
             if isinstance(answer, WorkerError):
                 raise answer
             yield answer
+
+    def _answer(self, k: int, work: Any) -> Any:
+        """What process k makes of its work; `WorkerError` if it dies of that again and again."""
+        for left in reversed(range(TRIES + 1)):
+            process, pipe = self._all[k]
+            with suppress(EOFError, ConnectionError):
+                return pipe.recv()
+            process.join()
+            pipe.close()
+            if left:
+                with undisturbed():
+                    self._all[k] = begun()
+                with suppress(ConnectionError):
+                    self._all[k][1].send(work)
+        raise WorkerError(
+            f"a process that plays ended with code {process.exitcode}, {TRIES + 1} times at the "
+            "same hands; the same command goes on from the last checkpoint"
+        )
 
     def close(self) -> None:
         """End the processes."""
@@ -75,9 +87,14 @@ class Processes:
             pipe.close()
 
 
-def _ended(process: Any) -> WorkerError:
-    process.join()
-    return WorkerError(f"a process that plays ended with code {process.exitcode}")
+def begun() -> tuple[Any, Connection]:
+    """A process that serves, and the pipe to it."""
+    spawn = multiprocessing.get_context("spawn")
+    pipe, end = spawn.Pipe()
+    process = spawn.Process(target=serve, args=(end,), daemon=True)
+    process.start()
+    end.close()
+    return process, pipe
 
 
 def serve(pipe: Connection) -> None:

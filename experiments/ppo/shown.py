@@ -15,20 +15,27 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch.utils.tensorboard import SummaryWriter
 
 from bideuchre_env._files import write_file
+from bideuchre_env.errors import OptionError
 from ppo.measured import Strength
 
+CURVE = "curve.csv"
 EVERY = 20  # batches between points of TensorBoard
 OWN = ("decisions", "hands", "batches", "seconds", "processor", "boards", "seed")
 
 
 class Shown:
-    """The bar and the files of a run in a folder that has come to this batch."""
+    """The bar and the files of a run in a folder that has come to this batch.
+
+    Raises `OptionError` for a `curve.csv` that cannot be read.
+    """
 
     def __init__(self, folder: Path, batch: int, opponents: tuple[str, ...]) -> None:
-        self.path = folder / "curve.csv"
-        self.names = [*OWN]
-        self.names += [f"{who} {each}" for who in opponents for each in Strength._fields]
-        self.rows = [row for row in self._read() if int(row["batches"]) <= batch]
+        self.path = folder / CURVE
+        found = self._read()
+        new = [f"{who} {each}" for who in opponents for each in Strength._fields]
+        # those of an earlier part of the run stay, whoever it is measured by now
+        self.names = list(dict.fromkeys([*OWN, *(found[0] if found else ()), *new]))
+        self.rows = [row for row in found if int(row["batches"]) <= batch]
         self.writer = SummaryWriter(str(folder / "tensorboard"), purge_step=batch)
         self.bar = Progress(
             BarColumn(bar_width=20),
@@ -58,8 +65,19 @@ class Shown:
     def _read(self) -> list[dict[str, str]]:
         if not self.path.exists():
             return []
-        with self.path.open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        try:
+            with self.path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file, strict=True))
+            for row in rows:
+                if None in row or None in row.values() or not all(row[name] for name in OWN):
+                    raise ValueError("a row is torn")
+                int(row["batches"])
+        except (OSError, ValueError, KeyError, csv.Error) as error:
+            raise OptionError(
+                f"{self.path} is no curve of this trainer ({error}): move it away, "
+                "or take another --out"
+            ) from None
+        return rows
 
     def batch(self, run: Any, found: Mapping[str, float]) -> None:
         """Enter what a batch came to."""
@@ -96,12 +114,13 @@ class Shown:
         same = ("batches", "boards", "seed")  # measured before, and stopped before it was kept
         self.rows = [each for each in self.rows if any(each[k] != row[k] for k in same)] + [row]
         text = io.StringIO()
-        table = csv.DictWriter(text, self.names, restval="", extrasaction="ignore")
+        table = csv.DictWriter(text, self.names, restval="")
         table.writeheader()
         table.writerows(self.rows)
         write_file(self.path, text.getvalue())
         line = f"{run.decisions / 1e6:7.1f} M {run.processor:6.0f} s  over " + ", ".join(parts)
-        line += f"; of {last.contracts} contracts {last.made:.0%} made, {last.lone} alone"
-        line += f" (theirs {last.their_lone} of {last.their_contracts})"
+        line += f"; of {last.contracts} contracts {last.made:.0%} made"
+        line += f", of {last.lone} alone {last.lone_made}"
+        line += f" (theirs {last.their_lone_made} of {last.their_lone})"
         self.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         self.writer.flush()

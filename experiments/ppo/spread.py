@@ -1,4 +1,4 @@
-"""A batch of hands in blocks, played here or by workers on Ray: the same batch either way.
+"""A batch of hands in blocks, played here or by workers, processes or on Ray: the same batch.
 
 A block follows from the terms, the nets and its number alone, whoever plays it.
 """
@@ -52,7 +52,7 @@ class Blocks:
         all_hands: bool = False,
     ) -> None:
         if not 1 <= blocks <= hands or hands % blocks:
-            raise OptionError(f"--blocks {blocks}: a number that divides --hands {hands}")
+            raise OptionError(f"--workers {blocks}: a number that divides --hands {hands}")
         self.rules, self.blocks, self.pool, self.all_hands = rules, blocks, pool, all_hands
         self.tables = hands // blocks
         self.dealer = Dealer(rules, self.tables, device, all_hands) if pool is None else None
@@ -74,6 +74,7 @@ class Blocks:
 
 def played(how: Played, block: int) -> Batch:
     """A block, on a worker."""
+    torch.set_num_threads(1)  # more of them add up in another order
     nets, past = tensors_of(how.nets), tensors_of(how.past) if how.past else None
     dealer = dealer_of(how.rules, how.tables, how.all_hands)
     return copied(dealer.play(numbered(how.terms, how.blocks, block), nets, past))

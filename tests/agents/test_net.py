@@ -18,7 +18,7 @@ from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import Network, evaluate
-from bideuchre_env.learning.weights import Weights, made_for, write_weights
+from bideuchre_env.learning.weights import made_for, write_weights
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime import jit
@@ -251,18 +251,3 @@ def test_a_game_that_nothing_was_learned_for_is_refused(name):
     for rules in refused:
         with pytest.raises(OptionError, match=r"cincinnati_v0.*: weights=FILE takes your own$"):
             agents.make(name, rules)
-
-
-@pytest.mark.parametrize("name", LEARNED)
-def test_shipped_weights_are_small_and_say_how_they_were_made(name):
-    """At most a megabyte; the variant, the seed and the command stand in each file."""
-    assert "cincinnati_v0" in shipped(name)
-    assert name != "net" or shipped(name) == tuple(RULES)
-    for variant in shipped(name):
-        made = agents.make(name, RULES[variant]).made
-        assert (made["variant"], made["kind"], made["features"]) == (variant, name, str(VERSION))
-        assert made["seed"].isdigit()
-        assert made["command"]
-        found = agents.make(name, RULES[variant])._options["weights"]
-        assert isinstance(found, Weights)
-        assert sum(array.nbytes for array in found.arrays.values()) < 2**20

@@ -128,3 +128,23 @@ def test_the_name_stands_where_the_players_are_named():
         env = cincinnati.solo_vec(2, opponents=name)
         assert env._rows.players[0].name == name
         assert agents.make(name, cincinnati.rules).name == name
+
+
+@pytest.mark.parametrize("face", ["solo", "solo_vec"])
+def test_what_makes_another_net_each_time_is_asked_for_it(face):
+    """By every reset with a seed; the game goes as the net of that time plays it."""
+    margins = []
+
+    def changing(rules, *, seed=None, goal="game"):
+        margins.append(0.1 if seed is None else seed % 3 * 0.4)
+        return NetAgent(rules, goal=goal, margin=margins[-1])
+
+    made = getattr(cincinnati, face)
+    env = made(3, opponents=changing) if face == "solo_vec" else made(opponents=changing)
+    [player] = env._rows.players
+    assert player.kind == SOMEBODY
+    for seed in range(6):
+        env.reset(seed=seed)
+        assert player.agent.margin == margins[-1]
+    assert len(margins) == 7
+    assert len(set(margins)) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import sys
@@ -17,7 +18,7 @@ from support.ray_clusters import settings_for_ray
 from bideuchre_env import match
 from bideuchre_env.agents import registry
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
-from bideuchre_env.evaluation import ray_worker, workers
+from bideuchre_env.evaluation import ray_pool, ray_worker, workers
 from bideuchre_env.evaluation.blocks import Plan, play_block
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.sequential import Bounds
@@ -105,6 +106,41 @@ def test_what_ray_raises_is_one_line(idle_ray, monkeypatch, raised, message):
             RayPool(address)
 
 
+def test_an_older_ray_is_shut_down_too(idle_ray, monkeypatch):
+    """Its shutdown has no option to wait for processes."""
+    calls = []
+
+    def init(*how, **options):
+        calls.append("init")
+
+    def shutdown():
+        calls.append("shutdown")
+
+    for name, function in (("init", init), ("shutdown", shutdown)):
+        monkeypatch.setattr(sys.modules["ray"], name, function, raising=False)
+    with RayPool("local"):
+        assert calls == ["init"]
+    assert calls == ["init", "shutdown"]
+
+
+def test_a_cluster_without_processors_is_one_line(monkeypatch):
+    """After some time: a node may come. What waits is given up."""
+    cancelled, cpus = [], iter([1, 0, 1, *[0] * 10**6])
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        cluster_resources=lambda: {"CPU": next(cpus)},
+        remote=lambda **options: lambda function: SimpleNamespace(remote=lambda *a: object()),
+        put=lambda value: value,
+        wait=lambda promises, **options: ([], promises),
+        cancel=lambda promise, force: cancelled.append(promise),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(ray_pool, "EMPTY_SECONDS", 0.2)
+    with RayPool() as pool, pytest.raises(WorkerError, match="no processor"):
+        list(pool.run(ray_blocks.product, 3, range(9)))
+    assert len(cancelled) == 2
+
+
 def test_processes_or_ray_and_not_both(no_ray):
     with workers_of(3, False, None) as three:
         assert three == 3
@@ -121,7 +157,8 @@ def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
     for kind, expected in kinds.items():
-        common, sender = ray_worker.packed((ray_blocks.stumbles, kind)), ray_worker.Sender.here()
+        common = ray_worker.packed((ray_blocks.stumbles, kind))
+        sender = ray_worker.Sender.here(ray_blocks.stumbles)
         assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
         result, error = unpacked(ray_worker.call(common, sender, 3))
         assert result is None
@@ -135,6 +172,29 @@ def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
     assert "missing" in str(error)
     with pytest.raises(OptionError, match="cannot be sent"):
         ray_worker.packed(lambda: None)
+
+
+def test_a_function_of_other_sources_is_none_to_play_by(tmp_path, monkeypatch):
+    """Of a script's package, or of a script that has neighbours; it may be missing, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for path, beside in (("alike/__init__.py", "alike/other.py"), ("alone.py", "other.py")):
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).write_text("def twice(shared, block):\n    return 2 * block\n")
+        Path(beside).write_text("")
+        function = importlib.import_module(path.split("/")[0].removesuffix(".py")).twice
+        try:
+            common, sender = ray_worker.packed((function, 0)), ray_worker.Sender.here(function)
+            assert unpacked(ray_worker.call(common, sender, 4)) == (8, None)
+            Path(beside).write_text("x = 1\n")
+            ray_worker.module_sources.cache_clear()
+            for told in (sender, sender._replace(module="nowhere")):
+                _, error = unpacked(ray_worker.call(common, told, 4))
+                assert type(error) is WorkerError
+                assert "scripts lie at the same path on every node" in str(error)
+        finally:
+            del sys.modules[function.__module__]
+            ray_worker.module_sources.cache_clear()
 
 
 def unpacked(sent):

@@ -1,4 +1,4 @@
-"""The small network: what kernels make of it, its slopes, and that it learns what is there."""
+"""The small network: what kernels make of it, its gradients, and that it learns what is there."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def loss(network, data):
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)
 
 
-def test_the_slopes_are_those_of_the_loss():
+def test_the_gradients_are_those_of_the_loss():
     """Against differences of the loss itself, in double precision, at random weights."""
     network, data = drawn(CARDS), examples(40)
-    slopes, rng = gradients(network, data), np.random.default_rng(1)
-    for name, part, slope in zip(Network._fields, network, slopes, strict=True):
+    found, rng = gradients(network, data), np.random.default_rng(1)
+    for name, part, gradient in zip(Network._fields, network, found, strict=True):
         for _ in range(12):
             at = tuple(rng.integers(0, size) for size in part.shape)
             moved = []
@@ -58,21 +58,23 @@ def test_the_slopes_are_those_of_the_loss():
                 other[at] += step
                 moved.append(loss(network._replace(**{name: other}), data))
             expected = (moved[0] - moved[1]) / 2e-4
-            assert slope[at] == pytest.approx(expected, rel=2e-3, abs=2e-6), name
+            assert gradient[at] == pytest.approx(expected, rel=2e-3, abs=2e-6), name
 
 
 def test_adam_is_that_of_the_paper():
     """Two steps of a fit by hand: bias-corrected moments, the rate falling along a cosine."""
     network, data = drawn(CARDS), examples(8)
-    fitted = fit(network, CARDS, data, np.random.default_rng(0), epochs=2, batch=8, rate=0.01)
+    fitted = fit(
+        network, CARDS, data, np.random.default_rng(0), epochs=2, batch=8, learning_rate=0.01
+    )
     weights = [part.astype(np.float64) for part in network]
     first = [np.zeros_like(part) for part in weights]
     second = [np.zeros_like(part) for part in weights]
     for step in (1, 2):
         now = Network(*(part.astype(np.float32) for part in weights))
-        for part, m, v, slope in zip(weights, first, second, gradients(now, data), strict=True):
-            m += 0.1 * (slope - m)
-            v += 0.001 * (slope.astype(np.float64) ** 2 - v)
+        for part, m, v, gradient in zip(weights, first, second, gradients(now, data), strict=True):
+            m += 0.1 * (gradient - m)
+            v += 0.001 * (gradient.astype(np.float64) ** 2 - v)
             rate = 0.01 * 0.5 * (1 + np.cos(np.pi * step / 2))
             part -= rate * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
     for name, part, expected in zip(Network._fields, fitted, weights, strict=True):
@@ -138,12 +140,21 @@ def test_odd_examples_and_weights_are_refused():
         ("of", data.of + 24, "of: outputs from 0 to 23"),
         ("against", data.against - 1, "against: outputs from -1 to 23"),
         ("targets", data.targets * np.float32(np.nan), "targets: some are not finite"),
+        ("targets", data.targets[:, np.newaxis], r"targets: float32 \(n,\) is expected"),
+        ("targets", data.targets.astype(np.float64), "not float64"),
+        ("targets", data.targets.tolist(), "targets=.*: a numpy array"),
     ):
         with pytest.raises(OptionError, match=said):
             fit(network, CARDS, data._replace(**{name: bad}), rng)
+    for name, bad in (
+        ("batch", 0), ("batch", -5), ("batch", 2.0), ("epochs", -1), ("epochs", True),
+        ("learning_rate", np.nan), ("learning_rate", np.inf), ("learning_rate", "low"),
+    ):  # fmt: skip
+        with pytest.raises(OptionError, match=f"^{name}="):
+            fit(network, CARDS, data, rng, **{name: bad})
     huge = joined([data] * 40)
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match="not finite any more"):
-        fit(network, CARDS, huge, rng, batch=10, rate=1e30)
+        fit(network, CARDS, huge, rng, batch=10, learning_rate=1e30)
     for name, bad, said in (
         ("first", network.first[1:], "first: a shape of "),
         ("last", network.last.astype(np.float64), "last: float32 weights"),
@@ -151,3 +162,16 @@ def test_odd_examples_and_weights_are_refused():
     ):
         with pytest.raises(OptionError, match=said):
             checked(network._replace(**{name: bad}), CARDS)
+        with pytest.raises(OptionError, match=said):
+            fit(network._replace(**{name: bad}), CARDS, data, rng)
+
+
+def test_bits_past_the_inputs_are_refused():
+    """They would stand for rows of weights that there are not."""
+    network, rng = drawn(CARDS), np.random.default_rng(0)
+    assert CARDS.size % 8
+    for bit in range(-CARDS.size % 8):
+        data = examples(20)
+        data.inputs[7, -1] |= 1 << bit
+        with pytest.raises(OptionError, match="inputs: bits past the "):
+            fit(network, CARDS, data, rng)

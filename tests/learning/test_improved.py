@@ -8,7 +8,7 @@ from support.policies import ObservationPolicy
 
 import bideuchre_env
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.improved import PHASES, ImprovedPolicy
 from bideuchre_env.learning.network import evaluate, new_network
@@ -63,9 +63,40 @@ def test_networks_that_do_not_fit_are_refused():
         ({"cards": network}, {}),
         ({"auction": network}, {"auction": 0.1}),
         ({"else": network}, {"else": 0.1}),
+        *(({"cards": network}, {"cards": bad}) for bad in (np.nan, -1.0, "0.1", None, True)),
     ):
         with pytest.raises(OptionError):
             ImprovedPolicy(policy, RULES, networks, margins)
     assert not hasattr(ImprovedPolicy(policy, RULES, {}, {}), "at_once")
     slow = bideuchre_env.agents.make("pimc", RULES)
     assert ImprovedPolicy(slow, RULES, {}, {}).at_once == slow.at_once
+
+
+class Half:
+    """A policy that answers with halves."""
+
+    def act_rows(self, observations, action_masks):
+        return action_masks.argmax(axis=1) + 0.5
+
+
+def test_what_is_no_action_is_refused():
+    """And not cut down to one."""
+    made = pairs(ObservationPolicy(1), RULES, 2, 5)
+    with pytest.raises(IllegalActionError, match="act_rows: whole numbers of shape "):
+        ImprovedPolicy(Half(), RULES, {}, {}).act_rows(made.observations, made.masks)
+
+
+def test_a_network_of_biases_alone_is_gone_by():
+    """It likes a card whatever it is told."""
+    policy, features = ObservationPolicy(2), features_of(RULES, "cards")
+    made = pairs(policy, RULES, 40, 5)
+    network = new_network(features.size, (4, 4), features.outputs, np.random.default_rng(1))
+    assert not ImprovedPolicy(policy, RULES, {"cards": network}, {"cards": 0.0}).networks
+    network.last_bias[3] = 2.0
+    player = ImprovedPolicy(policy, RULES, {"cards": network}, {"cards": 1.0})
+    found = player.act_rows(made.observations, made.masks)
+    _, legal, symmetries = evaluate(network, features, made.observations, made.masks)
+    liked = legal[:, 3] == 1
+    assert liked.sum() > 10
+    assert (features.outputs_of(found, symmetries)[liked] == 3).all()
+    assert np.array_equal(found[~liked], made.chosen[~liked])

@@ -1,4 +1,4 @@
-"""torch, numpy and the kernels make the same of a network: outputs, slopes, and its file."""
+"""torch, numpy and the kernels make the same of a network: outputs, gradients, and its file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def in_torch(network):
 
 
 def of_torch(model):
-    """The slopes of a model's weights, as a network has them."""
+    """The gradients of a model's weights, as a network has them."""
     found = [each.grad.numpy() for each in model.parameters()]
     return Network(*(each.T if each.ndim == 2 else each for each in found))
 
@@ -78,7 +78,7 @@ def test_torch_numpy_and_kernels_agree(variant, part):
     np.testing.assert_allclose(evaluate(network, features, observations, masks)[0], theirs, **NEAR)
 
 
-def test_the_slopes_of_a_fit_are_those_of_torch():
+def test_the_gradients_of_a_fit_are_those_of_torch():
     """Half the mean squared error, of single outputs and of differences of two."""
     rng = np.random.default_rng(2)
     features = features_of(RULES["barrie_v0"], "cards")

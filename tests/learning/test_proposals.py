@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pytest
 from support.policies import ObservationPolicy
 
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import evaluate, new_network
-from bideuchre_env.learning.pairs import pairs
+from bideuchre_env.learning.pairs import pair_blocks, pairs
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.rules.variants import RULES
 
@@ -29,7 +31,7 @@ def test_pairs_try_what_the_network_likes():
     """By the odds of the softmax, but for the share that is drawn from all; as told, and again."""
     policy, made = ObservationPolicy(2), {}
     for share in (0.0, 0.5):
-        propose = Proposals(planted(), RULE_SET, "cards", seed=4, heat=1.0, even=share)
+        propose = Proposals(planted(), RULE_SET, "cards", seed=4, temperature=1.0, even=share)
         made[share] = pairs(policy, RULE_SET, 600, 1, propose=propose)
         again = pairs(policy, RULE_SET, 600, 1, propose=pickle.loads(pickle.dumps(propose)))
         for one, other in zip(made[share], again, strict=True):
@@ -50,3 +52,36 @@ def test_pairs_try_what_the_network_likes():
         error = np.sqrt(np.sum(expected * (1 - expected)))
         assert abs((found[could] == 3).sum() - expected.sum()) < 4 * error
         assert could.sum() > 500
+
+
+def test_they_are_the_same_for_any_block():
+    """Hands played together or apart, and in whatever order: what is tried goes with the hand."""
+    propose = Proposals(planted(), RULE_SET, "cards", seed=4, even=0.5)
+    policy = ObservationPolicy(2)
+    whole = pairs(policy, RULE_SET, 60, 1, propose=propose)
+    for block in (1, 7):
+        parts = pair_blocks(policy, RULE_SET, 60, 1, propose=propose, block=block)
+        for one, other in zip(whole, map(np.concatenate, zip(*parts, strict=True)), strict=True):
+            np.testing.assert_array_equal(one, other)
+    other_seed = pairs(policy, RULE_SET, 60, 1, propose=Proposals(planted(), RULE_SET, "cards", 5))
+    assert (other_seed.other != whole.other).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        *(("temperature", bad) for bad in (0, -1.0, float("nan"), float("inf"), "warm", True)),
+        *(("even", bad) for bad in (-0.1, 1.1, float("nan"), None)),
+        *(("seed", bad) for bad in (None, 1.5)),
+        ("part", "else"),
+    ],
+)
+def test_odd_numbers_are_refused(name, bad):
+    options = {"part": "cards", "seed": 1, name: bad}
+    with pytest.raises(OptionError, match=f"^{name}"):
+        Proposals(planted(), RULE_SET, **options)
+
+
+def test_a_network_of_another_part_is_refused():
+    with pytest.raises(OptionError, match="first: a shape of "):
+        Proposals(planted(), RULE_SET, "auction", 1)

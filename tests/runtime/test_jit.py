@@ -84,7 +84,7 @@ CORE = (
     *("core/test_golden.py", "envs/test_pettingzoo.py", "envs/test_bad_input.py"),
     "core/test_against_reference.py",
 )
-PLAYERS = ("solver", "agents", "evaluation/test_rollout.py")
+PLAYERS = ("solver", "agents", "evaluation/test_rollout.py", "learning", "envs/test_solo_net.py")
 
 
 def passes(names, setting):

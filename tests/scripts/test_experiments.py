@@ -50,7 +50,7 @@ def test_every_field_is_an_option(scripts, name):
     assert script.Args.parse([]) == plain
     options, expected = [], {}
     for option in fields(script.Args):
-        default, dashed = option.default, "--" + option.name.replace("_", "-")
+        default, dashed = option.default, script_args.dashed(option.name)
         other = {int: 7, float: 0.5, str: "else", Path: Path("else"), bool: True}
         other |= {type(Path()): Path("else"), tuple: ("one", "two")}
         other[tuple[float, float]] = (-0.5, 1.0)
@@ -73,7 +73,7 @@ def test_help_tells_every_option_and_its_default(scripts, name, capsys):
     page = " ".join(capsys.readouterr().out.split())
     assert " ".join(script.__doc__.partition("\n")[0].split()) in page
     for option in fields(script.Args):
-        assert f"--{option.name.replace('_', '-')}" in page
+        assert script_args.dashed(option.name) in page
         shown = f" (default: {' '.join(words(option.default))})"
         plain = option.default is None or option.default is False
         told = option.metadata["help"] + ("" if plain else shown)

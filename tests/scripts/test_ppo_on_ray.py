@@ -71,7 +71,7 @@ def test_a_batch_in_blocks_is_that_of_workers(ppo):
     assert numbers == list(range(8))
     assert same(whole, ppo.hands.Dealer(RULES, 60).play(terms, nets(ppo, 1)))
     for blocks in (0, 7, 61):
-        with pytest.raises(OptionError, match=f"--blocks {blocks}: a number that divides"):
+        with pytest.raises(OptionError, match=f"--workers {blocks}: a number that divides"):
             ppo.spread.Blocks(RULES, 60, blocks)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -166,6 +167,19 @@ def test_an_interval_is_never_without_width(regret):
     assert found["high"] - found["low"] == pytest.approx(2 * 1.96 * 2.0 / 100, rel=0.03)
 
 
+def test_an_agent_without_weights_for_a_game_is_left_out(regret, tmp_path, capsys):
+    """A line says so; the learned agents are there by default."""
+    assert {"rule", "expert", "ppo", "net"} <= set(regret.Args().agents)
+    file = tmp_path / "farm.toml"
+    file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
+    asked = ["--agents", "cautious", "ppo", "--variants", "cincinnati_v0", str(file)]
+    code, rows = run(regret, tmp_path, *asked)
+    played = [(row["variant"], row["agent"]) for row in rows]
+    assert (code, played[2:]) == (0, [("farm", "cautious")])
+    assert played[:2] == [("cincinnati_v0", "cautious"), ("cincinnati_v0", "ppo")]
+    assert capsys.readouterr().err.count("farm: ppo is left out: no weights for this game\n") == 1
+
+
 def test_ctrl_c_keeps_the_agents_that_are_finished(regret, tmp_path, capsys, monkeypatch):
     """They are printed and written; `--kept` shows them too."""
     measure, asked = regret.measure, ["--agents", "cautious", "rule"]
@@ -181,6 +195,17 @@ def test_ctrl_c_keeps_the_agents_that_are_finished(regret, tmp_path, capsys, mon
     printed = capsys.readouterr().out
     assert run(regret, tmp_path, *asked, "--kept") == (0, rows)
     assert capsys.readouterr().out == printed
+
+
+def test_other_rules_by_the_same_name_are_another_game(regret, tmp_path):
+    """A file of rules that was edited: what is kept of it is refused."""
+    file = tmp_path / "farm.toml"
+    file.write_text('base = "six_card_v0"\nname = "farm"\n')
+    asked = ["--agents", "cautious", "--variants", str(file)]
+    assert run(regret, tmp_path, *asked)[0] == 0
+    file.write_text('base = "six_card_v0"\nname = "farm"\ntarget = 9\n')
+    with pytest.raises(OptionError, match="is no result of cautious"):
+        run(regret, tmp_path, *asked)
 
 
 def test_a_damaged_file_is_one_line(regret, tmp_path):
@@ -231,12 +256,13 @@ def test_an_agent_that_fails_is_named(regret):
             self.act_rows = answer
 
     caller = bideuchre_env.agents.make("rule", RULES)
-    for answer, error in (
-        (lambda seen, masks: 1 / 0, AgentError),
-        (lambda seen, masks: [0.5] * len(masks), IllegalActionError),
-        (lambda seen, masks: masks.argmin(axis=1), IllegalActionError),
+    for answer, error, told in (
+        (lambda seen, masks: 1 / 0, AgentError, "ZeroDivisionError"),
+        (lambda seen, masks: sys.exit(3), AgentError, "SystemExit"),
+        (lambda seen, masks: [0.5] * len(masks), IllegalActionError, "not whole numbers"),
+        (lambda seen, masks: masks.argmin(axis=1), IllegalActionError, r"hand \d.*; legal: "),
     ):
-        with pytest.raises(error, match="'odd'"):
+        with pytest.raises(error, match=f"'odd'.*{told}"):
             regret.Table(RULES, 0, 4, 0).play(caller, Odd(answer))
 
 
@@ -254,6 +280,15 @@ def test_the_picture_has_every_total(regret, picture, tmp_path, capsys):
             assert parts == pytest.approx(row["lost"]["total"]["mean"])
     assert picture.main(asked) == 0
     assert drawn == {path.name: path.read_text("utf-8") for path in asked.out.parent.iterdir()}
+
+
+def test_figures_without_a_hand_that_was_played_are_refused(picture, tmp_path):
+    """All were passed out: there is nothing to draw."""
+    file, whole = tmp_path / "r.json", json.loads(picture.Args().figures.read_text())
+    whole["rows"][1] |= {"hands": 0, "lone_hands": 0}
+    file.write_text(json.dumps(whole))
+    with pytest.raises(OptionError, match=r"no figures of tricks lost \(expert has no hand"):
+        picture.main(picture.Args(figures=file, out=tmp_path / "x"))
 
 
 def test_the_published_picture_is_drawn_from_the_published_figures(picture):

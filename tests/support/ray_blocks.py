@@ -56,7 +56,7 @@ def logged(shared, block):
 
 def in_order(function, shared, blocks):
     """What a pool does, in this process: all that is sent is packed."""
-    common, sender = ray_worker.packed((function, shared)), ray_worker.Sender.here()
+    common, sender = ray_worker.packed((function, shared)), ray_worker.Sender.here(function)
     for block in blocks:
         result, error = ray_worker.ForkingPickler.loads(ray_worker.call(common, sender, block))
         assert error is None

@@ -28,7 +28,8 @@ _NET = "bideuchre_env.agents.learned.net"
 class Player:
     """One of the two that play beside a learner; `kind` is what the kernels know it as.
 
-    Kernels play a net with any options, whoever made it, as `NetAgent` does.
+    Kernels play a net of any options: by name, as an agent, or the class `NetAgent`. What a class
+    or function of somebody's own makes may change, so that is asked.
 
     `spec` is a name as `agents.make` takes it, an agent, or a class or function that makes one. An
     agent made here plays for the `goal`, and is made anew by every `renew`.
@@ -47,8 +48,18 @@ class Player:
         if not self._made:
             self.agent = agents.agent_of(spec, rules)
         self.renew(None)
-        if _NET in sys.modules and type(self.agent) is sys.modules[_NET].NetAgent:
+        if self._is_net():
             self.kind = NET
+
+    def _is_net(self) -> bool:
+        """Whether this is a net, and will be the same one whenever it is made anew."""
+        if _NET not in sys.modules:
+            return False
+        net = sys.modules[_NET]
+        known = isinstance(self.spec, str) and self.spec.partition(":")[0] == net.KIND
+        return (not self._made or known or self.spec is net.NetAgent) and (
+            type(self.agent) is net.NetAgent
+        )
 
     def renew(self, entropy: list[int] | None) -> None:
         """Make the agent anew, its seed drawn from these numbers, unless it is not ours to make."""

@@ -18,8 +18,8 @@ from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import bounded, deal_hand, next_word, seed_stream
-from bideuchre_env.core.state import AUCTION, DEAL
-from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, pick_legal
+from bideuchre_env.core.state import DEAL
+from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, only_one, pick_legal
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
@@ -154,7 +154,7 @@ def play_rows_by_rule(rows: SoloRows, start: int, stop: int, scratch: SoloScratc
 def apply_forced(s: Row, t: Row) -> bool:
     """Carry out the legal action of the seat to act if it has one alone; whether it has."""
     bits = legal_bits(s, t)
-    if bits & (bits - 1) or (s.phase == AUCTION and bits != 1):
+    if not only_one(t, s.phase, bits):
         return False
     apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
     return True

@@ -1,0 +1,345 @@
+"""Runs of the trainer: they go on as if not stopped, and refuse what is wrong in one line."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import re
+import shlex
+import sys
+
+import numpy as np
+import pytest
+from support.ppo_trainer import RULES, drawn, kept, press, run, trainer
+from support.ray_blocks import ends
+from support.ray_clusters import cluster_of, settings_for_ray
+from support.script_modules import ROOT, loaded
+
+from bideuchre_env.agents.learned.ppo import PpoAgent
+from bideuchre_env.errors import OptionError, OutputError, WeightsError, WorkerError
+from bideuchre_env.learning.weights import read_weights, write_weights
+
+EVERY = (1, 4, 9)
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    """The trainer and its parts."""
+    with trainer() as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("options", "stops"),
+    [
+        pytest.param((), EVERY, id="plain"),
+        pytest.param(("--past", "0.5", "--pull", "0.1", "--all-hands"), EVERY, id="all options"),
+        pytest.param(("--workers", "1"), (4,), id="another process", marks=pytest.mark.slow),
+        pytest.param(
+            ("--workers", "2", "--past", "0.5"), EVERY, id="processes", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_run_goes_on_as_if_not_stopped(ppo, tmp_path, monkeypatch, options, stops):
+    """Ctrl-C after some batches, and in a measurement: the end is the same bit for bit."""
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    assert run(ppo, whole, *options) == 0
+    go, measure, calls = ppo.script.Run.go, ppo.script.measure, []
+
+    def gone(training):
+        found = go(training)
+        if training.batch in stops:
+            press()
+        return found
+
+    def measured(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            press()
+        return measure(*given)
+
+    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    monkeypatch.setattr(ppo.script, "measure", measured)
+    codes = []
+    while not codes or codes[-1] == 130:
+        codes.append(run(ppo, stopped, *options))
+    assert codes == [130] * (len(stops) + 1) + [0]
+    arrays, told, rows, weights = kept(whole)
+    assert (arrays, told, rows, weights) == kept(stopped)
+    assert told["batch"] > 9
+    assert len(rows) > 2
+    assert any(name.startswith("past.") for name in arrays) == ("--past" in options)
+    assert run(ppo, stopped, *options) == 0  # measures its end again, and changes nothing
+    assert (arrays, told, rows, weights) == kept(stopped)
+
+
+def test_the_weights_tell_what_makes_them(ppo, tmp_path):
+    """A whole command, and the game by its own name."""
+    assert run(ppo, tmp_path / "run", "--variant", "cincinnati") == 0
+    made = read_weights(tmp_path / "run" / "weights.safetensors").metadata
+    assert made["variant"] == "cincinnati_v0"
+    assert made["steps"] == made["decisions"]
+    python, script, *options = shlex.split(made["command"])
+    assert (python, script) == ("python", "experiments/train_ppo.py")
+    assert run(ppo, tmp_path / "again", *options) == 0
+    one, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("run", "again"))
+    assert one == two
+    asked = ppo.script.Args.parse(options)
+    assert (asked.seed, asked.millions, asked.hands, asked.threads) == (1, 0.006, 32, 1)
+    file = tmp_path / "my rules.toml"
+    file.write_text('name = "ours"\n' + RULES.to_toml())
+    assert run(ppo, tmp_path / "own", "--variant", str(file)) == 0
+    made = read_weights(tmp_path / "own" / "weights.safetensors").metadata
+    assert made["variant"] == "ours"
+    assert str(file) in shlex.split(made["command"])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--hands", "15"], "--hands 15: 16 to 65536"),
+        *(([f"--{name}", "inf"], f"--{name} inf: ") for name in ("millions", "rate", "entropy")),
+        (["--millions", "0"], "--millions 0.0: 1e-06 or more"),
+        (["--seed", "-1"], "--seed -1: 0 to"),
+        (["--lambda", "1.5"], "--lambda 1.5: 0 to 1"),
+        (["--rate", "nan"], "--rate nan: 1e-06 or more"),
+        (["--variant", "nothing_v0"], "nothing_v0"),
+        (["--opponents", "nobody"], "no agent 'nobody'"),
+        (["--workers", "3"], "--workers 3: a number that divides --hands 32"),
+        (["--ray"], "--workers, 1 or more"),
+        (["--ray-address", "auto"], "--workers, 1 or more"),
+    ],
+)
+def test_what_is_wrong_is_refused_first(ppo, tmp_path, options, told):
+    """In a line; nothing is made."""
+    with pytest.raises(OptionError, match=re.escape(told)):
+        run(ppo, tmp_path / "run", *options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_cuda_is_refused_where_there_is_none(ppo, tmp_path, monkeypatch):
+    monkeypatch.setattr(ppo.torch.cuda, "is_available", lambda: False)
+    with pytest.raises(OptionError, match="--cuda: torch finds no graphics processor"):
+        run(ppo, tmp_path / "run", "--cuda")
+
+
+def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
+    """Other settings, another trainer's, torn: a line, and it is left as it is."""
+    assert run(ppo, tmp_path) == 0
+    path = tmp_path / "checkpoint.safetensors"
+    good, found = path.read_bytes(), read_weights(path)
+    with pytest.raises(OptionError, match=r"--seed 2: the run in .* has 1; go on with that"):
+        run(ppo, tmp_path, "--seed", "2")
+    with pytest.raises(OptionError, match=r"--millions 0\.009: the run in .* has 0\.006; go on"):
+        run(ppo, tmp_path, "--millions", "0.009")
+    told = json.loads(found.metadata["run"])
+    without = [{k: v for k, v in told.items() if k != name} for name in told if name != "asked"]
+    changed = [{"pool": 3}, {"settings": []}, {"game": "x"}, {"batch": "x"}, {"asked": [1]}]
+    torn = [*without, *(told | each for each in changed), [], 1, None]
+    for metadata in ({}, {"run": "{"}, *({"run": json.dumps(each)} for each in torn)):
+        write_weights(path, found.arrays, metadata)
+        with pytest.raises(WeightsError, match=r"is no(ne of this trainer| checkpoint of a run)"):
+            run(ppo, tmp_path)
+    fewer = {name: array for name, array in found.arrays.items() if name != "cards.second"}
+    for arrays in (fewer, {**fewer, "cards.second": np.ones((3, 3), np.float32)}):
+        write_weights(path, arrays, found.metadata)
+        with pytest.raises(WeightsError, match="is none of this trainer"):
+            run(ppo, tmp_path)
+    path.write_bytes(good[:-7])
+    with pytest.raises(WeightsError, match="is damaged"):
+        run(ppo, tmp_path)
+    assert path.read_bytes() == good[:-7]
+    path.write_bytes(good)
+    assert run(ppo, tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("rules", "other", "was begun with other rules: take another --out"),
+        ("features", "0", "was begun with features 0, not"),
+    ],
+)
+def test_a_checkpoint_of_another_game_is_refused(ppo, tmp_path, name, value, told):
+    """Though its arrays are of the same shape."""
+    run(ppo, tmp_path)
+    path = tmp_path / "checkpoint.safetensors"
+    found = read_weights(path)
+    kept_there = json.loads(found.metadata["run"])
+    kept_there["game"][name] = value
+    write_weights(path, found.arrays, {"run": json.dumps(kept_there)})
+    with pytest.raises(OptionError, match=told):
+        run(ppo, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\xff", None])
+def test_a_damaged_curve_is_one_line(ppo, tmp_path, text):
+    """And stays as it is; so does one that breaks off, and that of a run without a checkpoint."""
+    run(ppo, tmp_path)
+    path = tmp_path / "curve.csv"
+    good = path.read_bytes()
+    path.write_bytes(good[:-20] if text is None else text.encode("latin-1"))
+    before = path.read_bytes()
+    if text != "":
+        with pytest.raises(OptionError, match=r"curve\.csv is no curve of this trainer"):
+            run(ppo, tmp_path)
+    else:
+        assert run(ppo, tmp_path) == 0
+        before = path.read_bytes()
+    assert path.read_bytes() == before
+    (tmp_path / "checkpoint.safetensors").unlink()
+    for name in ("curve.csv", "weights.safetensors"):
+        with pytest.raises(OptionError, match=rf"{name} is of a run without a checkpoint"):
+            run(ppo, tmp_path)
+        (tmp_path / name).unlink()
+
+
+def test_other_opponents_leave_what_was_measured(ppo, tmp_path):
+    """The curve has the columns of all; the next measurement is counted from the last."""
+    run(ppo, tmp_path)
+    path = tmp_path / "curve.csv"
+    before = list(csv.DictReader(path.read_text().splitlines()))
+    final = ["--opponents", "rule", "--measure", "0.001", "--final-boards", "4"]
+    assert run(ppo, tmp_path, *final) == 0
+    after = list(csv.DictReader(path.read_text().splitlines()))
+    assert [{**row, **dict.fromkeys(after[0].keys() - row.keys(), "")} for row in before] == after[
+        : len(before)
+    ]
+    assert after[-1]["rule points"]
+    assert not after[-1]["cautious points"]
+
+
+def test_ctrl_c_ends_a_measurement_at_once(ppo):
+    """In the middle of its match."""
+    script, asked = ppo.script, []
+
+    def stopped():
+        asked.append(1)
+        return len(asked) > 2
+
+    assert script.measure(RULES, drawn(ppo), "cautious", 5000, 1, stopped) is None
+    assert len(asked) == 3
+    assert script.measure(RULES, drawn(ppo), "cautious", 2, 1, lambda: False) is not None
+
+
+def test_a_full_disk_loses_nothing_that_was_kept(ppo, tmp_path, monkeypatch):
+    """One line; the checkpoint is the one before, and the run goes on from there."""
+    whole, full = tmp_path / "whole", tmp_path / "full"
+    assert run(ppo, whole) == 0
+    monkeypatch.setattr(ppo.script, "KEPT_SECONDS", 0)
+    go, write = ppo.script.Run.go, os.write
+
+    def none_left(descriptor, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def gone(training):
+        if training.batch == 5:
+            monkeypatch.setattr(os, "write", none_left)
+        return go(training)
+
+    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    with pytest.raises(OutputError, match=r"checkpoint\.safetensors could not be written"):
+        run(ppo, full)
+    monkeypatch.setattr(os, "write", write)
+    checkpoint = read_weights(full / "checkpoint.safetensors")
+    assert json.loads(checkpoint.metadata["run"])["batch"] == 5
+    monkeypatch.setattr(ppo.script.Run, "go", go)
+    assert run(ppo, full) == 0
+    assert kept(full) == kept(whole)
+
+
+def test_a_process_that_dies_is_begun_again(ppo, tmp_path):
+    """And its block is computed again; one that dies of it every time is one line."""
+    processes = sys.modules["ppo.processes"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "TRIES", 1)
+        pool = processes.Processes(1)
+        try:
+            pool._all[0][0].terminate()
+            assert list(pool.in_order(max, 1, [2])) == [2]
+            with pytest.raises(WorkerError, match=r"ended with code 3, 2 times .* same command"):
+                list(pool.in_order(ends, (str(tmp_path), 9), [2]))
+        finally:
+            pool.close()
+
+
+@pytest.mark.slow
+def test_a_run_whose_process_dies_is_the_same(ppo, tmp_path, monkeypatch):
+    """Bit for bit; so is one that its processes end, and that goes on from what was kept."""
+    assert run(ppo, tmp_path / "whole", "--workers", "1") == 0
+    go, begun, all_begun = ppo.script.Run.go, sys.modules["ppo.processes"].begun, []
+
+    def noted():
+        all_begun.append(begun())
+        return all_begun[-1]
+
+    def gone(training):
+        if training.batch == 3:
+            all_begun[-1][0].kill()
+        return go(training)
+
+    monkeypatch.setattr(sys.modules["ppo.processes"], "begun", noted)
+    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    assert run(ppo, tmp_path / "killed", "--workers", "1") == 0
+    assert len(all_begun) == 2
+    assert kept(tmp_path / "killed") == kept(tmp_path / "whole")
+    monkeypatch.setattr(ppo.script, "KEPT_SECONDS", 0)
+    monkeypatch.setattr(sys.modules["ppo.processes"], "TRIES", 0)
+    with pytest.raises(WorkerError, match="the same command goes on from the last checkpoint"):
+        run(ppo, tmp_path / "ended", "--workers", "1")
+    monkeypatch.setattr(ppo.script.Run, "go", go)
+    assert run(ppo, tmp_path / "ended", "--workers", "1") == 0
+    assert kept(tmp_path / "ended") == kept(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [("--threads", "2"), ("--cuda",), ("--cuda", "--workers", "1")])
+def test_a_run_by_other_means(ppo, tmp_path, options):
+    """It comes to an end, and what it makes can be played by."""
+    if "--cuda" in options and not ppo.torch.cuda.is_available():
+        pytest.skip("there is no graphics processor here")
+    assert run(ppo, tmp_path, *options) == 0
+    agent = PpoAgent(RULES, weights=tmp_path / "weights.safetensors")
+    for option in options[0], *options[1:2]:
+        assert option in shlex.split(agent.made["command"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ray has no clusters there")
+def test_a_run_on_a_cluster_is_that_of_processes(ppo, tmp_path, monkeypatch):
+    """Though it is stopped, and goes on there."""
+    pytest.importorskip("ray")
+    assert run(ppo, tmp_path / "here", "--workers", "2") == 0
+    go = ppo.script.Run.go
+
+    def gone(training):
+        found = go(training)
+        if training.batch == 4:
+            press()
+        return found
+
+    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    with settings_for_ray(monkeypatch, str(ROOT / "experiments")), cluster_of(2) as cluster:
+        there = ["--workers", "2", "--ray-address", cluster.address]
+        codes = [run(ppo, tmp_path / "there", *there) for _ in range(2)]
+    assert codes == [130, 0]
+    here, there = kept(tmp_path / "here"), kept(tmp_path / "there")
+    assert (here[0], *here[2:]) == (there[0], *there[2:])  # but for the address
+
+
+@pytest.mark.parametrize("missing", ["torch", "torch.utils.tensorboard"])
+def test_without_torch_it_is_one_line(monkeypatch, capsys, missing):
+    """Whatever else is asked; it names what is missing."""
+    if missing != "torch":
+        pytest.importorskip("torch")
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "ppo.shown", raising=False)
+    monkeypatch.delitem(sys.modules, "train_ppo", raising=False)
+    with pytest.raises(SystemExit) as ended, loaded("experiments", "train_ppo"):
+        pass
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    needs = f'training needs {missing}: pip install "bideuchre_env[train]"'
+    assert error == f"train_ppo.py: error: {needs}\n"

@@ -1,0 +1,77 @@
+"""The trainer of agent `ppo` for its tests: its modules, small runs, nets and terms."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.script_modules import ROOT, loaded
+
+import bideuchre_env
+from bideuchre_env.learning.weights import read_weights
+
+RULES = bideuchre_env.make("cincinnati_v0").rules
+NETS = ["--hidden", "16", "--hidden-auction", "8", "--minibatch", "256"]
+TINY = [*NETS, "--hands", "32", "--millions", "0.006", "--boards", "2", "--final-boards", "2"]
+TINY += ["--measure", "0.0025", "--opponents", "cautious"]
+TIMES = ("seconds", "processor")
+NAMES = ("hands", "learner", "nets", "sparse", "kept")
+
+
+@contextmanager
+def trainer():
+    """The trainer and its parts."""
+    pytest.importorskip("torch")
+    pytest.importorskip("tensorboard")
+    with loaded("experiments", "train_ppo", *(f"ppo.{name}" for name in NAMES)) as modules:
+        found = dict(zip(("script", *NAMES), modules, strict=True))
+        found["torch"] = sys.modules["torch"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(ROOT / "experiments")  # processes look for the parts there
+            yield SimpleNamespace(**found)
+
+
+def run(ppo, folder, *options):
+    """The exit code of a run in this folder."""
+    script = ppo.script
+    return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
+
+
+def kept(folder):
+    """All that a run leaves, but for times and its folder."""
+    checkpoint = read_weights(folder / "checkpoint.safetensors")
+    told = json.loads(checkpoint.metadata["run"])
+    told = {name: value for name, value in told.items() if name not in TIMES}
+    del told["settings"]["out"]
+    arrays = {name: array.tobytes() for name, array in checkpoint.arrays.items()}
+    with (folder / "curve.csv").open(newline="") as file:
+        rows = [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
+    return arrays, told, rows, (folder / "weights.safetensors").read_bytes()
+
+
+def press():
+    """Ctrl-C, once."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def drawn(ppo, seed=1, size=16):
+    """Nets that say something."""
+    rng, nets = np.random.default_rng(seed), {}
+    for name, part in ppo.hands.Dealer(RULES, 1).parts.items():
+        sizes = (part.features.size, size, size, part.features.outputs + 1)
+        nets[name] = ppo.nets.new_weights(sizes, rng)
+        nets[name]["last"] = nets[name]["last"] * 300
+    return nets
+
+
+def terms(ppo, **changed):
+    """How a batch is played."""
+    usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
+    usual |= {"lambda_": 0.9, "scale": 5.0, "past": 0.0}
+    return ppo.hands.Terms(**(usual | changed))
