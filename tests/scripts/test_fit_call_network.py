@@ -66,7 +66,7 @@ def test_training_finds_what_is_there(fit, training):
     network = fit.drawn_network(rng)
     training.train(network, 10 * [trials], rng)
     p = {name: network[name][0] for name in LAYERS}
-    said = fit.SCALE * training.forward(p, trials["inputs"].reshape(-1, fit.N_INPUTS))[0]
+    said = training.SCALE * training.forward(p, trials["inputs"].reshape(-1, fit.N_INPUTS))[0]
     wrong = np.diff(said.reshape(-1, 2)) - np.diff(truth)
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
 
@@ -103,7 +103,9 @@ def test_a_call_that_looks_bad_is_tried_at_times(fit):
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
     tried = {
-        width: fit.try_calls(agent, agent, 2000, 0, width, np.random.default_rng(3))
+        width: fit.try_calls(
+            agent.workspace(), agent, agent, 2000, 0, width, np.random.default_rng(3)
+        )
         for width in (-1.0, 2.0, 1e6)  # the last: any call at all
     }
     assert len(tried[1e6]) == 2000  # whoever speaks first may pass or bid
