@@ -29,8 +29,9 @@ STEPS = [
 PUBLISHED = {
     "cincinnati_v0": [step for step in STEPS if not step.startswith("net:")],
     "barrie_v0": [step for step in STEPS if not step.startswith(("net:", "ppo"))],
-    "simplified_v0": ["net over expert"],
 }
+OTHERS = ("simplified_v0", "club_v0", "six_card_v0", "double_deck_v0")
+PUBLISHED |= dict.fromkeys(OTHERS, ["net over expert"])
 
 
 @pytest.fixture(scope="module")
