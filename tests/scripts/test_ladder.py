@@ -31,7 +31,7 @@ PUBLISHED = {
     "barrie_v0": [step for step in STEPS if not step.startswith(("net:", "ppo"))],
 }
 OTHERS = ("simplified_v0", "club_v0", "six_card_v0", "double_deck_v0")
-PUBLISHED |= dict.fromkeys(OTHERS, ["net over expert"])
+PUBLISHED |= {variant: ["net over expert"] for variant in OTHERS}
 
 
 @pytest.fixture(scope="module")
