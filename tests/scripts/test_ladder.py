@@ -27,11 +27,11 @@ STEPS = [
     "inference over pimc",
 ]
 PUBLISHED = {
-    "cincinnati_v0": [step for step in STEPS if not step.startswith("net:")],
-    "barrie_v0": [step for step in STEPS if not step.startswith(("net:", "ppo"))],
+    "cincinnati_v0": STEPS,
+    "barrie_v0": [step for step in STEPS if not step.startswith("ppo")],
 }
 OTHERS = ("simplified_v0", "club_v0", "six_card_v0", "double_deck_v0")
-PUBLISHED |= {variant: ["net over expert"] for variant in OTHERS}
+PUBLISHED |= {v: ["net over expert", "net:search=true over expert"] for v in OTHERS}
 
 
 @pytest.fixture(scope="module")
