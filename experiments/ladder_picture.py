@@ -178,7 +178,7 @@ def games_won(rung: dict[str, Any]) -> list[str]:
 def duration(milliseconds: float) -> str:
     """The time of a decision in the unit that suits it."""
     if milliseconds < 0.1:
-        return f"{1000 * milliseconds:.1g} µs"
+        return f"{float(f'{1000 * milliseconds:.1g}'):g} µs"
     return f"{milliseconds:.2g} ms"
 
 
