@@ -9,7 +9,6 @@ import sys
 import bideuchre_env
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.features import VERSION
 from bideuchre_env.rules.rules import Rules
 
 LEARNED = ("net", "ppo")  # agents that need weights for the game
@@ -22,7 +21,7 @@ def with_weights(agents: tuple[str, ...], game: bideuchre_env.Variant) -> list[s
         name, options = bideuchre_env.agents.parse(agent)
         try:
             if name in LEARNED and "weights" not in options:
-                shipped_weights(name, game.rules, VERSION)
+                shipped_weights(name, game.rules)
             found.append(agent)
         except OptionError:
             told = f"{game.name}: {agent} is left out: no weights for this game"

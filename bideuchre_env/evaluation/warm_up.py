@@ -23,6 +23,7 @@ from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.fitting import Examples, fit
 from bideuchre_env.learning.network import evaluate, new_network
 from bideuchre_env.learning.pairs import pairs
+from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import greedy, sample
 from bideuchre_env.learning.weights import Weights, made_for
@@ -116,6 +117,7 @@ def play_learning() -> None:
         outputs = evaluate(network, features, made.observations, made.masks)[0]
         choices, log_probs = np.zeros(n, np.int64), np.zeros(n, np.float32)
         sample(outputs, legal, 0, choices, log_probs)
+        Proposals(network, GAME.rules, part, seed=0)(made.observations, made.masks, made.chosen)
         greedy(outputs, legal, choices, log_probs)
     steps = np.zeros((1, 1), np.int8)
     rewards, ended = np.zeros((1, 1, 4), np.float32), np.ones((1, 1), np.bool_)
