@@ -156,4 +156,5 @@ def test_every_room_with_kernels_has_words():
     from bideuchre_env.runtime import jit
 
     assert warm_up.PARTS
-    assert {compiling.part_of(kernel) for kernel in jit.KERNELS} <= set(compiling.PARTS.values())
+    ours = [each for each in jit.KERNELS if each.py_func.__module__.startswith("bideuchre_env.")]
+    assert {compiling.part_of(kernel) for kernel in ours} <= set(compiling.PARTS.values())
