@@ -39,7 +39,7 @@ import numpy as np
 from bideuchre_env import match
 from bideuchre_env._files import only_run_in, write_file
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import WANTED, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned.net import NetAgent, calls_of, net_weights, weights_for
@@ -241,7 +241,7 @@ class Learner:
     def fast(self, weights: Weights) -> RowAgent:
         """What the net plays like while its network says nothing."""
         calls = calls_of(weights)
-        return ExpertAgent(self.rules, network=calls, wanted=(0,) * len(WANTED), goal="points")
+        return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
 
     def net(self, weights: Weights) -> NetAgent:
         """The net with these weights."""

@@ -29,13 +29,13 @@ def add_rows(lists: Array, matrix: Array, bias: Array, sums: Array) -> None:
 
 
 @entry_kernel
-def add_to_rows(lists: Array, slopes: Array, matrix: Array) -> None:
-    """Add slopes[i] (H,) to every row of matrix (F, H) that list i has; float32."""
+def add_to_rows(lists: Array, gradients: Array, matrix: Array) -> None:
+    """Add gradients[i] (H,) to every row of matrix (F, H) that list i has; float32."""
     for i in range(len(lists)):
         for j in range(1, lists[i, 0] + 1):
             at = lists[i, j]
             for k in range(matrix.shape[1]):
-                matrix[at, k] += slopes[i, k]
+                matrix[at, k] += gradients[i, k]
 
 
 class SumOfRows(torch.autograd.Function):
@@ -50,12 +50,12 @@ class SumOfRows(torch.autograd.Function):
         return sums
 
     @staticmethod
-    def backward(ctx: Any, slopes: Tensor) -> Any:
-        """The slopes of matrix and bias."""
+    def backward(ctx: Any, gradients: Tensor) -> Any:
+        """The gradients of matrix and bias."""
         lists, matrix = ctx.saved_tensors
         found = torch.zeros_like(matrix)
-        add_to_rows(lists.numpy(), slopes.contiguous().numpy(), found.numpy())
-        return None, found, slopes.sum(0)
+        add_to_rows(lists.numpy(), gradients.contiguous().numpy(), found.numpy())
+        return None, found, gradients.sum(0)
 
 
 def first_layer(lists: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
