@@ -291,7 +291,7 @@ def write_rows(
     t, p = work.tables[0], work.places[0]
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)
-        for j in range(p.size):
+        for j in range(p.entries):
             inputs[i, j] = 0.0
         for j in range(n):
             inputs[i, work.active[0, j]] = 1.0

@@ -238,7 +238,7 @@ def features_of(rules: Rules, part: str) -> Features:
 
 
 PLACES = np.dtype(
-    [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("size", np.int32)], align=True
+    [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("entries", np.int32)], align=True
 )
 """Where each block begins, for kernels; -1 for one that is not there; 1 for the part "cards"."""
 
@@ -248,6 +248,6 @@ def new_places(features: Features) -> Array:
     places = new_rows(PLACES, 1)
     for name in BLOCKS:
         places[name] = features.slices[name].start if name in features.slices else -1
-    places["cards"], places["size"] = features.part == "cards", features.size
+    places["cards"], places["entries"] = features.part == "cards", features.size
     places.flags.writeable = False
     return places

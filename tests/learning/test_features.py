@@ -10,7 +10,7 @@ from support.policies import ObservationPolicy
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.features import PARTS, features_of
+from bideuchre_env.learning.features import PARTS, PLACES, features_of
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS
@@ -296,6 +296,11 @@ def test_packed_inputs_are_the_same():
     np.testing.assert_array_equal(features.unpack(packed.inputs), inputs)
     np.testing.assert_array_equal(packed.legal, legal)
     np.testing.assert_array_equal(packed.symmetries, symmetries)
+
+
+def test_no_place_is_called_as_something_that_every_record_has():
+    """Uncompiled, a field `size` would be the record's own size, 1."""
+    assert not set(PLACES.names) & set(dir(np.record))
 
 
 def test_odd_arguments_are_refused():

@@ -84,6 +84,7 @@ CORE = (
     *("core/test_golden.py", "envs/test_pettingzoo.py", "envs/test_bad_input.py"),
     "core/test_against_reference.py",
 )
+LEARNING = ("learning/test_features.py", "learning/test_fitting.py", "learning/test_sampling.py")
 PLAYERS = ("solver", "agents", "evaluation/test_rollout.py", "learning", "envs/test_solo_net.py")
 
 
@@ -116,6 +117,12 @@ def test_the_core_tests_pass_under(setting):
 def test_the_tests_of_the_solver_and_the_agents_pass_bounds_checked():
     """An access out of bounds, silent when compiled, is an error; plain Python would take days."""
     passes(PLAYERS, "bounds checked")
+
+
+@pytest.mark.slow
+def test_the_tests_of_learning_pass_uncompiled():
+    """Features, networks, fits and draws, as plain Python."""
+    passes(LEARNING, "plain")
 
 
 def imported(path):
