@@ -53,28 +53,27 @@ def in_wrapper(name, vec):
     return getattr(wrappers, name)(vec, *ARGUMENTS.get(name, ()))
 
 
-def without_times(told):
-    """What an environment tells but for the seconds in it, which nobody can compare."""
+def kept(told):
+    """A copy of what an environment tells but for the seconds in it, which nobody can compare."""
     if isinstance(told, (tuple, list)):
-        return [without_times(part) for part in told]
+        return [kept(part) for part in told]
     if isinstance(told, dict):
-        return {key: without_times(told[key]) for key in told if key not in ("t", "_t")}
-    return told
+        return {key: kept(told[key]) for key in told if key not in ("t", "_t")}
+    return told.copy() if isinstance(told, np.ndarray) else told
 
 
 def walk(env, steps=60):
     """Everything that is told over some steps of last legal actions, and how it came to an end."""
     mode = env.metadata["autoreset_mode"]
-    told = [env.reset(seed=3)]
+    told = [kept(env.reset(seed=3))]
     masks = last_masks(told[-1][-1], None)
     for _ in range(steps):
-        told.append(env.step(masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)))
+        told.append(kept(env.step(masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1))))
         masks = last_masks(told[-1][-1], masks)
         over = told[-1][2] | told[-1][3]
         if mode == AutoresetMode.DISABLED and over.any():
-            told.append(env.reset(options={"reset_mask": over.copy()}))
+            told.append(kept(env.reset(options={"reset_mask": over.copy()})))
             masks = last_masks(told[-1][-1], masks)
-        told[-1] = without_times(told[-1])
     return told
 
 
@@ -113,9 +112,11 @@ def test_it_does_what_it_does_around_gymnasiums_own(name, observation, mode):
         SyncVectorEnv([lambda: game.solo(**options)] * 3, autoreset_mode=AutoresetMode(mode)),
     )
     assert type(ours) is type(theirs)
+    # `SyncVectorEnv` takes the mask of a reset out of the options, and the statistics of all rows
+    # begin anew; around ours those of the others go on, see the next test
     if isinstance(ours, tuple):
         assert ours == theirs
-    else:
+    elif (name, mode) != ("RecordEpisodeStatistics", "Disabled"):
         for mine, its in zip(ours, theirs, strict=True):
             assert_same(list(mine), list(its))
     if tuple(map(int, re.findall(r"\d+", gymnasium.__version__)[:2])) >= (1, 4):
