@@ -30,6 +30,7 @@ learning
 agents
 envs
 __init__
+datasets
 evaluation
 bench
 cli
