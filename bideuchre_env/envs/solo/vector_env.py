@@ -164,10 +164,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """The infos of every step for the chosen rows, bool (n,); zeros for the others."""
         rows = self._rows
         masks, seats = rows.masks, rows.solos["seat"].astype(int)
-        if not chosen.all():
-            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
-        else:
+        if chosen is self._all:
             masks = self._handed(masks)
+        else:  # copies: a row that has ended may start anew within the step
+            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
         return {
             "action_mask": masks,
             "_action_mask": chosen.copy(),
