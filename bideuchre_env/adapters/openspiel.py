@@ -24,7 +24,7 @@ from bideuchre_env._checks import shown
 from bideuchre_env.adapters.dealt_game import CHANCE, OVER, PUBLIC, DealtGame
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.agents.making import agent_of
-from bideuchre_env.agents.protocols import AgentSource
+from bideuchre_env.agents.protocols import AgentSource, Goal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.options import EpisodeOptions
@@ -38,7 +38,7 @@ from bideuchre_env.rules.rules import Rules
 with needs("openspiel"):
     import pyspiel
 
-_DEFAULTS = {"episode": "hand", "reward": "", "dealer": -1}
+_DEFAULTS: dict[str, Any] = {"episode": "hand", "reward": "", "dealer": -1}
 _MOST = 2**31 - 1
 _registered: dict[str, Rules] = {}
 
@@ -214,9 +214,8 @@ class Observer:
         self._all_hands = kind.perfect_recall
         self._public = kind.private_info == private.NONE
         layout = layout_of(game.rules)
-        most = np.maximum(np.abs(layout.low.astype(np.float32)), layout.high)
-        self._scale = (1 / most).astype(np.float32)
         self._start = layout.private_size if self._public else 0
+        self._scale = layout.scale[self._start :]
         self.tensor = np.zeros(layout.size - self._start, np.float32)
         self.dict = {}
         for block in layout.blocks:
@@ -228,7 +227,7 @@ class Observer:
     def set_from(self, state: BidEuchreState, player: int) -> None:
         """Fill `tensor` with what a player sees."""
         seen = state.dealt_game.observation(0 if self._public else player)
-        np.multiply(seen[self._start :], self._scale[self._start :], out=self.tensor)
+        np.multiply(seen[self._start :], self._scale, out=self.tensor)
 
     def string_from(self, state: BidEuchreState, player: int) -> str:
         """What a player has been told in this hand, or with perfect recall since the start."""
@@ -244,7 +243,7 @@ class AgentBot(pyspiel.Bot):
 
     def __init__(self, game: BidEuchreGame, agent: AgentSource, seed: int | None = None) -> None:
         super().__init__()
-        goal = "points" if game.options.reward == "points" else "game"
+        goal: Goal = "points" if game.options.reward == "points" else "game"
         self._agent = agent_of(agent, game.rules, seed=seed, goal=goal)
 
     def step(self, state: BidEuchreState) -> int:
@@ -258,5 +257,33 @@ class AgentBot(pyspiel.Bot):
     restart_at = inform_action = lambda self, *args: None
 
 
+def _guard_bots() -> None:
+    """Keep two bots of the library from ending the process when they search games in Python.
+
+    Their `step` calls Python without holding its lock. That of `MCTSBot` has a twin that does not;
+    `ISMCTSBot` cannot ask a game in Python to redeal hidden cards at all.
+    """
+
+    def guarded(bot: type, name: str, instead: Callable[[Any, Any], Any]) -> None:
+        own = getattr(bot, name)
+
+        def method(self: Any, state: Any) -> Any:
+            return (instead if isinstance(state, BidEuchreState) else own)(self, state)
+
+        method.__doc__ = own.__doc__
+        setattr(bot, name, method)
+
+    def refuse(bot: Any, state: Any) -> None:
+        raise OptionError(
+            "pyspiel.ISMCTSBot cannot redeal the hidden cards of a game in Python: "
+            "open_spiel.python.algorithms.ismcts.ISMCTSBot can, and takes the same arguments"
+        )
+
+    guarded(pyspiel.MCTSBot, "step", lambda bot, state: bot.step_with_policy(state)[1])
+    for name in ("step", "get_policy", "step_with_policy"):
+        guarded(pyspiel.ISMCTSBot, name, refuse)
+
+
+_guard_bots()
 for _variant in variants.values():
     register(_variant)
