@@ -47,12 +47,7 @@ class VecRecorder:
         overwrite: bool = False,
         **options: Any,
     ) -> None:
-        taken = {"episode": vec.episode, "reward": vec.reward}
-        chosen = DatasetOptions.chosen(options | taken, "a recorder")
-        if players is not None and not (
-            len(players) == N_SEATS and all(is_plain_name(name) for name in players)
-        ):
-            raise OptionError(f"players={shown(players)}: four names, by seat, or None")
+        chosen = _chosen(vec, players, options)
         self.vec = vec
         source = {"vec": vec.num_envs}
         if os.fspath(path).startswith(PREFIX):
@@ -169,3 +164,20 @@ class VecRecorder:
         order = order[np.argsort(runs[order], kind="stable")]
         self._writer.add(Steps(*(part[order] for part in steps)))
         self._at = 0
+
+
+def _chosen(vec: Any, players: Any, options: dict[str, Any]) -> DatasetOptions:
+    """The options of a recorder; `OptionError` for what it cannot take."""
+    if not isinstance(vec, BidEuchreVec):
+        raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
+    for name in ("episode", "reward"):
+        if name in options:
+            raise OptionError(
+                f"{name}={shown(options[name])}: episodes and rewards are those of vec"
+            )
+    names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
+    if players is not None and not (names and all(map(is_plain_name, players))):
+        raise OptionError(f"players={shown(players)}: four names, by seat, or None")
+    return DatasetOptions.chosen(
+        {"episode": vec.episode, "reward": vec.reward, **options}, "a recorder"
+    )
