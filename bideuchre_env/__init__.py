@@ -24,6 +24,7 @@ from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
 
 if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
+    from bideuchre_env import adapters as adapters
     from bideuchre_env import agents as agents
     from bideuchre_env import solver as solver
     from bideuchre_env.core.observation.layout import Layout
@@ -89,6 +90,7 @@ _LAZY = {
     "SoloVectorEnv": "bideuchre_env.envs.solo.vector_env",
 }
 _MODULES = {
+    "adapters": "bideuchre_env.adapters",
     "agents": "bideuchre_env.agents",
     "match": "bideuchre_env.evaluation.match",
     "ratings": "bideuchre_env.evaluation.statistics.ratings",

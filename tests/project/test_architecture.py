@@ -29,6 +29,7 @@ solver
 learning
 agents
 envs
+adapters
 __init__
 datasets
 evaluation
@@ -40,6 +41,7 @@ FLOOR = {
     room: floor for floor, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()
 }
 MODULES = {
+    "adapters": "adapters",
     "agents": "agents",
     "match": "evaluation.match",
     "ratings": "evaluation.statistics.ratings",
@@ -165,7 +167,8 @@ def test_the_search_for_circles_finds_them():
 def test_packaged_code_imports_what_is_declared():
     """The standard library, the declared dependencies, and itself; numba in one room only.
 
-    What is behind an extra is imported late: matplotlib anywhere, ray in one file.
+    What is behind an extra is imported late: matplotlib anywhere, ray in one file. An adapter is
+    itself imported late, and imports the library it is for.
     """
     declared = re.search(r"\ndependencies = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
     allowed = set(re.findall(r'"([a-z_]+)', declared)) | {*sys.stdlib_module_names, "tomllib"}
@@ -174,9 +177,15 @@ def test_packaged_code_imports_what_is_declared():
         for extra in ("plot", "ray")
     )
     plotting, cluster = (set(re.findall(r'"([a-z_]+)', extra)) for extra in extras)
+    adapted = {
+        "adapters.openspiel": {"open_spiel", "pyspiel"},
+        "adapters.rllib": {"ray", "torch"},
+    }
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
+            if top in adapted.get(name, ()):
+                continue
             late = plotting | (cluster if name == "evaluation.ray_pool" else set())
             if target in FILES or (put_off and top in late):
                 continue
@@ -352,9 +361,8 @@ def test_sources_without_the_link_find_the_agents(tmp_path):
 def test_importing_is_light(name):
     """Importing the package, its rules or its command line does not load numba."""
     module = {"__init__": "bideuchre_env"}.get(name, f"bideuchre_env.{name}")
-    ask = (
-        f"import sys, {module}; print(sorted({{'numba', 'matplotlib', 'ray'}} & set(sys.modules)))"
-    )
+    heavy = {"numba", "matplotlib", "ray", "pyspiel"}
+    ask = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

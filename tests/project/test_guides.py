@@ -33,7 +33,10 @@ CORE = ROOT / "bideuchre_env" / "core"
 ROOMS = (
     "agents",
     "tests",
-    *(f"bideuchre_env/{n}" for n in ("rules", "core", "solver", "learning", "envs", "evaluation")),
+    *(
+        f"bideuchre_env/{n}"
+        for n in ("rules", "core", "solver", "learning", "envs", "adapters", "evaluation")
+    ),
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
