@@ -91,6 +91,15 @@ def test_what_forced_moves_pay_goes_to_earlier_decisions(tmp_path):
     assert not found["forced"].any()
 
 
+def test_flat_observations_are_scaled_as_the_environments_are(tmp_path):
+    path, episodes = played(tmp_path, "barrie_v0", 1)
+    datasets.export(path, tmp_path / "out.npz", observation="flat")
+    found, expected = arrays(tmp_path / "out.npz"), columns_by_hand(episodes, 1.0)
+    expected["observation"] = layout_of(RULES["barrie_v0"]).scaled(expected["observation"])
+    assert found["observation"].dtype == np.float32
+    assert_same_columns(found, expected)
+
+
 def test_one_player_alone(tmp_path):
     path, episodes = played(tmp_path)
     rows = columns_by_hand(episodes, 1.0)
@@ -180,7 +189,7 @@ def test_games_of_two_kinds_are_refused(tmp_path):
         ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
         ({"forced": 1}, "forced=1: True or False"),
         ({"player": 3}, "player=3: the name of a player, or None"),
-        ({"seats": 3}, "unknown option 'seats' of export"),
+        ({"seats": 3}, "unexpected keyword argument 'seats' of export"),
     ],
 )
 def test_bad_options(options, said, tmp_path):
@@ -192,5 +201,5 @@ def test_no_files_and_no_games(tmp_path):
     with pytest.raises(OptionError, match="no files of game records are given"):
         datasets.export([], tmp_path / "out.npz")
     (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(OptionError, match="no game record in .*empty.jsonl"):
+    with pytest.raises(OptionError, match=r"no game record in .*empty.jsonl"):
         datasets.export(tmp_path / "empty.jsonl", tmp_path / "out.npz")
