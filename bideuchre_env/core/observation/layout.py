@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._columns import columns, html_table
+from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.observation.words import (
     cards,
     number,
@@ -126,7 +127,8 @@ class Layout:
     """Where everything is in an observation of one game; `str(layout)` is a table.
 
     `blocks` are the blocks of the game, `slices[name]` where each stands, `low` and `high` int8
-    bounds of shape (size,). `decode` gives words back.
+    bounds of shape (size,). `scale`, float32 (size,), is one over the larger bound of each entry:
+    what `scaled` multiplies by. `decode` gives words back.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -141,6 +143,9 @@ class Layout:
         self.size: int = stops[-1]
         self.private_size = sum(block.size for block in self.blocks if block.private)
         self.low, self.high = self._bounds(1)
+        most = np.maximum(np.abs(self.low.astype(np.int64)), np.abs(self.high.astype(np.int64)))
+        self.scale: Array = (1 / most).astype(np.float32)
+        self.scale.flags.writeable = False
         self.offsets = self._offsets()
 
     @property
@@ -169,6 +174,22 @@ class Layout:
         table["private"], table["entries"] = self.private_size, self.size
         table.flags.writeable = False
         return table
+
+    def scaled(self, observations: Array) -> Array:
+        """Observations, int8 (..., size), times `scale`: float32 in [-1, 1], a new array.
+
+        `OptionError` for another dtype or shape.
+        """
+        values = np.asarray(observations)
+        if values.dtype != np.int8 or values.shape[-1:] != (self.size,):
+            raise OptionError(
+                f"observations of {values.dtype} of shape {values.shape}: int8 (..., {self.size}) "
+                "is expected"
+            )
+        values = np.require(values, requirements=["C", "W"])  # of one type, for the kernel
+        out = np.empty(values.shape, np.float32)
+        scale_rows(values.reshape(-1, self.size), self.scale, out.reshape(-1, self.size))
+        return out
 
     def decode(self, observation: Array) -> dict[str, Any]:
         """An observation, whole numbers of shape (size,), as a dict of words by block.

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env.core.state import Outcome
-from bideuchre_env.envs.face import Face, row_space, whole_action
+from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloOptions
 from bideuchre_env.envs.solo.batch import SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -17,11 +17,12 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 
-class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
+class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     """One learner at a table of Bid Euchre; the other three seats act inside the environment.
 
     An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner, the
-    mask all zeros when the episode is over. The reward of a step is all that the learner's side
+    mask all zeros when the episode is over; with `observation="flat"` the first alone, float32 (D,)
+    in [-1, 1]. The reward of a step is all that the learner's side
     has got, by the `reward` of the AEC environment, up to its next decision or the end of the
     `episode`. An action of the game that is not legal now ends the episode with `illegal_reward`
     and leaves the game as it was; what is no action of the game at all raises `OutOfBoundsError`.
@@ -46,8 +47,9 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
         }
         self.rules, self.render_mode, self.view = rules, chosen.render_mode, chosen.view
         self.episode, self.reward = chosen.episode, chosen.reward
+        self.observation = chosen.observation
         self._rows = SoloBatch(rules, 1, chosen)
-        self.observation_space: spaces.Space[Any] = row_space(rules)
+        self.observation_space = row_space(rules, self.observation)
         self.action_space = spaces.Discrete(self._rows.actions.n)
         self._choice = np.zeros(1, np.int64)
 
@@ -59,7 +61,7 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Array], dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode and play up to the learner's first turn.
 
         `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
@@ -77,7 +79,7 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
             self.render()
         return self._seen(), self._info(False)
 
-    def step(self, action: Any) -> tuple[dict[str, Array], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The learner's action, and the others' up to its next turn or the end of the episode.
 
         `action` is a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
@@ -127,8 +129,10 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
         if not self._rows.dealt:
             raise OptionError("nothing has been dealt yet: reset() deals a game")
 
-    def _seen(self) -> dict[str, Array]:
+    def _seen(self) -> Observation:
         rows = self._rows
+        if self.observation == "flat":
+            return rows.observations[0] * rows.layout.scale
         return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
 
     def _info(self, over: bool) -> dict[str, Any]:
