@@ -85,7 +85,9 @@ class VecEnv(BaseVectorEnv):
 
     def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
         """Refused in words: the tables have their attributes in common."""
-        raise OptionError(f"set_env_attr({key!r}): tables are set up when they are made, by options")
+        raise OptionError(
+            f"set_env_attr({key!r}): tables are set up when they are made, by options"
+        )
 
     def seed(self, seed: int | list[int] | None = None) -> list[Any]:
         """Seed table i with `seed` + i, or `seed[i]`, at its next reset."""

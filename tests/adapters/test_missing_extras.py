@@ -9,7 +9,13 @@ import pytest
 import bideuchre_env
 from bideuchre_env import adapters
 
-LIBRARIES = {"openspiel": "pyspiel", "rllib": "ray"}
+LIBRARIES = {
+    "openspiel": "pyspiel",
+    "rllib": "ray",
+    "torchrl": "torchrl",
+    "tianshou": "tianshou",
+    "agilerl": "agilerl",
+}
 
 
 def test_every_adapter_is_listed():
