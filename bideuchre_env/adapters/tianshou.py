@@ -1,18 +1,17 @@
 """The games for Tianshou 2: `VecEnv`, a learner at each of many tables, and `SeatCollector`, which
 collects what all four seats decide in self-play.
 
-Observations are `Batch(obs=float32 (n, D) in [-1, 1], mask=bool (n, A))`. Tianshou's DQN family reads
-the mask; its policy-gradient family (PPO, A2C, Reinforce) does not, and takes `MaskedActor` and
-`SeenCritic` around its networks.
+Observations are `Batch(obs=float32 (n, D) in [-1, 1], mask=bool (n, A))`. Tianshou's DQN family
+reads the mask; its policy-gradient family (PPO, A2C, Reinforce) does not, and takes `MaskedActor`
+and `SeenCritic` around its networks.
 
-Tianshou's own `PettingZooEnv` runs too, but does not learn rightly: it stores only what is paid at a
-seat's own move, ends an episode for the last seat alone, and lets a seat go on from what the next
+Tianshou's own `PettingZooEnv` runs too, but does not learn rightly: it stores only what is paid at
+a seat's own move, ends an episode for the last seat alone, and lets a seat go on from what the next
 seat sees. `SeatCollector` gives each seat at each table a buffer of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -177,7 +176,7 @@ class Seats:
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Batch, Array]:
-        """Start games at all tables; what the seats to act see, and which environments these are."""
+        """Start games at all tables; what the seats to act see, and their environments (n,)."""
         observations, info = self.tables.reset(seed, options=options)
         return _batch(observations, info), self.ids(info)
 
@@ -258,7 +257,7 @@ class SeatCollector(BaseCollector):
 
     def _choose(self, seen: Batch, random: bool) -> Array:
         if random:
-            drawn: Array = np.where(seen.mask, np.random.random(seen.mask.shape), -1).argmax(axis=1)
+            drawn: Array = self.env.tables.sample()
             return drawn
         asked = Batch(obs=seen, info=Batch())
         acts = self.policy(asked).act

@@ -8,7 +8,7 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
@@ -51,7 +51,7 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/agilerl"), "folder for the policy")
+    out: Path = field(default=Path("runs/agilerl"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(1_000_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")
@@ -110,12 +110,11 @@ def learned(args: Args) -> PPO:
     agent.set_training_mode(True)
     scaled = TransformReward(envs, lambda rewards: rewards / SCALE)
     scaled.reset(seed=args.seed)
-    state: list[Any] = []
+    state: dict[str, Any] = {}
     began = time.perf_counter()
     for number in range(max(1, args.steps // batch)):
-        scores, *state = collect_rollouts(
-            agent, scaled, **dict(zip(("last_obs", "last_done", "last_scores", "last_info"), state))
-        )
+        scores, obs, done, running, info = collect_rollouts(agent, scaled, **state)
+        state = {"last_obs": obs, "last_done": done, "last_scores": running, "last_info": info}
         agent.learn()
         if number % 10 == 9:
             steps, points = (number + 1) * batch, SCALE * sum(scores) / len(scores)

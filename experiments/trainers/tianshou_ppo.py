@@ -8,7 +8,7 @@ It is measured in both seats of a side, on duplicate boards of other deals.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
@@ -51,7 +51,7 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/tianshou"), "folder for the policy")
+    out: Path = field(default=Path("runs/tianshou"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(1_000_000, "decisions of all seats together")
     tables: int = option(128, "tables that are played at once")

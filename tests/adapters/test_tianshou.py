@@ -1,4 +1,4 @@
-"""Tianshou: masks that are kept to, rewards of every seat, and its own collectors and algorithms."""
+"""Tianshou: masks are kept to, seats get their rewards, its collectors and algorithms run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from support.script_modules import loaded
+from support.trainer_runs import points_over_cautious, run_in_seconds
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OptionError
 
 pytest.importorskip("tianshou")
-torch = pytest.importorskip("torch")
 
+import torch
 from gymnasium.spaces import Discrete
 from tianshou.algorithm import DQN, PPO
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
@@ -254,3 +256,22 @@ def test_nothing_is_dealt_before_the_first_reset():
     collector = SeatCollector(drawing(Uniform()), Seats(GAME, 1))
     with pytest.raises(OptionError, match=r"nothing has been dealt yet: reset\(\)"):
         collector.collect(n_step=4)
+
+
+@pytest.fixture(scope="module")
+def script():
+    """`experiments/trainers/tianshou_ppo.py`."""
+    with loaded("experiments/trainers", "tianshou_ppo") as [module]:
+        yield module
+
+
+def test_the_script_runs(script, tmp_path, capsys):
+    """In seconds; what it keeps is an agent."""
+    sizes = ("--steps", "4096", "--tables", "16", "--seat-steps", "16")
+    run_in_seconds(script, tmp_path, capsys, *sizes)
+
+
+@pytest.mark.slow
+def test_the_script_beats_cautious(script, tmp_path):
+    """By a point per hand and more."""
+    assert points_over_cautious(script, tmp_path).low > 1.0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import gymnasium
 import numpy as np
 import pytest
+from support.script_modules import loaded
+from support.trainer_runs import points_over_cautious, run_in_seconds
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
 
 pytest.importorskip("torchrl")
-torch = pytest.importorskip("torch")
 
+import torch
 from tensordict import TensorDict
 from torchrl.collectors import SyncDataCollector
 from torchrl.envs import ActionMask, GymEnv, GymWrapper, PettingZooWrapper, TransformedEnv
@@ -132,7 +136,7 @@ def test_what_a_seat_is_paid_reaches_its_own_decisions():
     ended = 0
     for row in range(6):
         ends = [-1, *data["next", "done"][row, :, 0].nonzero()[:, 0].tolist()]
-        for before, end in zip(ends, ends[1:], strict=False):
+        for before, end in pairwise(ends):
             hand = data[row, before + 1 : end + 1]
             got = hand["next", "reward"].sum(0)
             assert got.abs().sum() > 0
@@ -167,3 +171,22 @@ def test_torchrls_own_wrappers():
     four = PettingZooWrapper(bideuchre_env.cincinnati_v0.env(episode="hand"), use_mask=True)
     check_env_specs(four)
     assert four.rollout(40).shape[0] > 24
+
+
+@pytest.fixture(scope="module")
+def script():
+    """`experiments/trainers/torchrl_ppo.py`."""
+    with loaded("experiments/trainers", "torchrl_ppo") as [module]:
+        yield module
+
+
+def test_the_script_runs(script, tmp_path, capsys):
+    """In seconds; what it keeps is an agent."""
+    sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
+    run_in_seconds(script, tmp_path, capsys, *sizes)
+
+
+@pytest.mark.slow
+def test_the_script_beats_cautious(script, tmp_path):
+    """By a point per hand and more."""
+    assert points_over_cautious(script, tmp_path).low > 1.0

@@ -31,6 +31,7 @@ agents
 envs
 adapters
 __init__
+datasets
 evaluation
 bench
 cli
