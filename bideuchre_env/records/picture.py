@@ -322,5 +322,5 @@ def _spread(n: int, width: float, step: float, centre: float) -> list[float]:
 
 
 def _backs(x: float, y: float, n: int) -> Iterator[Box]:
-    for left in _spread(n, 22, 12, x):
+    for left in _spread(n, 22, 12 if n <= 9 else 8, x):
         yield Box(left, y, 22, 31, 3, "back", "card")
