@@ -21,7 +21,11 @@ with needs("sb3"):
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
 if TYPE_CHECKING:
-    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
+    from stable_baselines3.common.vec_env.base_vec_env import (
+        VecEnvIndices,
+        VecEnvObs,
+        VecEnvStepReturn,
+    )
 
 METHODS = ("action_masks", "render")
 """What the batch says of all rows at once, and a row of itself."""
@@ -34,9 +38,9 @@ class VecEnv(BaseVecEnv):
     among them; or, instead of their number, a `SoloVectorEnv` that is made already, as
     `gymnasium.make_vec` gives it.
 
-    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of arrays,
-    for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a row of bool
-    (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
+    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of int8
+    arrays, for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a bool
+    row (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
     "TimeLimit.truncated" and what `SoloEnv` says of its end; all others are empty. `VecMonitor`
     around it counts rewards and lengths.
 
@@ -55,7 +59,9 @@ class VecEnv(BaseVecEnv):
                 raise OptionError(f"{', '.join(options)}: options of environments to be made")
             self.batch = envs
         else:
-            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(envs, **options)
+            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(
+                envs, **options
+            )
         mode = self.batch.autoreset_mode
         if mode != AutoresetMode.SAME_STEP:
             raise OptionError(f"autoreset_mode={mode.value!r}: Stable-Baselines3 needs 'SameStep'")

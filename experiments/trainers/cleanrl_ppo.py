@@ -3,13 +3,13 @@
     python experiments/trainers/cleanrl_ppo.py --out runs/cleanrl
     bideuchre match experiments/trainers/cleanrl_ppo.py:Player rule --boards 2000
 
-Beside CleanRL's own `ppo.py` there are two changes: actions are drawn among the legal ones, and each
-seat has its own returns, since the next step at a table is another seat's (`lambda_returns`).
+It differs from CleanRL's own `ppo.py` in two things: actions are drawn among the legal ones, and
+each seat has its own returns, since the next step at a table is another seat's (`lambda_returns`).
 """
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
@@ -53,9 +53,9 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/cleanrl"), "folder for the policy")
+    out: Path = field(default=Path("runs/cleanrl"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
-    total_timesteps: int = option(2_000_000, "decisions of all seats together")
+    total_timesteps: int = option(1_500_000, "decisions of all seats together")
     learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
     num_envs: int = option(512, "tables that are played at once")
     num_steps: int = option(64, "decisions at each of them between updates")

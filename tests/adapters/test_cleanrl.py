@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 RULES = bideuchre_env.cincinnati_v0.rules
 
 
-# --- a loop as CleanRL writes it, that knows nothing of this package -------------------------------
+# --- a loop as CleanRL writes it, that knows nothing of this package ------------------------------
 
 
 def ppo(envs, iterations, num_steps=16, seed=1):
@@ -116,7 +116,7 @@ def filled(script, steps=48, n=16, **options):
 
 
 def test_each_seat_has_its_own_returns(script):
-    """With nothing discounted and no critic, a hand's points, by side, for each of its decisions."""
+    """With nothing discounted and no critic, each decision has its side's points of the hand."""
     args, _, storage, _ = filled(script)
     storage.values.zero_()
     seats, rewards, ended = storage.seats, storage.rewards, storage.ended
@@ -182,5 +182,5 @@ def test_the_script_learns_in_seconds(script, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_script_beats_cautious(script, tmp_path):
-    """By a margin that each of several seeds has reached."""
-    assert trained(script, tmp_path).low > MARGIN
+    """By a point per hand and more: half of what it came to with each of several seeds."""
+    assert trained(script, tmp_path).low > 1.0

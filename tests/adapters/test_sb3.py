@@ -153,16 +153,16 @@ def test_what_it_says_of_its_rows():
 
 def test_seeds_and_options_are_taken_at_the_next_reset_and_only_there():
     """As Stable-Baselines3 has it."""
-    envs = tables(4)
+    envs = tables(8)
     envs.seed(3)
     first = envs.reset()
     envs.set_options({"seat": 1})
     assert not np.array_equal(envs.reset(), first)
-    assert envs.get_attr("seat") == [1] * 4
+    assert envs.get_attr("seat") == [1] * 8
     envs.seed(3)
     assert np.array_equal(envs.reset(), first)
     assert len(set(envs.get_attr("seat"))) > 1
-    envs.set_options([{"seat": 1}, {"seat": 2}, {"seat": 1}, {"seat": 1}])
+    envs.set_options([{"seat": 1}] * 7 + [{"seat": 2}])
     with pytest.raises(OptionError, match="the same options for every table"):
         envs.reset()
 
@@ -223,8 +223,8 @@ def test_the_wrappers_of_stable_baselines3():
     model = MaskablePPO("MlpPolicy", envs, **SMALL).learn(256)
     assert len(model.ep_info_buffer) > 4
     for told in model.ep_info_buffer:
-        assert told["l"] > 1
-        assert abs(told["r"]) <= 12
+        assert told["l"] >= 1
+        assert told["r"] == int(told["r"]) != 0  # rewards are points here, scaled only for learning
     assert envs.env_method("action_masks")[0].dtype == bool
 
 
@@ -239,13 +239,14 @@ def test_it_learns_measures_and_is_kept(policy, observation, tmp_path):
     model = MaskablePPO(policy, envs, **SMALL).learn(128)
     mean, _ = evaluate_policy(model, envs, n_eval_episodes=8)
     alone, _ = evaluate_policy(model, make(ID, **options), n_eval_episodes=2, warn=False)
-    assert abs(mean) <= 12
-    assert abs(alone) <= 12
+    assert np.isfinite([mean, alone]).all()
     model.save(tmp_path / "model")
     kept = MaskablePPO.load(tmp_path / "model", env=envs)
     seen = envs.reset()
     masks = get_action_masks(envs)
-    chosen = [each.predict(seen, action_masks=masks, deterministic=True)[0] for each in (model, kept)]
+    chosen = [
+        each.predict(seen, action_masks=masks, deterministic=True)[0] for each in (model, kept)
+    ]
     assert np.array_equal(*chosen)
     assert masks[np.arange(4), chosen[0]].all()
     kept.learn(64)
@@ -302,5 +303,5 @@ def test_the_script_learns_in_seconds(script, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_script_beats_cautious(script, tmp_path):
-    """By a margin that each of several seeds has reached."""
-    assert trained(script, tmp_path).low > MARGIN
+    """By half a point per hand and more: less than each of several seeds has come to."""
+    assert trained(script, tmp_path).low > 0.5
