@@ -107,24 +107,23 @@ class MinariFile:
 
         key = (columns["episode"] - self._episodes) * N_SEATS + columns["seat"]
         order = np.argsort(key, kind="stable")
+        flat = self._about.options.observation == "flat"
         nothing = np.zeros((1, columns["action_mask"].shape[1]), np.int8)
         for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
             if not len(rows):
                 continue
             episode, seat = divmod(int(key[rows[0]]), N_SEATS)
             last = finals[episode, seat][None]
+            seen = np.concatenate([columns["observation"][rows], last])
+            mask = np.concatenate([columns["action_mask"][rows].astype(np.int8), nothing])
+            infos = {"seat": np.full(len(rows) + 1, seat)}
             yield EpisodeBuffer(
-                observations={
-                    "observation": np.concatenate([columns["observation"][rows], last]),
-                    "action_mask": np.concatenate(
-                        [columns["action_mask"][rows].astype(np.int8), nothing]
-                    ),
-                },
+                observations=seen if flat else {"observation": seen, "action_mask": mask},
                 actions=columns["action"][rows],
                 rewards=columns["reward"][rows],
                 terminations=columns["terminated"][rows],
                 truncations=columns["truncated"][rows],
-                infos={"seat": np.full(len(rows) + 1, seat)},
+                infos=infos | ({"action_mask": mask} if flat else {}),
             )
 
     def _created(self, episodes: list[Any]) -> Any:
@@ -137,7 +136,7 @@ class MinariFile:
                 episodes,
                 env=spec,
                 eval_env=spec,
-                observation_space=row_space(about.rules),
+                observation_space=row_space(about.rules, about.options.observation),
                 action_space=gymnasium.spaces.Discrete(actions.of(about.rules).n),
                 algorithm_name=about.options.player or ", ".join(self.names) or None,
                 description=f"Bid Euchre: {told}",
@@ -175,7 +174,7 @@ def _environment(about: About) -> Any:
     spec = copy.deepcopy(gymnasium.spec(gymnasium_id(about.variant)))
     options = about.options
     spec.kwargs |= about.rules.options_from(RULES[about.variant])
-    spec.kwargs |= {"episode": options.episode, "reward": options.reward}
+    spec.kwargs |= {name: getattr(options, name) for name in ("episode", "reward", "observation")}
     agents = [_maker(name) for name in about.agents or ()]
     learner = next((i for i, name in enumerate(about.agents or ()) if name == options.player), 0)
     if agents and agents[(learner + 1) % 4] == agents[(learner + 3) % 4] is not None:

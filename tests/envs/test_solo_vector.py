@@ -232,7 +232,7 @@ def test_copies_go_their_own_way(name):
     a, b, c = (twin.step(actions) for twin in twins)
     assert_same(a, b)
     assert_same(a, c)
-    assert repr(vec) == f"<{name} x 8, one learner each>"
+    assert repr(vec) == f"<{name} x 8, one learner each with spy against cautious>"
 
 
 BAD_ACTIONS = [

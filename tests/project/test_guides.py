@@ -36,7 +36,16 @@ ROOMS = (
     "tests",
     *(
         f"bideuchre_env/{n}"
-        for n in ("rules", "core", "solver", "learning", "envs", "adapters", "evaluation")
+        for n in (
+            "rules",
+            "core",
+            "solver",
+            "learning",
+            "envs",
+            "adapters",
+            "datasets",
+            "evaluation",
+        )
     ),
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
