@@ -61,7 +61,7 @@ class Args(ScriptArgs):
     num_steps: int = option(64, "decisions at each of them between updates")
     gamma: float = option(1.0, "discount of a seat's next own decision")
     gae_lambda: float = option(0.95, "of the returns")
-    minibatch_size: int = option(2048, "decisions of a step of learning")
+    minibatch: int = option(2048, "decisions of a step of learning")
     update_epochs: int = option(4, "times each decision is learned from")
     clip_coef: float = option(0.2, "how far from 1 the ratio of probabilities may go")
     ent_coef: float = option(0.01, "worth of entropy")
@@ -176,7 +176,7 @@ def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tu
 def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) -> None:
     """Learn from a batch: PPO's clipped step, epoch after epoch."""
     for _ in range(args.update_epochs):
-        for rows in torch.randperm(len(batch[0])).split(args.minibatch_size):
+        for rows in torch.randperm(len(batch[0])).split(args.minibatch):
             seen, masks, actions, log_probs, returns, advantages = (each[rows] for each in batch)
             _, new_log_probs, entropy, values = agent.get_action_and_value(seen, masks, actions)
             ratio = (new_log_probs - log_probs).exp()
