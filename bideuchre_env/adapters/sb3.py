@@ -21,7 +21,11 @@ with needs("sb3"):
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
 if TYPE_CHECKING:
-    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
+    from stable_baselines3.common.vec_env.base_vec_env import (
+        VecEnvIndices,
+        VecEnvObs,
+        VecEnvStepReturn,
+    )
 
 METHODS = ("action_masks", "render")
 """What the batch says of all rows at once, and a row of itself."""
@@ -34,9 +38,9 @@ class VecEnv(BaseVecEnv):
     among them; or, instead of their number, a `SoloVectorEnv` that is made already, as
     `gymnasium.make_vec` gives it.
 
-    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of arrays,
-    for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a row of bool
-    (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
+    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of int8
+    arrays, for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a bool
+    row (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
     "TimeLimit.truncated" and what `SoloEnv` says of its end; all others are empty. `VecMonitor`
     around it counts rewards and lengths.
 
@@ -55,7 +59,9 @@ class VecEnv(BaseVecEnv):
                 raise OptionError(f"{', '.join(options)}: options of environments to be made")
             self.batch = envs
         else:
-            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(envs, **options)
+            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(
+                envs, **options
+            )
         mode = self.batch.autoreset_mode
         if mode != AutoresetMode.SAME_STEP:
             raise OptionError(f"autoreset_mode={mode.value!r}: Stable-Baselines3 needs 'SameStep'")
@@ -71,7 +77,8 @@ class VecEnv(BaseVecEnv):
     def reset(self) -> VecEnvObs:
         """Start an episode at every table, by the seeds of `seed` and the options of `set_options`.
 
-        The first observations.
+        The first observations. The options are those of `SoloVectorEnv.reset`, the same for every
+        table: "opponents" changes who plays there.
         """
         options = self._options[0]
         if any(each is not options and each != options for each in self._options):
@@ -109,13 +116,16 @@ class VecEnv(BaseVecEnv):
         self.batch.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of each row: its "seat", or what the rows have in common."""
+        """An attribute of each row: its "seat", its "players", or what the rows have in common."""
         rows = self._get_indices(indices)
         if attr_name in METHODS:
             return [lambda i=i: self.env_method(attr_name, indices=[i])[0] for i in rows]
         if attr_name == "seat":
             seats = self.batch.seats
             return [int(seats[i]) for i in rows]
+        if attr_name == "players":
+            names = self.batch.players.items()
+            return [{place: of_rows[i] for place, of_rows in names} for i in rows]
         value = getattr(self.batch, attr_name)
         return [value for _ in rows]
 
