@@ -322,7 +322,7 @@ def test_a_function_serves_as_an_agent():
     told = [walk_rows(cincinnati.solo_vec(3, opponents=who, partner="rule"), 10, 4) for who in same]
     for other in told[1:]:
         assert_same(named(other), named(told[0]))
-    assert len({shapes for shapes in calls}) == 1
+    assert len(set(calls)) == 1
     assert agents.agent_of(first, cincinnati.rules).name == "first"
 
 
