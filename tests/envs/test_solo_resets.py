@@ -148,7 +148,7 @@ def test_a_reset_that_a_player_spoils_puts_the_old_ones_back():
     for turn in range(3):
         obs, *_ = vec.step(actions_for(obs, turn))
     before = unchanged(vec)
-    for left in range(4):
+    for left in range(2):
         bad = Bad(cincinnati.rules, broken, left)
         with pytest.raises(RuntimeError, match="broke down"):
             vec.reset(options={"opponents": ("net", bad), "partner": bad, "dealer": 0})
