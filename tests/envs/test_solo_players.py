@@ -15,10 +15,10 @@ from support.solo_helpers import (
     chosen_action,
     first,
     last,
-    named,
     unchanged,
     walk,
     walk_rows,
+    without_names,
 )
 
 import bideuchre_env
@@ -77,7 +77,7 @@ def test_kernels_and_answers_are_the_same_in_every_place(name):
             assert not ours._rows.seating.asks
             assert theirs._rows.seating.asks
             a, b = (walk_rows(each, 15, 7, careless=40) for each in (ours, theirs))
-            assert_same(named(a), named(b))
+            assert_same(without_names(a), without_names(b))
 
 
 def test_more_nets_than_kernels_hold_are_asked():
@@ -94,7 +94,7 @@ def test_more_nets_than_kernels_hold_are_asked():
     ]
     pool = Pool(*makers, (makers[0], makers[-1]))
     twin = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
-    assert_same(named(walk_rows(vec, 20, 3)), named(walk_rows(twin, 20, 3)))
+    assert_same(without_names(walk_rows(vec, 20, 3)), without_names(walk_rows(twin, 20, 3)))
 
 
 def test_a_pool_is_drawn_from_by_its_weights():
@@ -199,7 +199,7 @@ def test_a_function_serves_as_an_agent():
     same = (First(), lambda rules, seed: First(), lambda o, m: int(m.argmax()), counted, first)
     told = [walk_rows(cincinnati.solo_vec(3, opponents=who, partner="rule"), 10, 4) for who in same]
     for other in told[1:]:
-        assert_same(named(other), named(told[0]))
+        assert_same(without_names(other), without_names(told[0]))
     assert len(set(calls)) == 1
     assert agents.agent_of(first, cincinnati.rules).name == "first"
 
@@ -219,7 +219,7 @@ def test_whatever_is_called_with_an_observation_and_its_mask(who):
     options = {"opponents": "rule", "partner": who, "episode": "hand"}
     twin = options | {"partner": last}
     a, b = (walk(cincinnati.solo(**each), 20, 3) for each in (options, twin))
-    assert_same(named(a), named(b))
+    assert_same(without_names(a), without_names(b))
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,9 @@ def unchanged(env):
     return rows.states.tobytes(), rows.solos.tobytes(), repr(env), rows.seating.made, players
 
 
-def named(told):
+def without_names(told):
     """What was told without the names of players."""
     if isinstance(told, dict):
         places = {"left", "partner", "right"}
-        return {key: named(told[key]) for key in told if key.lstrip("_") not in places}
-    return [named(each) for each in told] if isinstance(told, (list, tuple)) else told
+        return {key: without_names(told[key]) for key in told if key.lstrip("_") not in places}
+    return [without_names(each) for each in told] if isinstance(told, (list, tuple)) else told
