@@ -24,7 +24,9 @@ from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
 
 if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
+    from bideuchre_env import adapters as adapters
     from bideuchre_env import agents as agents
+    from bideuchre_env import datasets as datasets
     from bideuchre_env import solver as solver
     from bideuchre_env.core.observation.layout import Layout
     from bideuchre_env.core.state import Outcome, Phase
@@ -91,7 +93,9 @@ _LAZY = {
     "SoloVectorEnv": "bideuchre_env.envs.solo.vector_env",
 }
 _MODULES = {
+    "adapters": "bideuchre_env.adapters",
     "agents": "bideuchre_env.agents",
+    "datasets": "bideuchre_env.datasets",
     "match": "bideuchre_env.evaluation.match",
     "ratings": "bideuchre_env.evaluation.statistics.ratings",
     "record": "bideuchre_env.records.record",

@@ -48,14 +48,16 @@ def did_you_mean(given: str, words: Iterable[str]) -> str:
     return f" (did you mean {spelled[close[0]]!r}?)" if close else ""
 
 
-def unknown_options(given: Iterable[str], known: Sequence[str], whose: str = "") -> str:
+def unknown_options(
+    given: Iterable[str], known: Sequence[str], whose: str = "", what: str = "unknown option"
+) -> str:
     """What an error says of options that are not known, " of" `whose` they are; "" for none."""
     unknown = sorted(set(given) - set(known))
     if not unknown:
         return ""
     names = ", ".join(map(shown, unknown))
     close = "".join(did_you_mean(name, known) for name in unknown)
-    return f"unknown option {names}{whose}{close}; the options are: {', '.join(known)}"
+    return f"{what} {names}{whose}{close}; the options are: {', '.join(known)}"
 
 
 def printable(text: str) -> str:

@@ -18,6 +18,11 @@ class OptionError(BidEuchreError):
     """An unknown or unusable keyword, reset option, agent name or command-line value."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """A keyword that there is not. A function's own would be a `TypeError`, and so trainers that
+    try a keyword and go on without it go by that and by "unexpected keyword argument"."""
+
+
 class IllegalActionError(BidEuchreError):
     """An action that is not a legal action of the seat to act (wrong type, range or moment)."""
 

@@ -8,11 +8,21 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from bideuchre_env import __version__
-from bideuchre_env.cli import agents, bench, compile, hand, match, records, selfplay, variants
+from bideuchre_env.cli import (
+    agents,
+    bench,
+    compile,
+    export,
+    hand,
+    match,
+    records,
+    selfplay,
+    variants,
+)
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (selfplay, match, agents, variants, records, hand, bench, compile)
+COMMANDS = (selfplay, match, agents, variants, records, export, hand, bench, compile)
 
 
 _WELCOME = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -16,11 +16,16 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
+Observation: TypeAlias = Any
+"""What is seen: by `observation` a dict of two arrays, or one array."""
+
 
 class Face:
     """A way to play a game of these `rules`."""
 
     rules: Rules
+    observation: str
+    """"dict" or "flat": how observations are given."""
 
     @property
     def observation_layout(self) -> Layout:
@@ -33,9 +38,11 @@ class Face:
         return list(actions.of(self.rules).names)
 
 
-def row_space(rules: Rules) -> spaces.Dict:
-    """The space of what one seat sees and may do."""
+def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
+    """The space of what one seat sees and, but for a "flat" `observation`, may do."""
     layout = layout_of(rules)
+    if observation == "flat":
+        return spaces.Box(-1.0, 1.0, (layout.size,), np.float32)
     box = spaces.Box(layout.low, layout.high, dtype=np.int8)
     mask = spaces.Box(0, 1, (actions.of(rules).n,), np.int8)
     return spaces.Dict({"observation": box, "action_mask": mask})

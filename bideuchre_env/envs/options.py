@@ -6,21 +6,28 @@ Rules are options of the game, see `Rules`; these say how a game is presented to
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
 from bideuchre_env._checks import shown, unknown_options
-from bideuchre_env.errors import DealError, OptionError
+from bideuchre_env.errors import DealError, OptionError, UnknownOptionError
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.runtime.threads import check_threads
 
 EPISODES = ("game", "hand")
 REWARDS = ("win", "points")
+OBSERVATIONS = ("dict", "flat")
 VIEWS = ("all", "actor", 0, 1, 2, 3)
 
 Options = TypeVar("Options", bound="EpisodeOptions")
+
+
+def check_keywords(given: Iterable[str], known: Sequence[str], whose: str) -> None:
+    """Raise `UnknownOptionError` unless all keywords are among those known of `whose`."""
+    if unknown := unknown_options(given, known, f" of {whose}", "unexpected keyword argument"):
+        raise UnknownOptionError(unknown)
 
 
 def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
@@ -31,25 +38,31 @@ def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOptions:
-    """The options of an episode, on every face. Raises `OptionError` for any other value."""
+    """The options of every face: what an episode is, and how what is seen of it is given.
+
+    Raises `OptionError` for any other value.
+    """
 
     episode: str = "game"
     """The length of an episode: "game", a whole game, or "hand", one hand."""
     reward: Any = None
     """"win": 1 and -1 to the sides at the end of a won game; "points": after each hand, the side's
     points minus the other's. None is "win" for games, "points" for hands."""
+    observation: str = "dict"
+    """"dict": the int8 vector and the mask. "flat": the vector alone, float32 and scaled to
+    [-1, 1] by `Layout.scale`; the mask is in the infos."""
 
     def __post_init__(self) -> None:
         check_choice("episode", self.episode, EPISODES)
         if self.reward is None:
             object.__setattr__(self, "reward", "win" if self.episode == "game" else "points")
         check_choice("reward", self.reward, REWARDS)
+        check_choice("observation", self.observation, OBSERVATIONS)
 
     @classmethod
     def chosen(cls: type[Options], options: Mapping[str, Any], whose: str) -> Options:
-        """From the keywords of an environment; `OptionError` for one that there is not."""
-        if unknown := unknown_options(options, cls.names(), f" of {whose}"):
-            raise OptionError(unknown)
+        """From the keywords of an environment; `UnknownOptionError` for one that there is not."""
+        check_keywords(options, cls.names(), whose)
         return cls(**options)
 
     @classmethod
@@ -62,10 +75,11 @@ class EpisodeOptions:
 class ViewOptions(EpisodeOptions):
     """The options of faces that show the table."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi")
+    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi", "rgb_array")
 
     render_mode: str | None = None
-    """None, "ansi" (the table as text) or "human" (printed after every step)."""
+    """None, "ansi" (the table as text), "human" (printed after every step) or "rgb_array" (pixels,
+    uint8 (488, 760, 3), which need the extra `render`)."""
     view: str | int = "all"
     """Whose cards are shown: "all", the "actor"'s (a learner's own) or those of a seat."""
 
@@ -126,7 +140,7 @@ class SoloOptions(ViewOptions):
 class SoloVecOptions(SoloOptions):
     """The options of `SoloVectorEnv`."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("ansi",)
+    render_modes: ClassVar[tuple[str, ...]] = ("ansi", "rgb_array")
 
     autoreset_mode: Any = "SameStep"
     """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""

@@ -6,12 +6,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown, unknown_options
+from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
 from bideuchre_env.envs.options import (
     SoloOptions,
     SoloVecOptions,
     VecOptions,
     ViewOptions,
+    check_keywords,
 )
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS
@@ -36,7 +37,8 @@ class Variant:
     """A game with every way to play it: calling it makes its PettingZoo environment.
 
     `rules` is the game; the keywords of `env` and `raw_env` are the options of `Rules` and of
-    `ViewOptions`: `episode`, `reward`, `render_mode` and `view` (all are in `envs/options.py`).
+    `ViewOptions`: `episode`, `reward`, `observation`, `render_mode` and `view` (all are in
+    `envs/options.py`).
     """
 
     def __init__(self, name: str, rules: Rules) -> None:
@@ -109,8 +111,7 @@ class Variant:
         self, options: dict[str, Any], face: tuple[str, ...]
     ) -> tuple[Rules, dict[str, Any]]:
         """The rules with what `options` change, and the options of a face among them."""
-        if unknown := unknown_options(options, (*face, *OPTIONS), f" of {self.name}"):
-            raise OptionError(unknown)
+        check_keywords(options, (*face, *OPTIONS), self.name)
         game = {name: value for name, value in options.items() if name in OPTIONS}
         rest = {name: value for name, value in options.items() if name not in OPTIONS}
         return (self.rules.replace(**game) if game else self.rules), rest
@@ -181,6 +182,10 @@ def make_solo(variant: str, **options: Any) -> SoloEnv:
 def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
     """The `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point."""
     return variants[variant].solo_vec(num_envs, **options)
+
+
+# Gymnasium looks here for what an entry point can draw: "rgb_array_list" is made of "rgb_array".
+make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: ignore[attr-defined]
 
 
 class _EntryPoint:

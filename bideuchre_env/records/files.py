@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, beside, reason
 from bideuchre_env.errors import OptionError, OutputError, RecordError
-from bideuchre_env.records.record import GameRecord
+from bideuchre_env.records.record import GameRecord, PlayedHand
 
 STDIN = "-"
 
@@ -29,6 +29,8 @@ class Line(NamedTuple):
     number: int
     record: GameRecord | None
     error: str | None
+    hands: Sequence[PlayedHand] = ()
+    """Those of the record, as they were replayed."""
 
 
 class RecordWriter:
@@ -106,10 +108,16 @@ def read(path: PathLike) -> Iterator[GameRecord]:
 
     Raises `RecordError`, with the line, at the first that is broken; `scan` goes on.
     """
+    for record, _ in read_played(path):
+        yield record
+
+
+def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHand]]]:
+    """The same records, each with its hands as they were replayed."""
     for line in scan(path):
         if line.record is None:
             raise RecordError(f"{printable(str(path))}, line {line.number}: {line.error}")
-        yield line.record
+        yield line.record, line.hands
 
 
 def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line]:
@@ -133,7 +141,8 @@ def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
         if not data.strip() or (numbers is not None and number not in numbers):
             continue
         try:
-            yield Line(number, GameRecord.loads(data.decode("utf-8")), None)
+            record, hands = GameRecord.loads_played(data.decode("utf-8"))
+            yield Line(number, record, None, hands)
         except UnicodeDecodeError as error:
             yield Line(number, None, f"not UTF-8: {error.reason} at byte {error.start}")
         except RecordError as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from bideuchre_env._checks import MAX_NAME, is_plain_name, is_whole, shown
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.one_row import deal_given_row, replay_row
 from bideuchre_env.core.rows import start_rows
-from bideuchre_env.core.state import Outcome, Phase, new_states
+from bideuchre_env.core.state import Outcome, Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, RecordError
@@ -37,6 +37,14 @@ FORMAT = "bideuchre/1"
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 _NEEDED = ("ranks", "copies", "partnered", "lone")  # by which a game of one's own is known
 _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
+
+
+class PlayedHand(NamedTuple):
+    """A hand of a record as it was replayed."""
+
+    dealt: bytes  # of the state row before the first action
+    actions: Array  # int64 (m,)
+    ended: Array  # the state row, shape (1,)
 
 
 @dataclass(repr=False)
@@ -129,12 +137,15 @@ class GameRecord:
     @classmethod
     def from_dict(cls, data: Any) -> GameRecord:
         """Read and verify a record; `RecordError` names the hand, the action and the fault."""
+        return cls._played(data)[0]
+
+    @classmethod
+    def _played(cls, data: Any) -> tuple[GameRecord, list[PlayedHand]]:
         _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
         if data["format"] != FORMAT:
             raise RecordError(f"format {shown(data['format'])}: this reads {FORMAT!r}")
         record = cls(**{name: data[name] for name in _FIELDS}, start=_start(data))
-        record.verify()
-        return record
+        return record, list(record.played_hands())
 
     def dumps(self) -> str:
         """The record as one line of JSON, without the line's end."""
@@ -143,11 +154,16 @@ class GameRecord:
     @classmethod
     def loads(cls, line: str) -> GameRecord:
         """Read and verify one line of JSON; `RecordError` if it is none."""
+        return cls.loads_played(line)[0]
+
+    @classmethod
+    def loads_played(cls, line: str) -> tuple[GameRecord, list[PlayedHand]]:
+        """`loads`, and its hands as they were replayed on the way."""
         try:
             data = json.loads(line, object_pairs_hook=_once)
         except (ValueError, TypeError, RecursionError) as error:
             raise RecordError(f"not a line of JSON: {error}") from None
-        return cls.from_dict(data)
+        return cls._played(data)
 
     def verify(self) -> None:
         """Replay every hand and compare every stated result; `RecordError` at the first fault."""
@@ -156,6 +172,11 @@ class GameRecord:
 
     def replay(self) -> Iterator[Array]:
         """The state row, shape (1,), at the end of each hand, verifying as it goes."""
+        for hand in self.played_hands():
+            yield hand.ended
+
+    def played_hands(self) -> Iterator[PlayedHand]:
+        """Each hand, verifying as it goes."""
         _check_header(self)
         rules = self.rules
         states = new_states(1)
@@ -163,13 +184,13 @@ class GameRecord:
             where = f"hand {number + 1}"
             _check_fields(where, hand, HAND_FIELDS)
             try:
-                _replay_hand(states, rules, hand, number, self.start)
+                dealt, played = _replay_hand(states, rules, hand, number, self.start)
                 _compare(hand, hand_of(states[0], rules))
             except BidEuchreError as error:
                 raise RecordError(f"{where}: {error}") from None
             if states[0]["phase"] < Phase.DEAL and number + 1 < len(self.hands):
                 raise RecordError(f"{where}: unfinished, yet another hand follows")
-            yield states.copy()
+            yield PlayedHand(dealt, played, rows_of([states.tobytes()]))
         stated = {"winner": self.winner, "outcome": self.outcome}
         replayed = _result(*_ending(states if self.hands else states[:0]))
         if not all(_same(stated[name], replayed[name]) for name in replayed):
@@ -243,8 +264,8 @@ def _result(winner: int = -1, outcome: int = Outcome.UNFINISHED) -> dict[str, An
 
 def _replay_hand(
     states: Array, rules: Rules, hand: dict[str, Any], number: int, start: tuple[int, int]
-) -> None:
-    """Deal and play one hand of a record in row 0."""
+) -> tuple[bytes, Array]:
+    """Deal and play one hand of a record in row 0: the row as it was dealt, and the actions."""
     tables = compile_tables(rules)
     dealer = hand["dealer"]
     if not is_whole(dealer) or not 0 <= dealer < N_SEATS:
@@ -261,9 +282,11 @@ def _replay_hand(
     if not isinstance(hand["actions"], list):
         raise RecordError(f"actions {shown(hand['actions'])}: a list of action names")
     numbers = [acts.index.get(name, -1) for name in _strings(hand["actions"])]
-    at = replay_row(states, tables, np.array(numbers, np.int64))
+    dealt, played = states.tobytes(), np.array(numbers, np.int64)
+    at = replay_row(states, tables, played)
     if at >= 0:
         raise RecordError(illegal(states[0], rules, hand["actions"][at], f"action {at + 1}, "))
+    return dealt, played
 
 
 def _compare(stated: dict[str, Any], replayed: dict[str, Any]) -> None:

@@ -51,7 +51,9 @@ def test_any_calls_in_any_order(name, kind):
     met = set()
     for episode in ("hand", "game"):
         for reward, misuse in (("win", 0.15), ("points", 0.03)):
-            pair = Pair(name, kind, episode=episode, reward=reward, max_hands=4)
+            seen = "dict" if reward == "win" else "flat"
+            options = {"episode": episode, "reward": reward, "observation": seen}
+            pair = Pair(name, kind, **options, max_hands=4)
             for _ in range(300):
                 word = rng.choice(list(CALLS)) if rng.random() < misuse else "step properly"
                 if word == "walk without end" and episode == "game":

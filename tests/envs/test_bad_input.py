@@ -246,12 +246,15 @@ def test_an_error_in_one_option_spoils_all():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"colour": 1}, "unknown option 'colour' of barrie_v0; the options are: episode"),
-        ({"a": 1, "target": 5, "b": 2}, "unknown option 'a', 'b'"),
+        (
+            {"colour": 1},
+            "unexpected keyword argument 'colour' of barrie_v0; the options are: episode",
+        ),
+        ({"a": 1, "target": 5, "b": 2}, "unexpected keyword argument 'a', 'b'"),
         ({"episode": "round"}, "episode='round': one of 'game', 'hand'"),
         ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
         ({"reward": True}, "reward=True: one of"),
-        ({"render_mode": "rgb_array"}, "render_mode='rgb_array': one of None, 'human', 'ansi'"),
+        ({"render_mode": "rgb"}, "render_mode='rgb': one of None, 'human', 'ansi', 'rgb_array'"),
         ({"view": 4}, "view=4: one of 'all', 'actor', 0"),
         ({"view": True}, "view=True: one of"),
         ({"episode": ["game"]}, "episode=.*: one of"),

@@ -67,7 +67,7 @@ def test_check_env(name, options, capsys):
     assert "score" in capsys.readouterr().out  # mode "human" prints
 
 
-@pytest.mark.parametrize("mode", ["ansi", "human"])
+@pytest.mark.parametrize("mode", ["ansi", "human", "rgb_array"])
 def test_check_env_where_rendered(mode):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -106,7 +106,7 @@ def test_options_reach_the_game():
     env = gymnasium.make(IDS[3], win_rule="any", target=20, episode="hand", opponents="rule")
     assert env.unwrapped.rules.target == 20
     assert env.unwrapped.reward == "points"
-    with pytest.raises(OptionError, match="unknown option 'oponents' of barrie_v0"):
+    with pytest.raises(OptionError, match="unexpected keyword argument 'oponents' of barrie_v0"):
         gymnasium.make(IDS[3], oponents="rule")
     with pytest.raises(OptionError, match="give it to"):
         bideuchre_env.make("barrie_v0", opponents="rule")

@@ -52,10 +52,12 @@ def test_unknown_keywords_are_named(kind):
     for given, close in (("epissode", "'episode'"), ("rewards", "'reward'"), ("colour", None)):
         with pytest.raises(OptionError, match="the options are: episode, reward") as caught:
             kind(GAME.rules, "farm_v0", *CLASSES[kind], **{given: 1})
-        assert f"unknown option '{given}' of farm_v0" in str(caught.value)
+        assert f"unexpected keyword argument '{given}' of farm_v0" in str(caught.value)
         assert ("did you mean" in str(caught.value)) == (close is not None)
         assert close is None or f"(did you mean {close}?)" in str(caught.value)
-    with pytest.raises(OptionError, match=r"unknown option 'targget' .*did you mean 'target'\?"):
+    with pytest.raises(
+        OptionError, match=r"unexpected keyword argument 'targget' .*did you mean 'target'\?"
+    ):
         GAME.vec(3, targget=5)
 
 

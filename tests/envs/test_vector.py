@@ -78,8 +78,8 @@ def test_options_are_checked():
         ({"threads": 0}, "threads=0"),
         ({"threads": True}, "threads=True"),
         ({"copy": "yes"}, "copy='yes'"),
-        ({"colour": 1}, "unknown option 'colour'"),
-        ({"render_mode": "ansi"}, "unknown option 'render_mode'"),
+        ({"colour": 1}, "unexpected keyword argument 'colour'"),
+        ({"render_mode": "ansi"}, "unexpected keyword argument 'render_mode'"),
     ):
         with pytest.raises(OptionError, match=word):
             bideuchre_env.cincinnati_v0.vec(4, **options)

@@ -50,7 +50,7 @@ class Plain(BidEuchreEnv):
             raise
         self._cumulative_rewards = owed
         self._accumulate_rewards()
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos = {agent: self._info() for agent in self.agents}
         if self._actor is not None:
             self.infos[self._actor] = {"action_mask": self._mask.copy()}
 
@@ -119,7 +119,11 @@ class Pair:
         variant = bideuchre_env.variants[name]
         raw = variant.raw_env(**options)
         rules = raw.rules
-        rest = {k: v for k, v in options.items() if k in ("episode", "reward", "render_mode")}
+        rest = {
+            k: v
+            for k, v in options.items()
+            if k in ("episode", "reward", "observation", "render_mode")
+        }
         self.ours = variant.env(**options) if kind == "env" else in_wrappers(raw)
         self.theirs = in_wrappers(Plain(rules, name, **rest))
 

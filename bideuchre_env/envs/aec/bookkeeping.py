@@ -13,14 +13,13 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env import AECIterable
 
 from bideuchre_env.rules.cards import AGENT_NAMES
-from bideuchre_env.runtime.jit import Array
 
 _NOTHING_PAID = dict.fromkeys(AGENT_NAMES, 0.0)
 _NOBODY_DONE = dict.fromkeys(AGENT_NAMES, False)
 _EVERYBODY_DONE = dict.fromkeys(AGENT_NAMES, True)
 
 
-class Bookkeeping(AECEnv[str, dict[str, Array], Any]):
+class Bookkeeping(AECEnv[str, Any, Any]):
     """`agents`, `agent_selection`, `rewards`, `terminations`, `truncations` and `infos`.
 
     `_actor` is the agent that may act, None when nobody may: before the first game, and while the
@@ -37,9 +36,13 @@ class Bookkeeping(AECEnv[str, dict[str, Array], Any]):
         self._cumulative_rewards = _NOTHING_PAID.copy()
         self.terminations = _NOBODY_DONE.copy()
         self.truncations = _NOBODY_DONE.copy()
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENT_NAMES}
+        self.infos: dict[str, dict[str, Any]] = {agent: self._info() for agent in AGENT_NAMES}
         self._skip_agent_selection: str | None = None
         self._paid = False  # whether there is anything in `rewards`
+
+    def _info(self) -> dict[str, Any]:
+        """The info of an agent that is not to act."""
+        return {}
 
     def _pay(self, earned: float) -> None:
         """Enter what side 0 has earned, and side 1 lost."""
@@ -96,7 +99,7 @@ class Bookkeeping(AECEnv[str, dict[str, Array], Any]):
         if self._paid:
             self._clear_rewards()
 
-    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, Array], Any]:
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
         """The agent to act, at most `max_iter` times, until nobody is left; `step` in between."""
         return Turns(self, max_iter)
 
@@ -111,7 +114,7 @@ class Bookkeeping(AECEnv[str, dict[str, Array], Any]):
         }
 
 
-class Turns(AECIterable[str, dict[str, Array], Any]):
+class Turns(AECIterable[str, Any, Any]):
     """The iterator of `agent_iter`: the agents in the order of PettingZoo's own, sooner."""
 
     def __iter__(self) -> Iterator[str]:

@@ -31,8 +31,9 @@ from bideuchre_env.core.state import DEAL, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
-from bideuchre_env.envs.face import Face, row_space, whole_action
+from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import ViewOptions
+from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
@@ -48,8 +49,9 @@ class BidEuchreEnv(Bookkeeping, Face):
     """One table of Bid Euchre: four agents `player_0` to `player_3`, partners opposite.
 
     An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}`; the mask is all zeros
-    for a seat that is not to act. Partners get the same reward and the two sides sum to zero.
-    The keywords are those of `ViewOptions`.
+    for a seat that is not to act. With `observation="flat"` it is the first alone, float32 (D,) in
+    [-1, 1], and every agent's info holds its "action_mask". Partners get the same reward and the
+    two sides sum to zero. The keywords are those of `ViewOptions`.
     """
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
@@ -62,12 +64,15 @@ class BidEuchreEnv(Bookkeeping, Face):
             "render_fps": 2,
         }
         self.rules, self.episode, self.reward = rules, chosen.episode, chosen.reward
+        self.observation = chosen.observation
         self.render_mode, self.view = chosen.render_mode, chosen.view
         self.possible_agents = list(AGENT_NAMES)
         self._derive()
         layout, width = self.observation_layout, actions.of(rules).n
         self.state_space = spaces.Box(*layout.state_bounds(), dtype=np.int8)
-        self.observation_spaces = {agent: row_space(rules) for agent in AGENT_NAMES}
+        self.observation_spaces = {
+            agent: row_space(rules, self.observation) for agent in AGENT_NAMES
+        }
         self.action_spaces = {agent: spaces.Discrete(width) for agent in AGENT_NAMES}
         self._states = new_states(1)
         self._has_stream = False
@@ -81,10 +86,11 @@ class BidEuchreEnv(Bookkeeping, Face):
     def _derive(self) -> None:
         """Compute from the rules whatever is no part of the game's state."""
         self._tables = compile_tables(self.rules)
-        self._offsets = self.observation_layout.offsets
+        layout = self.observation_layout
+        self._offsets, self._scale = layout.offsets, layout.scale
         self._play, self._deal, self._observe, self._reward, self._ending = direct_kernels()
 
-    def observation_space(self, agent: str) -> spaces.Dict:
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same space object for an agent every time."""
         return self.observation_spaces[agent]
 
@@ -136,9 +142,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         if not self._has_stream:
             raise OptionError("nothing has been dealt yet: reset() deals a game")
 
-    def last(
-        self, observe: bool = True
-    ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
+    def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last action, termination, truncation and info of the agent
         to act."""
         if self._actor is None:
@@ -152,18 +156,27 @@ class BidEuchreEnv(Bookkeeping, Face):
             self.infos[agent],
         )
 
-    def observe(self, agent: str) -> dict[str, Array]:
+    def observe(self, agent: str) -> Observation:
         """The observation of any agent at any time; new arrays every time."""
         acts = agent is not None and agent is self._actor
         if acts and not (self.terminations[agent] or self.truncations[agent]):
+            if self.observation == "flat":
+                return self._seen * self._scale
             return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
         self._require_game()
         seat = _seat_of(agent)
         observation = self._seen.copy()
         self._observe(self._states, self._tables, self._offsets, seat, observation)
+        if self.observation == "flat":
+            return observation * self._scale
         acts = AGENT_NAMES[seat] == self._actor and not self._over
         mask = self._mask.copy() if acts else np.zeros(len(self._mask), np.int8)
         return {"observation": observation, "action_mask": mask}
+
+    def _info(self) -> dict[str, Any]:
+        if self.observation == "flat":
+            return {"action_mask": np.zeros(len(self._mask), np.int8)}
+        return {}
 
     @property
     def _over(self) -> bool:
@@ -206,7 +219,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         infos = self.infos
-        infos[agent] = {}
+        infos[agent] = self._info()
         if turn >= 0:  # `_call_on`, in place
             self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
             infos[agent] = {"action_mask": self._mask.copy()}
@@ -292,22 +305,18 @@ class BidEuchreEnv(Bookkeeping, Face):
         twin._look_and_call()  # it may hold other cards now
         return twin
 
-    def render(self) -> str | None:
-        """The table as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> str | Array | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
+
+        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
+        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            gymnasium.logger.warn(NO_MODE)
             return None
         self._require_game()
-        from bideuchre_env.records.render import table_text
-
-        seat = self.view
-        if seat == "actor":
-            seat = int(self._states[0]["turn"])
-        text: str = table_text(self._states[0], self.rules, None if seat == "all" else int(seat))
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+        row = self._states[0]
+        return rendered(self.render_mode, row, self.rules, self.view, int(row["turn"]))
 
     def __repr__(self) -> str:
         name = self.metadata["name"]
@@ -322,7 +331,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         """Nothing is held open."""
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {"_tables", "_offsets", "_play", "_deal", "_observe"}
+        derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_observe"}
         derived |= {"_reward", "_ending"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 

@@ -16,9 +16,8 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from bideuchre_env.envs.aec.bookkeeping import Turns
 from bideuchre_env.envs.aec.env import BidEuchreEnv
-from bideuchre_env.envs.face import whole_action
+from bideuchre_env.envs.face import Observation, whole_action
 from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
-from bideuchre_env.runtime.jit import Array
 
 ILLEGAL_REWARD = -1.0
 
@@ -37,7 +36,7 @@ def _raw_attribute(name: str) -> property:
     return property(read, write, doc=f"`{name}` of the raw environment.")
 
 
-class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
+class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
     """A `BidEuchreEnv` with PettingZoo's manners.
 
     Before the first reset, looking and stepping raise as PettingZoo does. An action that is none of
@@ -84,9 +83,7 @@ class WrappedEnv(OrderEnforcingWrapper[str, dict[str, Array], Any]):
             whole_action(action, self.env.rules, who, self.env._states)
         self.env.step(action)
 
-    def last(
-        self, observe: bool = True
-    ) -> tuple[dict[str, Array] | None, float, bool, bool, dict[str, Any]]:
+    def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """As `BidEuchreEnv.last`."""
         if not self._has_reset:
             raise AttributeError("agent_selection cannot be accessed before reset")

@@ -9,19 +9,21 @@ import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env.core.state import Outcome
-from bideuchre_env.envs.face import Face, row_space, whole_action
+from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloOptions
+from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 
-class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
+class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     """One learner at a table of Bid Euchre; the other three seats act inside the environment.
 
     An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner, the
-    mask all zeros when the episode is over. The reward of a step is all that the learner's side
+    mask all zeros when the episode is over; with `observation="flat"` the first alone, float32 (D,)
+    in [-1, 1]. The reward of a step is all that the learner's side
     has got, by the `reward` of the AEC environment, up to its next decision or the end of the
     `episode`. An action of the game that is not legal now ends the episode with `illegal_reward`
     and leaves the game as it was; what is no action of the game at all raises `OutOfBoundsError`.
@@ -47,8 +49,9 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
         }
         self.rules, self.render_mode, self.view = rules, chosen.render_mode, chosen.view
         self.episode, self.reward = chosen.episode, chosen.reward
+        self.observation = chosen.observation
         self._rows = SoloBatch(rules, 1, chosen)
-        self.observation_space: spaces.Space[Any] = row_space(rules)
+        self.observation_space = row_space(rules, self.observation)
         self.action_space = spaces.Discrete(self._rows.actions.n)
         self._choice = np.zeros(1, np.int64)
 
@@ -67,7 +70,7 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Array], dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode and play up to the learner's first turn.
 
         `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
@@ -87,7 +90,7 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
             self.render()
         return self._seen(), self._info(False) | self.players
 
-    def step(self, action: Any) -> tuple[dict[str, Array], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The learner's action, and the others' up to its next turn or the end of the episode.
 
         `action` is a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
@@ -111,17 +114,17 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
         mask: Array = self._rows.masks[0].astype(bool)
         return mask
 
-    def render(self) -> str | None:
-        """The table as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> str | Array | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
+
+        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
+        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            gymnasium.logger.warn(NO_MODE)
             return None
         self._require_game()
-        text = table_of(self._rows, 0, self.view)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+        return table_of(self._rows, 0, self.render_mode, self.view)
 
     def __repr__(self) -> str:
         name, rows = self.metadata["name"], self._rows
@@ -138,8 +141,10 @@ class SoloEnv(Face, gymnasium.Env[dict[str, Array], Any]):
         if not self._rows.dealt:
             raise OptionError("nothing has been dealt yet: reset() deals a game")
 
-    def _seen(self) -> dict[str, Array]:
+    def _seen(self) -> Observation:
         rows = self._rows
+        if self.observation == "flat":
+            return rows.observations[0] * rows.layout.scale
         return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
 
     def _info(self, over: bool) -> dict[str, Any]:
@@ -163,9 +168,7 @@ def drawn_seed(env: Any) -> int:
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")
 
 
-def table_of(rows: SoloBatch, i: int, view: str | int) -> str:
-    """The table of row i as text; "actor" sees with the learner's eyes."""
-    from bideuchre_env.records.render import table_text
-
-    viewer = None if view == "all" else int(rows.solos["seat"][i] if view == "actor" else view)
-    return table_text(rows.states[i], rows.rules, viewer)
+def table_of(rows: SoloBatch, i: int, mode: str, view: str | int) -> str | Array | None:
+    """The table of row i as `rendered`; "actor" sees with the learner's eyes."""
+    seat = int(rows.solos["seat"][i])
+    return rendered(mode, rows.states[i], rows.rules, view, seat, learner=seat)

@@ -10,19 +10,19 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._checks import shown
+from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import is_masked, parse_count, reset_options, whole_numbers
-from bideuchre_env.envs.face import Face, row_space
+from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecOptions
+from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime
-
-Observation = dict[str, Array]
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
@@ -33,10 +33,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     may be other ones in every row.
 
     Everything is as Gymnasium's `SyncVectorEnv` of `SoloEnv`s gives it: `obs["observation"]`
-    (n, D) and `obs["action_mask"]` (n, A) int8, rewards (n,) float64, `terminated` and `truncated`
-    (n,) bool, infos as arrays with masks `_key`, `final_obs` and `final_info` in the mode that
-    restarts within a step. What `SyncVectorEnv` cannot do is refuse bad actions whole: here no
-    row moves unless there is an action of the game for every row that takes one.
+    (n, D) and `obs["action_mask"]` (n, A) int8, or with `observation="flat"` `obs` (n, D) float32;
+    rewards (n,) float64, `terminated` and `truncated` (n,) bool, infos as arrays with masks
+    `_key`, `final_obs` and `final_info` in the mode that restarts within a step. What
+    `SyncVectorEnv` cannot do is refuse bad actions whole: here no row moves unless there is an
+    action of the game for every row that takes one.
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
@@ -46,6 +47,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.metadata = {
             "name": name,
             "render_modes": list(chosen.render_modes),
+            "render_fps": 2,
             "autoreset_mode": self.autoreset_mode,
         }
         self.rules, self.copy = rules, chosen.copy
@@ -53,10 +55,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.episode, self.reward = chosen.episode, chosen.reward
         self._alone = OneAtATime()
         self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads)
-        self.single_observation_space = row_space(rules)
+        self.observation = chosen.observation
+        self.single_observation_space = row_space(rules, self.observation)
         self.single_action_space = spaces.Discrete(self._rows.actions.n)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
+        size = self._rows.layout.size
+        self._flat = np.zeros((n, size) if self.observation == "flat" else 0, np.float32)
         self._all = np.ones(n, bool)
 
     @property
@@ -140,13 +145,14 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         masks: Array = self._rows.masks.astype(bool)
         return masks
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every table as text, in mode "ansi"."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""
         if self.render_mode is None:
-            logger.warn("render() needs render_mode='ansi' when the environment is made")
+            logger.warn(NO_MODE)
             return None
         self._require_games()
-        return tuple(table_of(self._rows, i, self.view) for i in range(self.num_envs))
+        mode, view = self.render_mode, self.view
+        return tuple(table_of(self._rows, i, mode, view) for i in range(self.num_envs))
 
     def __repr__(self) -> str:
         name = f"{self.metadata['name']} x {self.num_envs}"
@@ -163,6 +169,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _observations(self) -> Observation:
         rows = self._rows
+        if self.observation == "flat":
+            scale_rows(rows.observations, rows.layout.scale, self._flat)
+            return self._handed(self._flat)
         arrays = {"observation": rows.observations, "action_mask": rows.masks}
         return {name: self._handed(array) for name, array in arrays.items()}
 
@@ -170,10 +179,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """The infos of every step for the chosen rows, bool (n,); zeros for the others."""
         rows = self._rows
         masks, seats = rows.masks, rows.solos["seat"].astype(int)
-        if not chosen.all():
-            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
-        else:
+        if chosen is self._all:
             masks = self._handed(masks)
+        else:  # copies: a row that has ended may start anew within the step
+            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
         return {
             "action_mask": masks,
             "_action_mask": chosen.copy(),
@@ -210,9 +219,16 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _final(self, ended: Array) -> Array:
         """The last observations of episodes that have just ended, (n,) of objects, else None."""
         rows = self._rows
-        seen = zip(rows.observations[ended], rows.masks[ended], strict=True)
+        observations, masks = rows.observations[ended], rows.masks[ended]
         final = np.full(self.num_envs, None, object)
-        final[ended] = [{"observation": o, "action_mask": m} for o, m in seen]
+        if self.observation == "flat":
+            for i, seen in zip(
+                np.flatnonzero(ended), rows.layout.scaled(observations), strict=True
+            ):
+                final[i] = seen
+        else:
+            seen = zip(observations, masks, strict=True)
+            final[ended] = [{"observation": o, "action_mask": m} for o, m in seen]
         return final
 
     def _require_games(self, error: type[BidEuchreError] = OptionError) -> None:

@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import (
     TALLY,
@@ -36,7 +37,7 @@ from bideuchre_env.envs.checks import (
     reset_options,
     whole_numbers,
 )
-from bideuchre_env.envs.face import Face, row_space
+from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import VecOptions
 from bideuchre_env.envs.vector.threads import StepPool
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
@@ -47,8 +48,6 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 from bideuchre_env.runtime.threads import OneAtATime
 
-Observation = dict[str, Array]
-
 
 class BidEuchreVec(Face):
     """`num_envs` tables of one game, all four seats of each chosen for by the caller.
@@ -57,8 +56,10 @@ class BidEuchreVec(Face):
     of rows or `threads`. A finished episode starts anew in the same step.
 
     `reset` and `step` give
-    - `obs["observation"]` (n, D) int8 and `obs["action_mask"]` (n, A) int8 of the seat to act,
-    - `info["seat"]` (n,) int8, that seat,
+    - `obs["observation"]` (n, D) int8 and `obs["action_mask"]` (n, A) int8 of the seat to act; with
+      `observation="flat"`, `obs` (n, D) float32 in [-1, 1],
+    - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, with `info["_seat"]` and
+      `info["_action_mask"]` (n,) bool, True, as Gymnasium has it,
     - `rewards` (n, 4) float32 by seat, `terminated` and `truncated` (n,) bool,
     - `info["_episode"]` (n,) bool, where an episode has just ended, and `info["episode"]`, by name
       the arrays of what it came to: `"r"` (n, 4) float32 its rewards by seat, `"l"` (n,) int32
@@ -75,6 +76,7 @@ class BidEuchreVec(Face):
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
+        self.observation = chosen.observation
         self.copy, self._pool = chosen.copy, StepPool(chosen.threads)
         self._alone = OneAtATime()
         layout = layout_of(rules)
@@ -95,13 +97,14 @@ class BidEuchreVec(Face):
             tallies=new_rows(TALLY, n),
             ended=new_rows(TALLY, n),
         )
+        self._flat = np.zeros((n, layout.size) if chosen.observation == "flat" else 0, np.float32)
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
 
     @cached_property
-    def single_observation_space(self) -> spaces.Dict:
-        """The space of one row: `observation` and `action_mask`."""
-        return row_space(self.rules)
+    def single_observation_space(self) -> spaces.Space[Any]:
+        """The space of one row: `observation` and `action_mask`, or a box where it is flat."""
+        return row_space(self.rules, self.observation)
 
     @cached_property
     def single_action_space(self) -> spaces.Discrete:
@@ -211,12 +214,20 @@ class BidEuchreVec(Face):
         return self._handed(self._sampled)
 
     def observe(self, seats: Any) -> Array:
-        """The observation of every row, int8 (n, D), for one seat or for seats (n,)."""
+        """The observation of every row, (n, D), for one seat or for seats (n,); a new array.
+
+        int8, or float32 where observations are flat.
+        """
         self._require_games()
         chosen = parse_seats(seats, self.num_envs)
         out = np.empty_like(self._rows.observations)
         observe_rows(self._rows.states, self._rows.tables, self._rows.offsets, chosen, out)
-        return out
+        return self.observation_layout.scaled(out) if self.observation == "flat" else out
+
+    def action_masks(self) -> Array:
+        """Which actions of the seat to act are legal now, bool (n, A)."""
+        self._require_games()
+        return self._handed(self._rows.masks).view(bool)
 
     def state(self) -> Array:
         """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
@@ -274,11 +285,26 @@ class BidEuchreVec(Face):
     def _shown(self) -> tuple[Observation, dict[str, Any]]:
         """The observations and infos of `reset` and `step`, copied if `copy` is set."""
         ended = self._rows.terminated | self._rows.truncated
-        info: dict[str, Any] = {"seat": self._handed(self._rows.seats), "_episode": ended}
+        info: dict[str, Any] = {
+            "seat": self._handed(self._rows.seats),
+            "_seat": np.ones(self.num_envs, bool),
+            "action_mask": self._handed(self._rows.masks),
+            "_action_mask": np.ones(self.num_envs, bool),
+            "_episode": ended,
+        }
         if ended.any():
             info["episode"] = self._episodes()
-        seen, legal = self._handed(self._rows.observations), self._handed(self._rows.masks)
-        return {"observation": seen, "action_mask": legal}, info
+        return self._observations(), info
+
+    def _observations(self) -> Observation:
+        rows = self._rows
+        if self.observation == "flat":
+            scale_rows(rows.observations, layout_of(self.rules).scale, self._flat)
+            return self._handed(self._flat)
+        return {
+            "observation": self._handed(rows.observations),
+            "action_mask": self._handed(rows.masks),
+        }
 
     def _handed(self, array: Array) -> Array:
         """An array for the caller, a copy or a view: the shape of what kernels take is ours."""

@@ -1,0 +1,22 @@
+"""The games as other libraries' trainers take them: a module for each, behind an extra of its own.
+
+It imports `envs` and the rooms before it. A module is loaded when it is asked for, as
+`bideuchre_env.adapters.openspiel`; without its library it says which extra to install.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+MODULES = ("openspiel", "rllib", "sb3", "torchrl", "tianshou", "agilerl")
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *MODULES})

@@ -1,0 +1,114 @@
+"""`bideuchre export`: game records to a dataset of decisions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from bideuchre_env._checks import printable
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.screen import help_of
+from bideuchre_env.envs.options import EPISODES, OBSERVATIONS, REWARDS
+from bideuchre_env.errors import OptionError
+
+_DESCRIPTION = """\
+Write every decision of game records to a dataset for offline learning and imitation: observation,
+action_mask, action, reward, return, terminated, truncated, seat, player, forced, episode, hand and
+decision. A reward is what the seat is paid until its own next decision; a return is the sum of its
+rewards from there to the end of the episode.
+
+OUT ends in .npz (numpy) or .parquet (pandas, polars; pip install "bideuchre_env[data]"), or is
+minari:ID (a dataset of Minari, an episode for each seat; pip install "bideuchre_env[minari]").
+
+Every game is verified on the way, and all are of one variant with one set of rules. Episodes that
+do not end in their record are left out. If anything is wrong nothing is written, and an old OUT
+stays."""
+_EXAMPLES = (
+    "bideuchre export games.jsonl games.parquet",
+    "bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced --player expert",
+    "bideuchre export games.jsonl minari:bideuchre/cincinnati/expert-v0 --player expert",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "export",
+        help="write game records as a dataset of decisions",
+        **help_of(_DESCRIPTION, _EXAMPLES),
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
+    parser.add_argument("out", metavar="OUT", help="NAME.npz, NAME.parquet or minari:ID")
+    parser.add_argument(
+        "--episode", choices=EPISODES, default="game", help="what ends an episode (default: game)"
+    )
+    parser.add_argument(
+        "--reward",
+        choices=REWARDS,
+        help="1 and -1 at the end of a won game, or the points of each hand less the other side's "
+        "(default: win for games, points for hands)",
+    )
+    parser.add_argument(
+        "--gamma",
+        type=float,
+        default=1.0,
+        metavar="G",
+        help="what a return counts of a reward one decision of the seat later (default: 1)",
+    )
+    parser.add_argument(
+        "--no-forced",
+        dest="forced",
+        action="store_false",
+        help="leave out moves with one legal action; earlier ones get what they pay",
+    )
+    parser.add_argument(
+        "--observation",
+        choices=OBSERVATIONS,
+        default="dict",
+        help="dict: int8, as it is; flat: float32, scaled to [-1, 1] (default: dict)",
+    )
+    parser.add_argument("--player", metavar="NAME", help="only the decisions of this player")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the dataset, and say what is in it."""
+    from bideuchre_env.datasets import export
+    from bideuchre_env.records.files import STDIN
+
+    for file in arguments.files:
+        if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
+            raise OptionError(f"{printable(file)} cannot be read and replaced at once")
+    total = sum(map(_lines, arguments.files))
+    with progress_bar("export", "games") as progress:
+        made = export(
+            arguments.files,
+            arguments.out,
+            episode=arguments.episode,
+            reward=arguments.reward,
+            observation=arguments.observation,
+            gamma=arguments.gamma,
+            forced=arguments.forced,
+            player=arguments.player,
+            overwrite=arguments.force,
+            progress=lambda games, decisions: progress(games, max(total, games), decisions),
+        )
+    left_out = f"; {made.unfinished:,} of unfinished episodes left out" if made.unfinished else ""
+    print(
+        f"{printable(arguments.out)}: {made.decisions:,} decisions in {made.episodes:,} episodes "
+        f"of {made.games:,} games{left_out}"
+    )
+    return 0
+
+
+def _lines(path: str) -> int:
+    """How many lines a file has, for the progress bar; 0 for what can be read only once."""
+    if not os.path.isfile(path):
+        return 0
+    try:
+        with open(path, "rb") as file:
+            return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+    except OSError:  # which is told when it is read
+        return 0

@@ -1,0 +1,13 @@
+"""Observations as float32 numbers in [-1, 1], as most networks take them."""
+
+from __future__ import annotations
+
+from bideuchre_env.runtime.jit import Array, entry_kernel
+
+
+@entry_kernel
+def scale_rows(observations: Array, scale: Array, out: Array) -> None:
+    """Write every row of `observations`, int8 (n, D), times `scale`, to `out`, float32 (n, D)."""
+    for i in range(len(observations)):
+        for j in range(len(scale)):
+            out[i, j] = observations[i, j] * scale[j]

@@ -1,0 +1,205 @@
+"""A dataset on disk: columns written block by block, to .npz or .parquet, whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any, Protocol
+
+import numpy as np
+
+from bideuchre_env._checks import printable
+from bideuchre_env._files import Output, PathLike, beside, reason
+from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.steps import NOBODY, Columns
+from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.runtime.jit import Array
+
+NEEDS_PYARROW = 'a .parquet file needs pyarrow: pip install "bideuchre_env[data]"'
+METADATA = "bideuchre"
+"""The key of the metadata in a .parquet file's own."""
+_COPIED_AT_ONCE = 1 << 20
+
+
+class DatasetFile(Protocol):
+    """A dataset that is being written."""
+
+    names: list[str]
+    """The players that the column "player" counts, as they are met."""
+
+    def write(self, columns: Columns, finals: Array | None) -> None:
+        """Write some rows.
+
+        `finals`, int8 (episodes, 4, D), is what each seat sees after each of their episodes, None
+        where that is not known.
+        """
+
+    def close(self) -> None:
+        """Complete the file and put it in its place."""
+
+    def discard(self) -> None:
+        """Remove what has been written; an old file stays. After `close` it does nothing."""
+
+
+class _Sink(io.RawIOBase):
+    """An `Output` as other libraries write files: forward only."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        whole = bytes(data)
+        self._output.write(whole)
+        return len(whole)
+
+
+class NpzFile:
+    """One array for each column, the names of `player`, and `metadata` as a JSON string.
+
+    The columns wait in files without a name, in the folder of the dataset, until their length is
+    known: little memory is needed, and room on disk for all of them as they are.
+    """
+
+    def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
+        self.names: list[str] = []
+        self._dtypes, self._metadata, self._rows = about.dtypes(), about.metadata(), 0
+        self._path, self._output = path, Output(path, overwrite=overwrite)
+        self._waiting: dict[str, IO[bytes]] = {}
+        try:
+            with self._writing():
+                for name in self._dtypes:
+                    folder = beside(path).parent
+                    self._waiting[name] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        except BaseException:
+            self.discard()
+            raise
+
+    def write(self, columns: Columns, finals: Array | None = None) -> None:
+        """Write some rows."""
+        with self._writing():
+            for name, file in self._waiting.items():
+                dtype = self._dtypes[name]
+                rows = np.ascontiguousarray(columns[name], dtype.base)
+                assert rows.shape[1:] == dtype.shape
+                file.write(rows.data)
+        self._rows += len(columns["action"])
+
+    def close(self) -> None:
+        """Complete the file and put it in its place."""
+        if not self._waiting:
+            return
+        with self._writing(), zipfile.ZipFile(_Sink(self._output), "w") as archive:
+            for name, file in self._waiting.items():
+                with self._entry(archive, name) as entry:
+                    _write_header(entry, self._dtypes[name], self._rows)
+                    file.seek(0)
+                    shutil.copyfileobj(file, entry, _COPIED_AT_ONCE)
+            texts = {"players": np.array(self.names, np.str_)}
+            texts["metadata"] = np.array(json.dumps(self._metadata))
+            for name, text in texts.items():
+                with self._entry(archive, name) as entry:
+                    np.lib.format.write_array(entry, text)
+        self._output.close()
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove what has been written; an old file stays."""
+        for file in self._waiting.values():
+            file.close()
+        self._waiting = {}
+        self._output.discard()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            path = printable(os.fspath(self._path))
+            raise OutputError(f"{path} could not be written: {reason(error)}") from None
+
+    def _entry(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+        info = zipfile.ZipInfo(f"{name}.npy")  # of no date: the same rows, the same file
+        info.compress_type = zipfile.ZIP_DEFLATED
+        return archive.open(info, "w", force_zip64=True)
+
+
+def _write_header(entry: IO[bytes], dtype: Any, rows: int) -> None:
+    header = {"descr": dtype.base.str, "fortran_order": False, "shape": (rows, *dtype.shape)}
+    np.lib.format.write_array_header_1_0(entry, header)
+
+
+class ParquetFile:
+    """A row group for each `write`; arrays as lists of fixed size, `player` by name."""
+
+    def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
+        try:
+            import pyarrow
+            from pyarrow import parquet
+        except ImportError:
+            raise OptionError(NEEDS_PYARROW) from None
+        self.names: list[str] = []
+        self._arrow = pyarrow
+        self._schema = pyarrow.schema(
+            [(name, _arrow_type(pyarrow, name, dtype)) for name, dtype in about.dtypes().items()],
+            metadata={METADATA: json.dumps(about.metadata())},
+        )
+        single = [name for name, dtype in about.dtypes().items() if not dtype.shape]
+        self._output = Output(path, overwrite=overwrite)
+        try:
+            self._writer: Any = parquet.ParquetWriter(
+                _Sink(self._output),
+                self._schema,
+                compression="zstd",
+                use_dictionary=single,  # twice as fast as all, and no larger
+                write_statistics=single,
+            )
+        except BaseException:
+            self._output.discard()
+            raise
+
+    def write(self, columns: Columns, finals: Array | None = None) -> None:
+        """Write some rows."""
+        arrow, arrays = self._arrow, []
+        for field in self._schema:
+            values = columns[field.name]
+            if field.name == "player":
+                codes = arrow.array(values, mask=values == NOBODY)
+                arrays.append(
+                    arrow.DictionaryArray.from_arrays(codes, arrow.array(self.names, "string"))
+                )
+            elif values.ndim == 2:
+                flat = arrow.array(values.reshape(-1))
+                arrays.append(arrow.FixedSizeListArray.from_arrays(flat, type=field.type))
+            else:
+                arrays.append(arrow.array(values, field.type))
+        table = arrow.Table.from_arrays(arrays, schema=self._schema)
+        self._writer.write_table(table, row_group_size=max(len(table), 1))
+
+    def close(self) -> None:
+        """Complete the file and put it in its place."""
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._writer = None
+        self._output.close()
+
+    def discard(self) -> None:
+        """Remove what has been written; an old file stays."""
+        self._writer = None
+        self._output.discard()
+
+
+def _arrow_type(arrow: Any, name: str, dtype: Any) -> Any:
+    if name == "player":
+        return arrow.dictionary(arrow.int32(), arrow.string())
+    element = arrow.from_numpy_dtype(dtype.base)
+    return arrow.list_(element, dtype.shape[0]) if dtype.shape else element

@@ -1,0 +1,204 @@
+"""Game records to a dataset: every decision of every finished episode, as its seat saw it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import printable
+from bideuchre_env._files import PathLike
+from bideuchre_env.core.episode import TERMINATED, TRUNCATED_THERE
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.one_row import ending_row, reward_row
+from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
+from bideuchre_env.core.state import DEAL, rows_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.datasets.about import About, DatasetOptions
+from bideuchre_env.datasets.steps import Steps
+from bideuchre_env.datasets.writer import DatasetWriter, kind_of
+from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.records.files import STDIN, read_played
+from bideuchre_env.records.record import GameRecord, PlayedHand
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.jit import Array
+
+DECISIONS_AT_ONCE = 1 << 16
+
+Game = tuple[GameRecord, Sequence[PlayedHand]]
+Progress = Callable[[int, int], None]
+
+
+class Exported(NamedTuple):
+    """What is in a dataset of game records."""
+
+    decisions: int
+    episodes: int
+    games: int
+    unfinished: int
+    """Decisions that were left out, as their episode does not end in its record."""
+
+
+def export(
+    records: PathLike | Iterable[PathLike],
+    out: PathLike,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Exported:
+    """Write the decisions of files of game records (`-` is standard input) to a dataset.
+
+    `out` ends in .npz or .parquet, or is `minari:ID`; the keywords are those of `DatasetOptions`.
+    Every record is verified, and all are of one game. What `episode` calls an episode is written
+    if it ends in its record. `progress(games, decisions)` is called after each block of games.
+
+    Nothing is left, and an old dataset stays, if it raises: `OptionError` for unusable arguments,
+    a dataset that exists unless `overwrite`, records without a finished episode, or a file that
+    cannot be read, `RecordError` for a record that does not replay, or is of another game than
+    the first, and `OutputError` for a full disk.
+    """
+    chosen = DatasetOptions.chosen(options, "export")
+    kind_of(out)
+    paths = [records] if isinstance(records, (str, os.PathLike)) else list(records)
+    if not paths:
+        raise OptionError("no files of game records are given")
+    games = _of_one_game(paths)
+    first, hands = next(games, (None, ()))
+    if first is None:
+        raise OptionError(f"no game record in {', '.join(_named(path) for path in paths)}")
+    source = [os.fspath(path) for path in paths]
+    about = About(first.variant, first.rules, chosen, first.agents, source)
+    writer = DatasetWriter(out, about, overwrite=overwrite)
+    try:
+        total, unfinished = 0, 0
+        for block in _blocks(chain([(first, hands)], games)):
+            steps, finals, left_out = _replayed(block, about, writer)
+            writer.add(steps, finals)
+            total, unfinished = total + len(block), unfinished + left_out
+            if progress is not None:
+                progress(total, writer.decisions)
+        if not writer.episodes:
+            hint = ": episode='hand' (--episode hand) takes their hands"
+            raise OptionError(
+                f"none of the {total:,} games is finished"
+                + (hint if chosen.episode == "game" else "")
+            )
+        writer.close()
+    finally:
+        writer.discard()
+    return Exported(writer.decisions, writer.episodes, total, unfinished)
+
+
+def _of_one_game(paths: Sequence[PathLike]) -> Iterator[Game]:
+    """The games of all files; `RecordError` for one of another game than the first."""
+    first = None
+    for path in paths:
+        for number, (record, hands) in enumerate(read_played(path), start=1):
+            game = record.variant, record.options
+            if first is None:
+                first, rules = game, record.rules
+            if game != first and (record.variant != first[0] or record.rules != rules):
+                other = "with other options " if record.variant == first[0] else ""
+                raise RecordError(
+                    f"{_named(path)}, game {number}: {record.variant} {other}among games of "
+                    f"{first[0]}: a dataset is of one game"
+                )
+            yield record, hands
+
+
+def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
+    block, decisions = [], 0
+    for game in games:
+        block.append(game)
+        decisions += sum(len(hand.actions) for hand in game[1])
+        if decisions >= DECISIONS_AT_ONCE:
+            yield block
+            block, decisions = [], 0
+    if block:
+        yield block
+
+
+def _replayed(
+    games: Sequence[Game], about: About, writer: DatasetWriter
+) -> tuple[Steps, Array, int]:
+    """The steps of the finished episodes, what is seen after each, and how many are left out."""
+    counts = [len(played) for _, played in games]
+    hands = [hand for _, played in games for hand in played]
+    lengths = np.array([len(hand.actions) for hand in hands], np.int64)
+    steps, states = _walked(hands, lengths, about)
+    over = _pay(steps, states, np.cumsum(lengths) - 1, about.options)
+    of_game = [writer.players(record.agents) for record, _ in games]
+    by_decision = np.repeat(np.repeat(of_game, counts, axis=0), lengths, axis=0)
+    steps.players[:] = by_decision[np.arange(len(steps.seats)), steps.seats]
+    whole = over
+    if about.options.episode == "game":  # as its last hand is
+        whole = over[np.repeat(np.cumsum(counts) - 1, counts)]
+    chosen = np.repeat(whole, lengths)
+    finals = _seen_after(states[over], about)
+    steps = Steps(*(part[chosen] for part in steps))
+    if about.options.observation == "flat":
+        scaled = layout_of(about.rules).scaled
+        steps, finals = steps._replace(observations=scaled(steps.observations)), scaled(finals)
+    return steps, finals, int((~chosen).sum())
+
+
+def _walked(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:
+    """All decisions of all hands, hand by hand, without players and rewards; how hands ended.
+
+    All hands are played again at once, a decision of each at a time.
+    """
+    tables, layout = compile_tables(about.rules), layout_of(about.rules)
+    total, states = int(lengths.sum()), rows_of([hand.dealt for hand in hands])
+    steps = Steps(
+        observations=np.empty((total, layout.size), np.int8),
+        masks=np.empty((total, actions.of(about.rules).n), np.int8),
+        actions=np.concatenate([np.zeros(0, np.int64), *(hand.actions for hand in hands)]),
+        seats=np.empty(total, np.int8),
+        players=np.empty(total, np.int32),
+        rewards=np.zeros((total, N_SEATS), np.float32),
+        terminated=np.zeros(total, np.bool_),
+        truncated=np.zeros(total, np.bool_),
+    )
+    seen = np.empty((len(hands), layout.size), np.int8)
+    legal = np.empty((len(hands), steps.masks.shape[1]), np.int8)
+    first = np.cumsum(lengths) - lengths
+    for k in range(max(lengths, default=0)):
+        index = np.flatnonzero(lengths > k)
+        encode_rows(states, tables, layout.offsets, index, seen, legal)
+        at = first[index] + k
+        steps.observations[at], steps.masks[at] = seen[: len(at)], legal[: len(at)]
+        steps.seats[at] = states["turn"][index]
+        apply_rows(states, tables, index, steps.actions[at])
+    return steps, states
+
+
+def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
+    """Write what every hand pays to its `last` decision, and how it ends; where episodes end."""
+    by_hand, by_points = options.episode == "hand", options.reward == "points"
+    for i in np.flatnonzero(states["phase"] >= DEAL).tolist():
+        row, at = states[i : i + 1], last[i]
+        reward, end = reward_row(row, by_points), ending_row(row, by_hand)
+        steps.rewards[at] = (reward, -reward, reward, -reward)
+        steps.terminated[at], steps.truncated[at] = end == TERMINATED, end == TRUNCATED_THERE
+    over: Array = (steps.terminated | steps.truncated)[last]
+    return over
+
+
+def _seen_after(states: Array, about: About) -> Array:
+    """What each seat sees in these rows, int8 (n, 4, D)."""
+    tables, layout = compile_tables(about.rules), layout_of(about.rules)
+    seen = np.empty((N_SEATS, len(states), layout.size), np.int8)
+    for seat in range(N_SEATS):
+        seats = np.full(len(states), seat)
+        observe_rows(states, tables, layout.offsets, seats, seen[seat])
+    return seen.swapaxes(0, 1)
+
+
+def _named(path: PathLike) -> str:
+    name = os.fspath(path)
+    return "<stdin>" if name == STDIN else printable(name)

@@ -1,0 +1,225 @@
+"""A Minari dataset: an episode for each seat, as Gymnasium's face of the game would give it."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in, reason
+from bideuchre_env.agents import parse
+from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.steps import Columns
+from bideuchre_env.envs.face import row_space
+from bideuchre_env.envs.registration import gymnasium_id
+from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import Array
+
+PREFIX = "minari:"
+NEEDS_MINARI = 'a Minari dataset needs minari: pip install "bideuchre_env[minari]"'
+_ROOT = "MINARI_DATASETS_PATH"
+_MOST_OVERHEAD = 1 << 15  # bytes an episode, whatever its length
+
+
+class MinariFile:
+    """Each seat's decisions in each episode, with what it sees at the end, are an episode of it.
+
+    Observations, actions, rewards and ends are those of `SoloEnv`; `infos` has the seat. The
+    environment that comes back with the dataset is that of a declared variant; its opponents and
+    partner are those of the first game, if they can be made by name. It is written to a folder
+    beside the other datasets, one run at a time, and moved to its place with `close`.
+    """
+
+    def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
+        self._minari = _library()
+        self.names: list[str] = []
+        self._id = _checked_id(os.fspath(path).removeprefix(PREFIX))
+        self._about, self._episodes = about, 0
+        self._dataset: Any = None
+        root = self._minari.storage.get_dataset_path()
+        self._place, self._staging = root / self._id, root / ".bideuchre"
+        if self._place.exists() and not overwrite:
+            raise TakenError(
+                f"{PREFIX}{self._id} exists: choose another ID, or replace it "
+                "(--force, overwrite=True)"
+            )
+        self._held = ExitStack()
+        self._held.enter_context(only_run_in(self._staging))
+        before_quitting.add(self.discard)
+
+    def write(self, columns: Columns, finals: Array | None = None) -> None:
+        """Write the episodes of some rows."""
+        assert finals is not None
+        episodes = list(self._episodes_of(columns, finals))
+        self._episodes += len(finals)
+        if not episodes:
+            return
+        with _failing_as(self._id):
+            _require_room(self._staging, columns, len(episodes))
+            if self._dataset is None:
+                shutil.rmtree(
+                    self._staging / "made", ignore_errors=True
+                )  # of a run that was killed
+                self._dataset = self._created(episodes)
+            else:
+                self._dataset.update_dataset_from_buffer(episodes)
+
+    def close(self) -> None:
+        """Put the dataset in its place."""
+        if self._dataset is None:
+            return
+        made = self._staging / "made" / self._id
+        from minari.namespace import create_namespace, list_local_namespaces
+
+        with _failing_as(self._id):
+            namespace = self._id.rpartition("/")[0]
+            if namespace and namespace not in list_local_namespaces():
+                create_namespace(namespace)
+            if self._place.exists():
+                self._place.rename(self._staging / "old")
+            made.rename(self._place)
+        self._dataset = None
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove what has been written; an old dataset stays."""
+        old = self._staging / "old"
+        if old.exists() and not self._place.exists():  # broken off just there
+            old.rename(self._place)
+        for name in ("made", "old"):
+            shutil.rmtree(self._staging / name, ignore_errors=True)
+        self._held.close()
+        before_quitting.discard(self.discard)
+
+    def _episodes_of(self, columns: Columns, finals: Array) -> Iterator[Any]:
+        from minari.data_collector.episode_buffer import EpisodeBuffer
+
+        key = (columns["episode"] - self._episodes) * N_SEATS + columns["seat"]
+        order = np.argsort(key, kind="stable")
+        flat = self._about.options.observation == "flat"
+        nothing = np.zeros((1, columns["action_mask"].shape[1]), np.int8)
+        for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+            if not len(rows):
+                continue
+            episode, seat = divmod(int(key[rows[0]]), N_SEATS)
+            last = finals[episode, seat][None]
+            seen = np.concatenate([columns["observation"][rows], last])
+            mask = np.concatenate([columns["action_mask"][rows].astype(np.int8), nothing])
+            infos = {"seat": np.full(len(rows) + 1, seat)}
+            yield EpisodeBuffer(
+                observations=seen if flat else {"observation": seen, "action_mask": mask},
+                actions=columns["action"][rows],
+                rewards=columns["reward"][rows],
+                terminations=columns["terminated"][rows],
+                truncations=columns["truncated"][rows],
+                infos=infos | ({"action_mask": mask} if flat else {}),
+            )
+
+    def _created(self, episodes: list[Any]) -> Any:
+        about, spec = self._about, _environment(self._about)
+        told = f"{about.variant}, {about.options.episode}s, reward {about.options.reward}"
+        with _root(self._staging / "made"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is optional
+            return self._minari.create_dataset_from_buffers(
+                self._id,
+                episodes,
+                env=spec,
+                eval_env=spec,
+                observation_space=row_space(about.rules, about.options.observation),
+                action_space=gymnasium.spaces.Discrete(actions.of(about.rules).n),
+                algorithm_name=about.options.player or ", ".join(self.names) or None,
+                description=f"Bid Euchre: {told}",
+                requirements=["bideuchre_env"],
+                data_format="hdf5",
+            )
+
+
+def _library() -> Any:
+    try:
+        import h5py  # noqa: F401, what its default format needs
+        import minari
+        import minari.storage
+    except ImportError:
+        raise OptionError(NEEDS_MINARI) from None
+    return minari
+
+
+def _checked_id(name: str) -> str:
+    from minari.dataset.minari_dataset import parse_dataset_id
+
+    try:
+        parse_dataset_id(name)
+    except (ValueError, TypeError):
+        raise OptionError(
+            f"{shown(PREFIX + name)}: a dataset of Minari has an ID as {PREFIX}bideuchre/rule-v0"
+        ) from None
+    return name
+
+
+def _environment(about: About) -> Any:
+    """The spec of the learner's environment, None for a game of one's own."""
+    if about.variant not in RULES:
+        return None
+    spec = copy.deepcopy(gymnasium.spec(gymnasium_id(about.variant)))
+    options = about.options
+    spec.kwargs |= about.rules.options_from(RULES[about.variant])
+    spec.kwargs |= {name: getattr(options, name) for name in ("episode", "reward", "observation")}
+    agents = [_maker(name) for name in about.agents or ()]
+    learner = next((i for i, name in enumerate(about.agents or ()) if name == options.player), 0)
+    if agents and agents[(learner + 1) % 4] == agents[(learner + 3) % 4] is not None:
+        spec.kwargs["opponents"] = agents[(learner + 1) % 4]
+    if agents and agents[(learner + 2) % 4] is not None:
+        spec.kwargs["partner"] = agents[(learner + 2) % 4]
+    return spec
+
+
+def _require_room(folder: Path, columns: Columns, episodes: int) -> None:
+    """Raise `OSError` where a disk is nearly full: HDF5 ends the program on one that is."""
+    needed = 2 * sum(each.nbytes for each in columns.values()) + _MOST_OVERHEAD * episodes
+    if shutil.disk_usage(folder).free < needed:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _maker(name: str) -> str | None:
+    """The name by which an agent of a record is made, if there is one."""
+    stem = name.removesuffix("#2")
+    try:
+        parse(stem)
+    except BidEuchreError:
+        return None
+    return stem
+
+
+@contextmanager
+def _root(folder: Path) -> Iterator[None]:
+    """Let Minari keep its datasets there."""
+    before = os.environ.get(_ROOT)
+    os.environ[_ROOT] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_ROOT]
+        else:
+            os.environ[_ROOT] = before
+
+
+@contextmanager
+def _failing_as(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{PREFIX}{name} could not be written: {reason(error)}") from None

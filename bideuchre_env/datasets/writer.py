@@ -1,0 +1,81 @@
+"""What the export of records and the recorder of `vec` share: steps to columns, to a dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env._files import PathLike
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.files import DatasetFile, NpzFile, ParquetFile
+from bideuchre_env.datasets.minari_file import PREFIX, MinariFile
+from bideuchre_env.datasets.steps import NOBODY, Steps, columns_of
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.jit import Array
+
+_BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet": ParquetFile}
+
+
+class DatasetWriter:
+    """Writes steps of whole episodes to a dataset, which is in its place with `close`.
+
+    Raises `OptionError` for a name that no dataset has, an extra that is not installed, and a
+    dataset that exists, unless `overwrite`.
+    """
+
+    def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
+        self.decisions = self.episodes = 0
+        self._about, self._layout = about, layout_of(about.rules)
+        self._file = kind_of(path)(path, about, overwrite=overwrite)
+
+    def players(self, names: Sequence[str] | None) -> Array:
+        """The numbers of the players of four seats, int32 (4,)."""
+        known = self._file.names
+        known.extend(dict.fromkeys(name for name in names or () if name not in known))
+        return np.array([known.index(name) for name in names or ()] or [NOBODY] * N_SEATS, np.int32)
+
+    def add(self, steps: Steps, finals: Array | None = None) -> None:
+        """Write the decisions of some episodes; `finals` is what was seen after them, if known."""
+        if not len(steps.actions):
+            return
+        options = self._about.options
+        columns = columns_of(steps, self._layout, self.episodes, options.gamma, options.forced)
+        self.episodes += int((steps.terminated | steps.truncated).sum())
+        if options.player is not None:
+            names = self._file.names
+            number = names.index(options.player) if options.player in names else NOBODY - 1
+            his = columns["player"] == number
+            columns = {name: each[his] for name, each in columns.items()}
+        self.decisions += len(columns["action"])
+        self._file.write(columns, finals)
+
+    def close(self) -> None:
+        """Complete the dataset and put it in its place; `OptionError` if nothing is in it."""
+        player, names = self._about.options.player, self._file.names
+        if player is not None and player not in names:
+            who = f"the players are {', '.join(names)}" if names else "no player has a name"
+            raise OptionError(f"player={shown(player)}: {who}")
+        self._file.close()
+
+    def discard(self) -> None:
+        """Leave what there was as it was."""
+        self._file.discard()
+
+
+def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
+    """What makes a dataset of this name; `OptionError` where nothing does."""
+    name = os.fspath(path)
+    if name.startswith(PREFIX):
+        return MinariFile
+    ending = os.path.splitext(name)[1].lower()
+    if ending not in _BY_ENDING:
+        raise OptionError(
+            f"{shown(name)}: a dataset is named {', '.join(f'NAME{each}' for each in _BY_ENDING)} "
+            f"or {PREFIX}ID, as {PREFIX}bideuchre/cincinnati/rule-v0"
+        )
+    return _BY_ENDING[ending]
