@@ -21,7 +21,11 @@ with needs("sb3"):
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
 if TYPE_CHECKING:
-    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
+    from stable_baselines3.common.vec_env.base_vec_env import (
+        VecEnvIndices,
+        VecEnvObs,
+        VecEnvStepReturn,
+    )
 
 METHODS = ("action_masks", "render")
 """What the batch says of all rows at once, and a row of itself."""
@@ -55,7 +59,9 @@ class VecEnv(BaseVecEnv):
                 raise OptionError(f"{', '.join(options)}: options of environments to be made")
             self.batch = envs
         else:
-            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(envs, **options)
+            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(
+                envs, **options
+            )
         mode = self.batch.autoreset_mode
         if mode != AutoresetMode.SAME_STEP:
             raise OptionError(f"autoreset_mode={mode.value!r}: Stable-Baselines3 needs 'SameStep'")

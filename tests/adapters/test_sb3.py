@@ -245,7 +245,9 @@ def test_it_learns_measures_and_is_kept(policy, observation, tmp_path):
     kept = MaskablePPO.load(tmp_path / "model", env=envs)
     seen = envs.reset()
     masks = get_action_masks(envs)
-    chosen = [each.predict(seen, action_masks=masks, deterministic=True)[0] for each in (model, kept)]
+    chosen = [
+        each.predict(seen, action_masks=masks, deterministic=True)[0] for each in (model, kept)
+    ]
     assert np.array_equal(*chosen)
     assert masks[np.arange(4), chosen[0]].all()
     kept.learn(64)
