@@ -38,9 +38,9 @@ class VecEnv(BaseVecEnv):
     among them; or, instead of their number, a `SoloVectorEnv` that is made already, as
     `gymnasium.make_vec` gives it.
 
-    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of arrays,
-    for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a row of bool
-    (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
+    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of int8
+    arrays, for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a bool
+    row (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
     "TimeLimit.truncated" and what `SoloEnv` says of its end; all others are empty. `VecMonitor`
     around it counts rewards and lengths.
 
@@ -77,7 +77,8 @@ class VecEnv(BaseVecEnv):
     def reset(self) -> VecEnvObs:
         """Start an episode at every table, by the seeds of `seed` and the options of `set_options`.
 
-        The first observations.
+        The first observations. The options are those of `SoloVectorEnv.reset`, the same for every
+        table: "opponents" changes who plays there.
         """
         options = self._options[0]
         if any(each is not options and each != options for each in self._options):
@@ -115,13 +116,16 @@ class VecEnv(BaseVecEnv):
         self.batch.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of each row: its "seat", or what the rows have in common."""
+        """An attribute of each row: its "seat", its "players", or what the rows have in common."""
         rows = self._get_indices(indices)
         if attr_name in METHODS:
             return [lambda i=i: self.env_method(attr_name, indices=[i])[0] for i in rows]
         if attr_name == "seat":
             seats = self.batch.seats
             return [int(seats[i]) for i in rows]
+        if attr_name == "players":
+            names = self.batch.players.items()
+            return [{place: of_rows[i] for place, of_rows in names} for i in rows]
         value = getattr(self.batch, attr_name)
         return [value for _ in rows]
 

@@ -3,13 +3,13 @@
     python experiments/trainers/cleanrl_ppo.py --out runs/cleanrl
     bideuchre match experiments/trainers/cleanrl_ppo.py:Player rule --boards 2000
 
-Beside CleanRL's own `ppo.py` there are two changes: actions are drawn among the legal ones, and each
-seat has its own returns, since the next step at a table is another seat's (`lambda_returns`).
+It differs from CleanRL's own `ppo.py` in two things: actions are drawn among the legal ones, and
+each seat has its own returns, since the next step at a table is another seat's (`lambda_returns`).
 """
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
@@ -53,15 +53,15 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/cleanrl"), "folder for the policy")
+    out: Path = field(default=Path("runs/cleanrl"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
-    total_timesteps: int = option(2_000_000, "decisions of all seats together")
+    total_timesteps: int = option(1_500_000, "decisions of all seats together")
     learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
     num_envs: int = option(512, "tables that are played at once")
     num_steps: int = option(64, "decisions at each of them between updates")
     gamma: float = option(1.0, "discount of a seat's next own decision")
     gae_lambda: float = option(0.95, "of the returns")
-    minibatch_size: int = option(2048, "decisions of a step of learning")
+    minibatch: int = option(2048, "decisions of a step of learning")
     update_epochs: int = option(4, "times each decision is learned from")
     clip_coef: float = option(0.2, "how far from 1 the ratio of probabilities may go")
     ent_coef: float = option(0.01, "worth of entropy")
@@ -176,7 +176,7 @@ def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tu
 def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) -> None:
     """Learn from a batch: PPO's clipped step, epoch after epoch."""
     for _ in range(args.update_epochs):
-        for rows in torch.randperm(len(batch[0])).split(args.minibatch_size):
+        for rows in torch.randperm(len(batch[0])).split(args.minibatch):
             seen, masks, actions, log_probs, returns, advantages = (each[rows] for each in batch)
             _, new_log_probs, entropy, values = agent.get_action_and_value(seen, masks, actions)
             ratio = (new_log_probs - log_probs).exp()

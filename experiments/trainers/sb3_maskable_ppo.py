@@ -8,7 +8,7 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
@@ -47,7 +47,7 @@ class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
     variant: str = option("cincinnati_v0", "the game")
-    out: Path = option(Path("runs/sb3"), "folder for the policy")
+    out: Path = field(default=Path("runs/sb3"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(600_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gymnasium import make, make_vec, spaces
 from support.script_modules import loaded
+from support.trainer_runs import points_over_cautious, run_in_seconds
 
 import bideuchre_env
-from bideuchre_env import match
 from bideuchre_env.errors import BidEuchreError, OptionError
 
 pytest.importorskip("sb3_contrib")
@@ -77,7 +77,8 @@ def test_it_is_what_single_environments_are_in_a_dummy(observation, episode):
         masks = [np.stack(envs.env_method("action_masks")) for envs in (ours, dummy)]
         assert masks[0].dtype == bool
         assert np.array_equal(*masks)
-        assert ours.get_attr("seat") == dummy.get_attr("seat")
+        for name in ("seat", "players", "action_names"):
+            assert ours.get_attr(name) == dummy.get_attr(name)
         actions = legal(ours)
         (seen[0], *got, infos), (seen[1], *wanted, others) = (
             envs.step(actions) for envs in (ours, dummy)
@@ -153,18 +154,28 @@ def test_what_it_says_of_its_rows():
 
 def test_seeds_and_options_are_taken_at_the_next_reset_and_only_there():
     """As Stable-Baselines3 has it."""
-    envs = tables(4)
+    envs = tables(8)
     envs.seed(3)
     first = envs.reset()
     envs.set_options({"seat": 1})
     assert not np.array_equal(envs.reset(), first)
-    assert envs.get_attr("seat") == [1] * 4
+    assert envs.get_attr("seat") == [1] * 8
     envs.seed(3)
     assert np.array_equal(envs.reset(), first)
     assert len(set(envs.get_attr("seat"))) > 1
-    envs.set_options([{"seat": 1}, {"seat": 2}, {"seat": 1}, {"seat": 1}])
+    envs.set_options([{"seat": 1}] * 7 + [{"seat": 2}])
     with pytest.raises(OptionError, match="the same options for every table"):
         envs.reset()
+
+
+def test_opponents_change_between_episodes():
+    """As in a league."""
+    envs = VecMonitor(tables(4, opponents="random"))
+    for name in ("rule", "cautious"):
+        envs.set_options({"opponents": name, "partner": "random"})
+        envs.reset()
+        wanted = {"left": name, "partner": "random", "right": name}
+        assert envs.get_attr("players") == [wanted] * 4
 
 
 def test_a_bad_action_moves_no_table():
@@ -223,8 +234,8 @@ def test_the_wrappers_of_stable_baselines3():
     model = MaskablePPO("MlpPolicy", envs, **SMALL).learn(256)
     assert len(model.ep_info_buffer) > 4
     for told in model.ep_info_buffer:
-        assert told["l"] > 1
-        assert abs(told["r"]) <= 12
+        assert told["l"] >= 1
+        assert told["r"] == int(told["r"]) != 0  # rewards are points here, scaled only for learning
     assert envs.env_method("action_masks")[0].dtype == bool
 
 
@@ -239,8 +250,7 @@ def test_it_learns_measures_and_is_kept(policy, observation, tmp_path):
     model = MaskablePPO(policy, envs, **SMALL).learn(128)
     mean, _ = evaluate_policy(model, envs, n_eval_episodes=8)
     alone, _ = evaluate_policy(model, make(ID, **options), n_eval_episodes=2, warn=False)
-    assert abs(mean) <= 12
-    assert abs(alone) <= 12
+    assert np.isfinite([mean, alone]).all()
     model.save(tmp_path / "model")
     kept = MaskablePPO.load(tmp_path / "model", env=envs)
     seen = envs.reset()
@@ -280,29 +290,13 @@ def script():
         yield module
 
 
-def trained(script, folder, *options):
-    """Points per hand over `cautious` of what a run keeps, on boards of another seed."""
-    options = ["--out", str(folder), *options]
-    assert script.main(script.Args.parse(options)) == 0
-    rules = bideuchre_env.cincinnati_v0.rules
-    player = script.Player(rules, weights=folder / script.POLICY)
-    return match.play(rules, player, "cautious", boards=1000, seed=9).boards.points_per_hand
-
-
 def test_the_script_learns_in_seconds(script, tmp_path, capsys):
-    """Already better than `random`; its policy can be named as an agent."""
-    small = ["--steps", "4096", "--tables", "64", "--table-steps", "16", "--minibatch", "256"]
-    options = ["--out", str(tmp_path), "--boards", "20", "--hidden", "16", *small]
-    assert script.main(script.Args.parse(options)) == 0
-    printed = capsys.readouterr().out
-    for judge in ("cautious", "rule"):
-        assert f"maskable_ppo against {judge}, cincinnati_v0" in printed
-    named = f"{script.__file__}:Player:weights={tmp_path / script.POLICY}"
-    points = match.play("cincinnati_v0", named, "random", boards=100).boards.points_per_hand
-    assert points.low > 0
+    """A small run, to a result."""
+    small = ["--steps", "4096", "--tables", "64", "--table-steps", "16"]
+    run_in_seconds(script, tmp_path, capsys, *small)
 
 
 @pytest.mark.slow
 def test_the_script_beats_cautious(script, tmp_path):
-    """By a margin that each of several seeds has reached."""
-    assert trained(script, tmp_path).low > MARGIN
+    """By half a point per hand and more: less than each of several seeds has come to."""
+    assert points_over_cautious(script, tmp_path).low > 0.5
