@@ -76,6 +76,7 @@ class Player:
         spec = masked_module(kept["hidden"], vf_share_layers=False)
         spec.observation_space = space_of(rules)
         spec.action_space = MultiAgentEnv({"game": rules}).action_spaces["player_0"]
+        spec.inference_only = True  # the critic is not kept
         module = spec.build()
         module.load_state_dict(kept["weights"])
         self._agent = ModuleAgent(module, rules)

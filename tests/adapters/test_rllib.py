@@ -96,8 +96,10 @@ def test_what_is_refused():
     for actions in ({}, {"player_9": 0}, dict.fromkeys(env.possible_agents, 0)):
         with pytest.raises(IllegalActionError, match=f"{agent} is to act, and nobody else"):
             env.step(actions)
-    with pytest.raises(OptionError, match="unexpected keyword argument|unknown option"):
+    with pytest.raises(OptionError, match="unexpected keyword argument 'opponents'"):
         rllib.MultiAgentEnv({"opponents": "rule"})
+    with pytest.raises(OptionError, match="observation='flat': for RLlib it is 'dict'"):
+        rllib.Env({"observation": "flat"})
     with pytest.raises(OptionError, match="'whist' is no variant"):
         rllib.Env({"game": "whist"})
     with pytest.raises(OptionError, match="a Rules value"):
