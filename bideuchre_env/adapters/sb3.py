@@ -85,7 +85,7 @@ class VecEnv(BaseVecEnv):
             raise OptionError("set_options: the same options for every table are expected")
         seeds: list[int | None] | None = None if self._seeds[0] is None else self._seeds
         observations, _ = self.batch.reset(seed=seeds, options=options)
-        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
         return observations
