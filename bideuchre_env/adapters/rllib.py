@@ -43,7 +43,7 @@ POLICY = "shared"
 def chosen(config: Mapping[str, Any] | None) -> tuple[Variant, dict[str, Any]]:
     """The game of an `env_config`, and its other entries, which are options.
 
-    "game" is what `bideuchre_env.make` takes, or a variant it has made: "cincinnati_v0" unless given.
+    "game" is what `bideuchre_env.make` takes, or a variant it has made; else "cincinnati_v0".
     """
     options = dict(config or {})
     game = options.pop("game", "cincinnati_v0")
@@ -92,7 +92,6 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Deal a game, as the AEC environment's `reset` does: what the first seat sees."""
         self._env.reset(seed=seed, options=options)
-        self.agents = list(AGENT_NAMES)
         self._have_acted = set()
         agent = self._env.agent_selection
         return {agent: self._seen(agent)}, {agent: {}}
@@ -110,7 +109,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         over = terminated or any(self._env.truncations.values())
         told = [self._env.agent_selection]
         if over:
-            told, self.agents = [a for a in AGENT_NAMES if a in self._have_acted], []
+            told = [agent for agent in AGENT_NAMES if agent in self._have_acted]
         paid = self._game._cumulative_rewards
         return (
             {agent: self._seen(agent) for agent in told},

@@ -78,7 +78,9 @@ class BatchedEnv(EnvBase):
     def _tensors(
         self, observations: Array, info: dict[str, Any], terminated: Array, truncated: Array
     ) -> TensorDict:
-        masks = torch.from_numpy(info["action_mask"].astype(bool))
+        masks = np.array(self.tables.action_masks())
+        masks[~masks.any(axis=1)] = True  # over: nothing is asked, but distributions are made
+        masks = torch.from_numpy(masks)
         seen = {"observation": torch.from_numpy(observations), "action_mask": masks}
         ends = zip(ENDS, (terminated | truncated, terminated, truncated), strict=True)
         seen |= {key: torch.from_numpy(end)[:, np.newaxis] for key, end in ends}

@@ -75,10 +75,11 @@ class EpisodeOptions:
 class ViewOptions(EpisodeOptions):
     """The options of faces that show the table."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi")
+    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi", "rgb_array")
 
     render_mode: str | None = None
-    """None, "ansi" (the table as text) or "human" (printed after every step)."""
+    """None, "ansi" (the table as text), "human" (printed after every step) or "rgb_array" (pixels,
+    uint8 (488, 760, 3), which need the extra `render`)."""
     view: str | int = "all"
     """Whose cards are shown: "all", the "actor"'s (a learner's own) or those of a seat."""
 
@@ -139,7 +140,7 @@ class SoloOptions(ViewOptions):
 class SoloVecOptions(SoloOptions):
     """The options of `SoloVectorEnv`."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("ansi",)
+    render_modes: ClassVar[tuple[str, ...]] = ("ansi", "rgb_array")
 
     autoreset_mode: Any = "SameStep"
     """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""

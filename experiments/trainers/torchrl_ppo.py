@@ -22,7 +22,7 @@ from bideuchre_env.cli.program import USAGE, complain
 try:
     import torch
     from tensordict.nn import TensorDictModule
-    from torchrl.collectors import SyncDataCollector
+    from torchrl.collectors import Collector
     from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
     from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
@@ -113,7 +113,7 @@ def learned(args: Args) -> MLP:
     optimizer = torch.optim.Adam(loss.parameters(), lr=args.rate)
     batch = args.tables * args.table_steps
     updates = max(1, args.steps // batch)
-    collector = SyncDataCollector(env, actor, frames_per_batch=batch, total_frames=updates * batch)
+    collector = Collector(env, actor, frames_per_batch=batch, total_frames=updates * batch)
     began = time.perf_counter()
     for number, data in enumerate(collector):
         optimizer.param_groups[0]["lr"] = args.rate * (1 - number / updates)

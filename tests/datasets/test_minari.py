@@ -8,7 +8,8 @@ import pytest
 import bideuchre_env
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
 from bideuchre_env._files import only_run_in
-from bideuchre_env.errors import OptionError
+from bideuchre_env.datasets import minari_file
+from bideuchre_env.errors import OptionError, OutputError
 
 minari = pytest.importorskip("minari")
 pytest.importorskip("h5py")
@@ -154,6 +155,22 @@ def test_one_that_is_there_stays_unless_told(root, monkeypatch):
     with only_run_in(root / ".bideuchre"), refused:
         datasets.export(games, "minari:other-v0")
     assert sorted(path.name for path in root.iterdir()) == ["bideuchre"]
+
+
+def test_a_disk_without_room_is_told_before_hdf5_ends_the_program(root, monkeypatch):
+    games = played()
+    usage = minari_file.shutil.disk_usage
+    room = minari_file.shutil._ntuple_diskusage(10**6, 10**6, 1000)
+    monkeypatch.setattr(minari_file.shutil, "disk_usage", lambda folder: room)
+    with pytest.raises(OutputError, match=r"minari:.* could not be written: No space left"):
+        datasets.export(games, f"minari:{ID}")
+    assert list(root.iterdir()) == []
+    monkeypatch.setattr(minari_file.shutil, "disk_usage", usage)
+    datasets.export(games, f"minari:{ID}")
+    size = sum(path.stat().st_size for path in root.rglob("*.hdf5"))
+    found = minari.load_dataset(ID)
+    in_rows = found.total_steps * (289 + 37 + 8 + 8 + 2 + 8)
+    assert size < 2 * in_rows + minari_file._MOST_OVERHEAD * found.total_episodes
 
 
 @pytest.mark.parametrize("name", ["", "x", "../x-v0", "a b-v0"])

@@ -291,7 +291,7 @@ def test_actions_of_rows_that_only_restart_are_unused():
         ({"autoreset_mode": None}, "autoreset_mode=None"),
         ({"threads": 0}, "threads=0"),
         ({"copy": 1}, "copy=1"),
-        ({"render_mode": "human"}, "render_mode='human': one of None, 'ansi'"),
+        ({"render_mode": "human"}, "render_mode='human': one of None, 'ansi', 'rgb_array'"),
     ],
 )
 def test_unusable_options_are_named(options, match):

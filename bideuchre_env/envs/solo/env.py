@@ -11,6 +11,7 @@ from gymnasium import spaces
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloOptions
+from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.rules import Rules
@@ -113,17 +114,17 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         mask: Array = self._rows.masks[0].astype(bool)
         return mask
 
-    def render(self) -> str | None:
-        """The table as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> str | Array | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
+
+        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
+        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            gymnasium.logger.warn(NO_MODE)
             return None
         self._require_game()
-        text = table_of(self._rows, 0, self.view)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+        return table_of(self._rows, 0, self.render_mode, self.view)
 
     def __repr__(self) -> str:
         name, rows = self.metadata["name"], self._rows
@@ -167,9 +168,7 @@ def drawn_seed(env: Any) -> int:
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")
 
 
-def table_of(rows: SoloBatch, i: int, view: str | int) -> str:
-    """The table of row i as text; "actor" sees with the learner's eyes."""
-    from bideuchre_env.records.render import table_text
-
-    viewer = None if view == "all" else int(rows.solos["seat"][i] if view == "actor" else view)
-    return table_text(rows.states[i], rows.rules, viewer)
+def table_of(rows: SoloBatch, i: int, mode: str, view: str | int) -> str | Array | None:
+    """The table of row i as `rendered`; "actor" sees with the learner's eyes."""
+    seat = int(rows.solos["seat"][i])
+    return rendered(mode, rows.states[i], rows.rules, view, seat, learner=seat)

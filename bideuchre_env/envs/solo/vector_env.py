@@ -16,6 +16,7 @@ from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import is_masked, parse_count, reset_options, whole_numbers
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecOptions
+from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
@@ -46,6 +47,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.metadata = {
             "name": name,
             "render_modes": list(chosen.render_modes),
+            "render_fps": 2,
             "autoreset_mode": self.autoreset_mode,
         }
         self.rules, self.copy = rules, chosen.copy
@@ -143,13 +145,14 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         masks: Array = self._rows.masks.astype(bool)
         return masks
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every table as text, in mode "ansi"."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""
         if self.render_mode is None:
-            logger.warn("render() needs render_mode='ansi' when the environment is made")
+            logger.warn(NO_MODE)
             return None
         self._require_games()
-        return tuple(table_of(self._rows, i, self.view) for i in range(self.num_envs))
+        mode, view = self.render_mode, self.view
+        return tuple(table_of(self._rows, i, mode, view) for i in range(self.num_envs))
 
     def __repr__(self) -> str:
         name = f"{self.metadata['name']} x {self.num_envs}"
