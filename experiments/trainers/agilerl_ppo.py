@@ -82,7 +82,7 @@ class Player:
         """Actions (n,) for observations (n, D) and masks (n, A)."""
         seen = torch.from_numpy(self.layout.scaled(observations))
         self.actor(seen, action_mask=action_masks)
-        return self.actor.head_net.dist.distribution.probs.argmax(1).numpy()
+        return self.actor.head_net.dist.logits.argmax(1).numpy()
 
 
 def learned(args: Args) -> PPO:
