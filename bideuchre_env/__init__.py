@@ -26,11 +26,13 @@ from bideuchre_env.rules.rules import Rules
 if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env import adapters as adapters
     from bideuchre_env import agents as agents
+    from bideuchre_env import datasets as datasets
     from bideuchre_env import solver as solver
     from bideuchre_env.core.observation.layout import Layout
     from bideuchre_env.core.state import Outcome, Phase
     from bideuchre_env.envs.aec.env import BidEuchreEnv
     from bideuchre_env.envs.solo.env import SoloEnv
+    from bideuchre_env.envs.solo.pool import Pool
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
     from bideuchre_env.envs.vector.env import BidEuchreVec
     from bideuchre_env.evaluation import match as match
@@ -86,12 +88,14 @@ _LAZY = {
     "Layout": "bideuchre_env.core.observation.layout",
     "Outcome": "bideuchre_env.core.state",
     "Phase": "bideuchre_env.core.state",
+    "Pool": "bideuchre_env.envs.solo.pool",
     "SoloEnv": "bideuchre_env.envs.solo.env",
     "SoloVectorEnv": "bideuchre_env.envs.solo.vector_env",
 }
 _MODULES = {
     "adapters": "bideuchre_env.adapters",
     "agents": "bideuchre_env.agents",
+    "datasets": "bideuchre_env.datasets",
     "match": "bideuchre_env.evaluation.match",
     "ratings": "bideuchre_env.evaluation.statistics.ratings",
     "record": "bideuchre_env.records.record",
@@ -110,6 +114,7 @@ __all__ = [
     "Layout",
     "Outcome",
     "Phase",
+    "Pool",
     "Rules",
     "SoloEnv",
     "SoloVectorEnv",

@@ -9,7 +9,7 @@ from typing import Any
 from bideuchre_env._checks import printable
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import help_of
-from bideuchre_env.envs.options import EPISODES, REWARDS
+from bideuchre_env.envs.options import EPISODES, OBSERVATIONS, REWARDS
 from bideuchre_env.errors import OptionError
 
 _DESCRIPTION = """\
@@ -62,6 +62,12 @@ def add(commands: Any) -> None:
         action="store_false",
         help="leave out moves with one legal action; earlier ones get what they pay",
     )
+    parser.add_argument(
+        "--observation",
+        choices=OBSERVATIONS,
+        default="dict",
+        help="dict: int8, as it is; flat: float32, scaled to [-1, 1] (default: dict)",
+    )
     parser.add_argument("--player", metavar="NAME", help="only the decisions of this player")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.set_defaults(run=run)
@@ -82,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.out,
             episode=arguments.episode,
             reward=arguments.reward,
+            observation=arguments.observation,
             gamma=arguments.gamma,
             forced=arguments.forced,
             player=arguments.player,

@@ -7,7 +7,7 @@ with datasets.VecRecorder(vec, "games.npz") as recorded:
 It imports `envs` and the rooms before it. In the repository, `datasets/README.md` has the columns.
 """
 
-from bideuchre_env.datasets.export import Exported, export
+from bideuchre_env.datasets.games import Exported, export
 from bideuchre_env.datasets.recorder import VecRecorder
 
 __all__ = ["Exported", "VecRecorder", "export"]

@@ -21,7 +21,7 @@ FORMAT = "bideuchre-dataset/1"
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetOptions(EpisodeOptions):
-    """How episodes and rewards are taken. Raises `OptionError` for any other value."""
+    """How the decisions of a dataset are taken. Raises `OptionError` for any other value."""
 
     gamma: float = 1.0
     """What a return counts of what comes a decision of the same seat later, from 0 to 1."""
@@ -59,8 +59,9 @@ class About(NamedTuple):
 
     def dtypes(self) -> dict[str, Any]:
         """The dtype of every column, in order, with the shape of an entry."""
+        number = np.float32 if self.options.observation == "flat" else np.int8
         return {
-            "observation": np.dtype((np.int8, (layout_of(self.rules).size,))),
+            "observation": np.dtype((number, (layout_of(self.rules).size,))),
             "action_mask": np.dtype((np.bool_, (actions.of(self.rules).n,))),
             "action": np.dtype(np.int64),
             "reward": np.dtype(np.float32),

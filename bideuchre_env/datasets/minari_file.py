@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import os
 import shutil
 import warnings
@@ -15,7 +16,7 @@ import gymnasium
 import numpy as np
 
 from bideuchre_env._checks import shown
-from bideuchre_env._files import PathLike, TakenError, only_run_in, reason
+from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in, reason
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.about import About
 from bideuchre_env.datasets.steps import Columns
@@ -30,6 +31,7 @@ from bideuchre_env.runtime.jit import Array
 PREFIX = "minari:"
 NEEDS_MINARI = 'a Minari dataset needs minari: pip install "bideuchre_env[minari]"'
 _ROOT = "MINARI_DATASETS_PATH"
+_MOST_OVERHEAD = 1 << 15  # bytes an episode, whatever its length
 
 
 class MinariFile:
@@ -56,6 +58,7 @@ class MinariFile:
             )
         self._held = ExitStack()
         self._held.enter_context(only_run_in(self._staging))
+        before_quitting.add(self.discard)
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
         """Write the episodes of some rows."""
@@ -65,6 +68,7 @@ class MinariFile:
         if not episodes:
             return
         with _failing_as(self._id):
+            _require_room(self._staging, columns, len(episodes))
             if self._dataset is None:
                 shutil.rmtree(
                     self._staging / "made", ignore_errors=True
@@ -77,7 +81,7 @@ class MinariFile:
         """Put the dataset in its place."""
         if self._dataset is None:
             return
-        old, made = self._staging / "old", self._staging / "made" / self._id
+        made = self._staging / "made" / self._id
         from minari.namespace import create_namespace, list_local_namespaces
 
         with _failing_as(self._id):
@@ -85,46 +89,43 @@ class MinariFile:
             if namespace and namespace not in list_local_namespaces():
                 create_namespace(namespace)
             if self._place.exists():
-                shutil.rmtree(old, ignore_errors=True)
-                self._place.rename(old)
-            try:
-                made.rename(self._place)
-            except OSError:
-                if old.exists():
-                    old.rename(self._place)
-                raise
+                self._place.rename(self._staging / "old")
+            made.rename(self._place)
         self._dataset = None
         self.discard()
 
     def discard(self) -> None:
         """Remove what has been written; an old dataset stays."""
+        old = self._staging / "old"
+        if old.exists() and not self._place.exists():  # broken off just there
+            old.rename(self._place)
         for name in ("made", "old"):
             shutil.rmtree(self._staging / name, ignore_errors=True)
         self._held.close()
+        before_quitting.discard(self.discard)
 
     def _episodes_of(self, columns: Columns, finals: Array) -> Iterator[Any]:
         from minari.data_collector.episode_buffer import EpisodeBuffer
 
         key = (columns["episode"] - self._episodes) * N_SEATS + columns["seat"]
         order = np.argsort(key, kind="stable")
+        flat = self._about.options.observation == "flat"
         nothing = np.zeros((1, columns["action_mask"].shape[1]), np.int8)
         for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
             if not len(rows):
                 continue
             episode, seat = divmod(int(key[rows[0]]), N_SEATS)
             last = finals[episode, seat][None]
+            seen = np.concatenate([columns["observation"][rows], last])
+            mask = np.concatenate([columns["action_mask"][rows].astype(np.int8), nothing])
+            infos = {"seat": np.full(len(rows) + 1, seat)}
             yield EpisodeBuffer(
-                observations={
-                    "observation": np.concatenate([columns["observation"][rows], last]),
-                    "action_mask": np.concatenate(
-                        [columns["action_mask"][rows].astype(np.int8), nothing]
-                    ),
-                },
+                observations=seen if flat else {"observation": seen, "action_mask": mask},
                 actions=columns["action"][rows],
                 rewards=columns["reward"][rows],
                 terminations=columns["terminated"][rows],
                 truncations=columns["truncated"][rows],
-                infos={"seat": np.full(len(rows) + 1, seat)},
+                infos=infos | ({"action_mask": mask} if flat else {}),
             )
 
     def _created(self, episodes: list[Any]) -> Any:
@@ -137,7 +138,7 @@ class MinariFile:
                 episodes,
                 env=spec,
                 eval_env=spec,
-                observation_space=row_space(about.rules),
+                observation_space=row_space(about.rules, about.options.observation),
                 action_space=gymnasium.spaces.Discrete(actions.of(about.rules).n),
                 algorithm_name=about.options.player or ", ".join(self.names) or None,
                 description=f"Bid Euchre: {told}",
@@ -175,7 +176,7 @@ def _environment(about: About) -> Any:
     spec = copy.deepcopy(gymnasium.spec(gymnasium_id(about.variant)))
     options = about.options
     spec.kwargs |= about.rules.options_from(RULES[about.variant])
-    spec.kwargs |= {"episode": options.episode, "reward": options.reward}
+    spec.kwargs |= {name: getattr(options, name) for name in ("episode", "reward", "observation")}
     agents = [_maker(name) for name in about.agents or ()]
     learner = next((i for i, name in enumerate(about.agents or ()) if name == options.player), 0)
     if agents and agents[(learner + 1) % 4] == agents[(learner + 3) % 4] is not None:
@@ -183,6 +184,13 @@ def _environment(about: About) -> Any:
     if agents and agents[(learner + 2) % 4] is not None:
         spec.kwargs["partner"] = agents[(learner + 2) % 4]
     return spec
+
+
+def _require_room(folder: Path, columns: Columns, episodes: int) -> None:
+    """Raise `OSError` where a disk is nearly full: HDF5 ends the program on one that is."""
+    needed = 2 * sum(each.nbytes for each in columns.values()) + _MOST_OVERHEAD * episodes
+    if shutil.disk_usage(folder).free < needed:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _maker(name: str) -> str | None:

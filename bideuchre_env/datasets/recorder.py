@@ -22,7 +22,7 @@ from bideuchre_env.runtime.jit import Array
 
 DECISIONS_AT_ONCE = 1 << 17
 LEAST_STEPS = 16
-_Ending = tuple[dict[str, Array], Array, Array, Array, dict[str, Any]]
+_Ending = tuple[Any, Array, Array, Array, dict[str, Any]]
 
 
 class VecRecorder:
@@ -32,8 +32,8 @@ class VecRecorder:
     written once it has ended; those that have not when it is closed are left out, as are those
     that a reset breaks off. `players` are the names of who plays, by seat. A row's unfinished
     episode is held in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`;
-    episodes and rewards are those of `vec`. A context manager: if it is left by an error, nothing
-    is written and an old dataset stays.
+    episodes, rewards and observations are those of `vec`. A context manager: if it is left by an
+    error, nothing is written and an old dataset stays.
 
     Raises `OptionError` as `export` does, and for `minari:ID`, which needs records.
     """
@@ -47,12 +47,7 @@ class VecRecorder:
         overwrite: bool = False,
         **options: Any,
     ) -> None:
-        taken = {"episode": vec.episode, "reward": vec.reward}
-        chosen = DatasetOptions.chosen(options | taken, "a recorder")
-        if players is not None and not (
-            len(players) == N_SEATS and all(is_plain_name(name) for name in players)
-        ):
-            raise OptionError(f"players={shown(players)}: four names, by seat, or None")
+        chosen = _chosen(vec, players, options)
         self.vec = vec
         source = {"vec": vec.num_envs}
         if os.fspath(path).startswith(PREFIX):
@@ -65,8 +60,8 @@ class VecRecorder:
         n, steps = vec.num_envs, max(LEAST_STEPS, DECISIONS_AT_ONCE // vec.num_envs)
         dtypes = about.dtypes()
         self._steps = Steps(
-            observations=np.zeros((steps, n, *dtypes["observation"].shape), np.int8),
-            masks=np.zeros((steps, n, *dtypes["action_mask"].shape), np.int8),
+            observations=np.zeros((steps, n), dtypes["observation"]),
+            masks=np.zeros((steps, n), dtypes["action_mask"]),
             actions=np.zeros((steps, n), np.int64),
             seats=np.zeros((steps, n), np.int8),
             players=np.zeros((steps, n), np.int32),
@@ -95,7 +90,7 @@ class VecRecorder:
         *,
         mask: Array | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, Array], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """`reset` of `vec`; the episodes that it breaks off are left out."""
         observation, info = self.vec.reset(seed, mask=mask, options=options)
         self._begin(np.ones(self.vec.num_envs, bool) if mask is None else np.asarray(mask))
@@ -139,11 +134,12 @@ class VecRecorder:
         else:
             self._writer.discard()
 
-    def _see(self, observation: dict[str, Array], info: dict[str, Any]) -> None:
+    def _see(self, observation: Any, info: dict[str, Any]) -> None:
         """Keep what the seats to act see now: the next step rewrites it."""
         at, steps = self._at, self._steps
-        steps.observations[at] = observation["observation"]
-        steps.masks[at], steps.seats[at] = observation["action_mask"], info["seat"]
+        flat = isinstance(observation, np.ndarray)
+        steps.observations[at] = observation if flat else observation["observation"]
+        steps.masks[at], steps.seats[at] = info["action_mask"], info["seat"]
         steps.players[at] = self._players[info["seat"]]
         self._runs[at] = self._run
 
@@ -169,3 +165,16 @@ class VecRecorder:
         order = order[np.argsort(runs[order], kind="stable")]
         self._writer.add(Steps(*(part[order] for part in steps)))
         self._at = 0
+
+
+def _chosen(vec: Any, players: Any, options: dict[str, Any]) -> DatasetOptions:
+    """The options of a recorder; `OptionError` for what it cannot take."""
+    if not isinstance(vec, BidEuchreVec):
+        raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
+    taken = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
+    for name in taken.keys() & options.keys():
+        raise OptionError(f"{name}={shown(options[name])}: it is what the vec was made with")
+    names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
+    if players is not None and not (names and all(map(is_plain_name, players))):
+        raise OptionError(f"players={shown(players)}: four names, by seat, or None")
+    return DatasetOptions.chosen(taken | options, "a recorder")

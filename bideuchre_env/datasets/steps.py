@@ -18,7 +18,7 @@ NOBODY = -1
 class Steps(NamedTuple):
     """Every decision of some whole episodes, one episode after another: N in all."""
 
-    observations: Array  # int8 (N, D): what the seat to act saw
+    observations: Array  # int8 or, scaled, float32 (N, D): what the seat to act saw
     masks: Array  # int8 (N, A)
     actions: Array  # int64 (N,)
     seats: Array  # int8 (N,): who acted
@@ -89,5 +89,5 @@ def _seat_by_seat(
 def _first_of_hand(observations: Array, layout: Layout) -> Array:
     """Where the first seat of a hand has not called yet: nobody has."""
     auction = observations[:, layout.slices["phase"].start + Phase.AUCTION] == 1
-    first: Array = auction & ~observations[:, layout.slices["calls"]].any(axis=1)
+    first: Array = auction & ~(observations[:, layout.slices["calls"]] == 1).any(axis=1)
     return first

@@ -12,6 +12,7 @@ from bideuchre_env import adapters
 LIBRARIES = {
     "openspiel": "pyspiel",
     "rllib": "ray",
+    "sb3": "stable_baselines3",
     "torchrl": "torchrl",
     "tianshou": "tianshou",
     "agilerl": "agilerl",

@@ -43,6 +43,7 @@ FLOOR = {
 MODULES = {
     "adapters": "adapters",
     "agents": "agents",
+    "datasets": "datasets",
     "match": "evaluation.match",
     "ratings": "evaluation.statistics.ratings",
     "record": "records.record",
@@ -181,12 +182,14 @@ def test_packaged_code_imports_what_is_declared():
         "adapters.openspiel": {"open_spiel", "pyspiel"},
         "adapters.rllib": {"ray", "torch"},
     }
+    written = {"datasets.files": {"pyarrow"}, "datasets.minari_file": {"minari", "h5py"}}
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
             if top in adapted.get(name, ()):
                 continue
             late = plotting | (cluster if name == "evaluation.ray_pool" else set())
+            late |= written.get(name, set())
             if target in FILES or (put_off and top in late):
                 continue
             assert top in allowed, f"{name} imports {target}"
@@ -299,8 +302,9 @@ def test_everything_public_says_what_it_does(name):
 
 
 PUBLIC = """
-Bid BidEuchreEnv BidEuchreVec GameRecord Layout Outcome Phase Rules SoloEnv SoloVectorEnv Variant
-barrie_v0 cincinnati_v0 club_v0 double_deck_v0 errors make simplified_v0 six_card_v0 variants
+Bid BidEuchreEnv BidEuchreVec GameRecord Layout Outcome Phase Pool Rules SoloEnv SoloVectorEnv
+Variant barrie_v0 cincinnati_v0 club_v0 double_deck_v0 errors make simplified_v0 six_card_v0
+variants
 """
 
 
@@ -361,7 +365,7 @@ def test_sources_without_the_link_find_the_agents(tmp_path):
 def test_importing_is_light(name):
     """Importing the package, its rules or its command line does not load numba."""
     module = {"__init__": "bideuchre_env"}.get(name, f"bideuchre_env.{name}")
-    heavy = {"numba", "matplotlib", "ray", "pyspiel"}
+    heavy = {"numba", "matplotlib", "ray", "pyspiel", "pyarrow", "minari"}
     ask = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -30,12 +30,22 @@ ROOT = Path(__file__).resolve().parents[2]
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 CORE = ROOT / "bideuchre_env" / "core"
+ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples stand alone, and need extras
 ROOMS = (
     "agents",
     "tests",
     *(
         f"bideuchre_env/{n}"
-        for n in ("rules", "core", "solver", "learning", "envs", "adapters", "evaluation")
+        for n in (
+            "rules",
+            "core",
+            "solver",
+            "learning",
+            "envs",
+            "adapters",
+            "datasets",
+            "evaluation",
+        )
     ),
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
@@ -102,7 +112,9 @@ def code_of(guide, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-@pytest.mark.parametrize("guide", [f"{room}/README.md" for room in ROOMS])
+@pytest.mark.parametrize(
+    "guide", [page for room in ROOMS if (page := f"{room}/README.md") != ADAPTERS]
+)
 def test_the_code_of_a_room_runs(guide, capsys):
     """Block after block, as a reader would paste them."""
     scope = {}
@@ -110,6 +122,18 @@ def test_the_code_of_a_room_runs(guide, capsys):
         exec(compile(block, guide, "exec"), scope)
     if code_of(guide, "python"):
         assert "print" not in "".join(code_of(guide, "python")) or capsys.readouterr().out
+
+
+@pytest.mark.parametrize("block", code_of(ADAPTERS, "python"))
+def test_the_code_of_an_adapter_runs(block, capsys):
+    """Each example by itself, if the library that it is for is installed."""
+    try:
+        exec(compile(block, ADAPTERS, "exec"), {})
+    except ModuleNotFoundError as error:
+        if error.name.startswith("bideuchre_env"):
+            raise
+        pytest.skip(f"needs {error.name}")
+    assert capsys.readouterr().out
 
 
 def test_an_agent_of_ones_own_plays_from_the_shell(tmp_path):

@@ -140,7 +140,11 @@ def _replayed(
         whole = over[np.repeat(np.cumsum(counts) - 1, counts)]
     chosen = np.repeat(whole, lengths)
     finals = _seen_after(states[over], about)
-    return Steps(*(part[chosen] for part in steps)), finals, int((~chosen).sum())
+    steps = Steps(*(part[chosen] for part in steps))
+    if about.options.observation == "flat":
+        scaled = layout_of(about.rules).scaled
+        steps, finals = steps._replace(observations=scaled(steps.observations)), scaled(finals)
+    return steps, finals, int((~chosen).sum())
 
 
 def _walked(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[Steps, Array]:

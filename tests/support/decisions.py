@@ -1,0 +1,65 @@
+"""Decisions of games written down one by one from the AEC environment: what a dataset holds."""
+
+from typing import Any
+
+import numpy as np
+from support.playthroughs import Chooser, over, start
+
+from bideuchre_env.envs.aec.bookkeeping import AGENT_NAMES
+
+
+def written_down(
+    variant: str, seed: int, *, episode: str, reward: str, **options: Any
+) -> tuple[list[list[dict[str, Any]]], Any]:
+    """The decisions of a whole game, by episode, and its record.
+
+    What each agent is paid after a step is added to its own last decision, by hand.
+    """
+    env = start(variant, seed, reward=reward, **options)
+    choose, episodes, hand = Chooser(seed), [], 0
+    decisions: list[dict[str, Any]] = []
+    last: dict[str, dict[str, Any]] = {}
+    while not over(env):
+        agent = env.agent_selection
+        seen = env.observe(agent)
+        action = choose(env)
+        dealt = int(env.get_state()["hands_dealt"][0])
+        env.step(action)
+        last[agent] = {
+            "observation": seen["observation"],
+            "action_mask": seen["action_mask"].astype(bool),
+            "action": action,
+            "reward": 0.0,
+            "terminated": False,
+            "truncated": False,
+            "seat": AGENT_NAMES.index(agent),
+            "forced": int(seen["action_mask"].sum()) == 1,
+            "hand": hand,
+            "decision": len(decisions),
+        }
+        decisions.append(last[agent])
+        for each in last:
+            last[each]["reward"] += env.rewards[each]
+        ended = over(env)
+        if ended or int(env.get_state()["hands_dealt"][0]) != dealt:
+            hand += 1
+            if ended or episode == "hand":
+                for each in last:
+                    cut = env.truncations[each] and episode == "game"
+                    last[each]["truncated" if cut else "terminated"] = True
+                episodes.append(decisions)
+                decisions, last = [], {}
+                hand = hand if episode == "game" else 0
+    return episodes, env.record
+
+
+def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[str, Any]:
+    """Such decisions as the columns of a dataset, without the players."""
+    rows = []
+    for number, decisions in enumerate(episodes):
+        coming = [0.0] * 4
+        for row in reversed(decisions):
+            coming[row["seat"]] = row["reward"] + gamma * coming[row["seat"]]
+            row["return"], row["episode"] = coming[row["seat"]], number
+        rows += decisions
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
