@@ -181,6 +181,10 @@ def test_packaged_code_imports_what_is_declared():
     adapted = {
         "adapters.openspiel": {"open_spiel", "pyspiel"},
         "adapters.rllib": {"ray", "torch"},
+        "adapters.sb3": {"stable_baselines3"},
+        "adapters.torchrl": {"torch", "torchrl", "tensordict"},
+        "adapters.tianshou": {"tianshou", "torch"},
+        "adapters.agilerl": {"agilerl"},
     }
     written = {"datasets.files": {"pyarrow"}, "datasets.minari_file": {"minari", "h5py"}}
     for name, path in FILES.items():
