@@ -186,7 +186,11 @@ def test_packaged_code_imports_what_is_declared():
         "adapters.tianshou": {"tianshou", "torch"},
         "adapters.agilerl": {"agilerl"},
     }
-    written = {"datasets.files": {"pyarrow"}, "datasets.minari_file": {"minari", "h5py"}}
+    written = {
+        "datasets.files": {"pyarrow"},
+        "datasets.minari_file": {"minari", "h5py"},
+        "records.pixels": {"PIL"},
+    }
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
