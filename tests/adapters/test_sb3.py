@@ -313,5 +313,5 @@ def test_the_script_learns_in_seconds(script, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_script_beats_cautious(script, tmp_path):
-    """By half a point per hand and more: less than each of several seeds has come to."""
-    assert points_over_cautious(script, tmp_path).low > 0.5
+    """By a point per hand and more; seeds 1 to 3 came to +2.1 and more."""
+    assert points_over_cautious(script, tmp_path).low > 1.0
