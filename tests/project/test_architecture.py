@@ -182,11 +182,8 @@ def test_packaged_code_imports_what_is_declared():
         "adapters.openspiel": {"open_spiel", "pyspiel"},
         "adapters.rllib": {"ray", "torch"},
     }
-    written = {
-        "datasets.files": {"pyarrow"},
-        "datasets.minari_file": {"minari", "h5py"},
-        "records.pixels": {"PIL"},
-    }
+    written = {"datasets.files": {"pyarrow"}, "datasets.minari_file": {"minari", "h5py"}}
+    written["records.pixels"] = {"PIL"}
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
