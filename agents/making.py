@@ -51,7 +51,7 @@ def make(
             "keywords, not both"
         )
     found = find(own)
-    if not _is_maker(found):
+    if not _is_maker(found, written or options):
         if written or options:
             raise OptionError(f"{shown(name)}: {own!r} is an agent already, and takes no options")
         return completed(found, rules, own)
@@ -73,7 +73,8 @@ def agent_of(
     """An agent for these rules by name, made by a class or function, or completed.
 
     A class or function is called with the rules if it has a parameter for them, and with `seed=`
-    and `goal=` if it has those or takes any keywords (`**options`); an agent is taken as it is.
+    and `goal=` if it has those or takes any keywords (`**options`); an agent is taken as it is, and
+    so is a function that asks for an observation and its mask: what it returns is the action.
     Raises `OptionError` for what is none.
     """
     if isinstance(source, str):
@@ -92,6 +93,9 @@ def completed(
     It is `called` so, or else by its own `name`, by the `name` given here, or by its class.
     Raises `OptionError` for what is no agent for these rules.
     """
+    if _acts(agent):
+        name = name or getattr(agent, "__name__", type(agent).__name__)
+        agent = ActingFunction(agent)
     sound: Any = agent
     if isinstance(agent, type) or not isinstance(agent, Agent):
         raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows or act")
@@ -115,6 +119,13 @@ def completed(
             return AdaptedAgent(agent, own)
     complete: CompleteAgent = sound
     return complete
+
+
+class ActingFunction:
+    """A function `(observation, mask) -> action` as an agent."""
+
+    def __init__(self, act: Callable[..., Any]) -> None:
+        self.act = act
 
 
 class AdaptedAgent:
@@ -181,6 +192,16 @@ def call(
     for name, value in told.items():
         if name in parameters or _takes_any(parameters):
             given.setdefault(name, value)
+    unknown = [
+        name
+        for name, each in _needed(parameters).items()
+        if each is not first and name not in given
+    ]
+    if unknown:
+        raise OptionError(
+            f"{shown(factory)} asks for {', '.join(unknown)}: what makes an agent may ask for "
+            "rules, seed and goal, and a function that is one for (observation, mask)"
+        )
     if first is None:
         return factory(**given)
     if first.kind in _BY_KEYWORD:
@@ -246,9 +267,33 @@ def _check_option(
     )
 
 
-def _is_maker(source: Any) -> bool:
-    """Whether this is called for an agent, rather than being one."""
-    return isinstance(source, type) or (callable(source) and not isinstance(source, Agent))
+def _is_maker(source: Any, options: Iterable[str] = ()) -> bool:
+    """Whether this is called for an agent, with these options, rather than being one."""
+    if isinstance(source, type):
+        return True
+    return callable(source) and not isinstance(source, Agent) and not _acts(source, options)
+
+
+def _acts(source: Any, options: Iterable[str] = ()) -> bool:
+    """Whether this is a function `(observation, mask) -> action`, whatever it calls the two.
+
+    It needs two arguments by place, besides the options, and none that makers are given.
+    """
+    if isinstance(source, (type, Agent)) or not callable(source):
+        return False
+    needed = _needed(parameters_of(source))
+    by_place = [name for name, each in needed.items() if each.kind in _BY_PLACE]
+    return len({*needed} - {*options}) == len(by_place) == 2 and needed.keys().isdisjoint(_GIVEN)
+
+
+def _needed(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """The parameters without which there is no call."""
+    several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return {
+        name: each
+        for name, each in parameters.items()
+        if each.default is each.empty and each.kind not in several
+    }
 
 
 def _takes_any(parameters: Mapping[str, Parameter]) -> bool:

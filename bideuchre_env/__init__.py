@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env.core.state import Outcome, Phase
     from bideuchre_env.envs.aec.env import BidEuchreEnv
     from bideuchre_env.envs.solo.env import SoloEnv
+    from bideuchre_env.envs.solo.pool import Pool
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
     from bideuchre_env.envs.vector.env import BidEuchreVec
     from bideuchre_env.evaluation import match as match
@@ -87,6 +88,7 @@ _LAZY = {
     "Layout": "bideuchre_env.core.observation.layout",
     "Outcome": "bideuchre_env.core.state",
     "Phase": "bideuchre_env.core.state",
+    "Pool": "bideuchre_env.envs.solo.pool",
     "SoloEnv": "bideuchre_env.envs.solo.env",
     "SoloVectorEnv": "bideuchre_env.envs.solo.vector_env",
 }
@@ -112,6 +114,7 @@ __all__ = [
     "Layout",
     "Outcome",
     "Phase",
+    "Pool",
     "Rules",
     "SoloEnv",
     "SoloVectorEnv",

@@ -17,7 +17,7 @@ from pathlib import Path
 import bideuchre_env
 from bideuchre_env._files import write_file
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.records.picture import table_svg
+from bideuchre_env.records.svg import table_svg
 
 PICTURES = Path(__file__).resolve().parents[1] / ".github" / "pictures"
 DEALER, VIEWER = 0, 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-MODULES = ("openspiel", "rllib")
+MODULES = ("openspiel", "rllib", "sb3", "torchrl", "tianshou", "agilerl")
 
 
 def __getattr__(name: str) -> Any:

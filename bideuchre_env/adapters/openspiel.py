@@ -1,8 +1,289 @@
-"""The games as Python games of OpenSpiel."""
+"""The games as Python games of OpenSpiel: every variant registered, others by `register`.
+
+    pyspiel.load_game("bideuchre_cincinnati_v0(dealer=0)")
+
+Four players in turn, partners opposite (0 and 2, 1 and 3), chance nodes that draw the dealer and
+deal card by card, a utility that sums to zero. Actions and their names are those of every other
+face of the game. The parameters are `episode` ("hand", the default, or "game"), `reward` ("points",
+the default for hands, or "win", that for games) and `dealer` (a seat; -1 draws the first dealer).
+
+An information state is all that a seat has been told, in words; as a tensor, where an episode is a
+hand, it is the observation, scaled to [-1, 1], which remembers the whole hand but for the order in
+which the seat itself put cards aside. Whole games have the tensor of the hand in progress alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.adapters.dealt_game import CHANCE, OVER, PUBLIC, DealtGame
 from bideuchre_env.adapters.extras import needs
+from bideuchre_env.agents.making import agent_of
+from bideuchre_env.agents.protocols import AgentSource, Goal
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.options import EpisodeOptions
+from bideuchre_env.envs.registration import Variant, make, variants
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import AGENT_NAMES, CARD_NAMES, N_SEATS
+from bideuchre_env.rules.parse import parse_dealer
+from bideuchre_env.rules.rules import Rules
 
 with needs("openspiel"):
-    import pyspiel as pyspiel
+    import pyspiel
+
+_DEFAULTS: dict[str, Any] = {"episode": "hand", "reward": "", "dealer": -1}
+_MOST = 2**31 - 1
+_registered: dict[str, Rules] = {}
+
+
+def register(game: str | PathLike[str] | Rules | Variant) -> str:
+    """Register a game with OpenSpiel; the name by which `pyspiel.load_game` makes it.
+
+    `game` is what `bideuchre_env.make` takes, or a variant it has made. The name is "bideuchre_"
+    and the variant's own; `OptionError` where other rules have that name already.
+    """
+    variant = game if isinstance(game, Variant) else make(game)
+    name = f"bideuchre_{variant.name}"
+    if not name.isidentifier():
+        raise OptionError(f"name={shown(variant.name)}: OpenSpiel takes letters, digits and _")
+    if _registered.setdefault(name, variant.rules) != variant.rules:
+        raise OptionError(
+            f"{name!r} is registered with other rules: make(rules, name=...) gives these a name of "
+            "their own"
+        )
+
+    # A class and no function: the library drops it after the interpreter has ended, and a class,
+    # which holds itself, outlives that.
+    made = type("BidEuchreGame", (BidEuchreGame,), {"name": name, "rules": variant.rules})
+    pyspiel.register_game(_game_type(name, EpisodeOptions(episode="hand")), made)
+    return name
+
+
+def _game_type(name: str, options: EpisodeOptions) -> Any:
+    kind = pyspiel.GameType
+    several = options.episode == "game" and options.reward == "points"
+    return kind(
+        short_name=name,
+        long_name=name.replace("_", " ").title(),
+        dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=kind.Information.IMPERFECT_INFORMATION,
+        utility=kind.Utility.ZERO_SUM,
+        reward_model=kind.RewardModel.REWARDS if several else kind.RewardModel.TERMINAL,
+        max_num_players=N_SEATS,
+        min_num_players=N_SEATS,
+        provides_information_state_string=True,
+        provides_information_state_tensor=options.episode == "hand",
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=_DEFAULTS,
+    )
+
+
+class BidEuchreGame(pyspiel.Game):
+    """A game of these `rules`, by the `name` it is registered as; `pyspiel.load_game` makes it."""
+
+    name: str
+    rules: Rules
+
+    def __init__(self, parameters: dict[str, Any] | None = None) -> None:
+        rules, given = self.rules, _DEFAULTS | (parameters or {})
+        options = EpisodeOptions(episode=given["episode"], reward=given["reward"] or None)
+        dealer = given["dealer"]
+        self.options = options
+        self.dealer = parse_dealer(None if dealer == -1 else dealer)
+        hands = rules.max_hands if options.episode == "game" else 1
+        by_points = options.reward == "points"
+        most = _most_points(rules) * hands if by_points else 1.0
+        decisions = N_SEATS + 1 + 2 * rules.exchange + rules.cards
+        self._chances = min(_MOST, 1 + rules.cards * hands)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=actions.of(rules).n,
+            max_chance_outcomes=max(N_SEATS, rules.kinds),
+            num_players=N_SEATS,
+            min_utility=-float(most),
+            max_utility=float(most),
+            utility_sum=0.0,
+            max_game_length=min(_MOST, decisions * hands),
+        )
+        super().__init__(_game_type(self.name, options), info, parameters or {})
+
+    def max_chance_nodes_in_history(self) -> int:
+        """The most chance nodes on the way through a game."""
+        return self._chances
+
+    def new_initial_state(self) -> BidEuchreState:
+        """A game before its first deal."""
+        return BidEuchreState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
+        """An observer, of this hand or with perfect recall; see `Observer`."""
+        if params:
+            raise OptionError(f"observer parameters {shown(params)}: there are none")
+        return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
+
+
+def _most_points(rules: Rules) -> int:
+    """A bound on the points of a hand, minus the other side's."""
+    return int(np.abs(compile_tables(rules)["payoff"]).max()) + rules.tricks
+
+
+class BidEuchreState(pyspiel.State):
+    """A state of a game: OpenSpiel's history, and the game itself in `dealt_game`."""
+
+    def __init__(self, game: BidEuchreGame) -> None:
+        super().__init__(game)
+        options = game.options
+        self.dealt_game = DealtGame(game.rules, options.episode, options.reward, game.dealer)
+
+    def current_player(self) -> int:
+        """The seat to act, or OpenSpiel's number for chance or for a game that is over."""
+        turn = self.dealt_game.turn
+        if turn >= 0:
+            return turn
+        return pyspiel.PlayerId.CHANCE if turn == CHANCE else pyspiel.PlayerId.TERMINAL
+
+    def is_terminal(self) -> bool:
+        """Whether the episode is over."""
+        return self.dealt_game.turn == OVER
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """The first dealer, or the kind of the next card dealt; each with its probability."""
+        return self.dealt_game.chances()
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.dealt_game.legal()
+
+    def _apply_action(self, action: int) -> None:
+        self.dealt_game.choose(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player != pyspiel.PlayerId.CHANCE:
+            return actions.of(self.dealt_game.rules).names[action]
+        return AGENT_NAMES[action] if self.dealt_game.awaits_dealer else CARD_NAMES[action]
+
+    def returns(self) -> list[float]:
+        """What every seat has been paid so far, partners alike."""
+        return _by_seat(self.dealt_game.paid)
+
+    def rewards(self) -> list[float]:
+        """What the last decision has paid every seat, whatever has been dealt since."""
+        return _by_seat(self.dealt_game.paid_last)
+
+    def resample_from_infostate(
+        self, player_id: int, sampler: Callable[[], float]
+    ) -> BidEuchreState:
+        """A state that the player cannot tell from this one, every deal that is possible alike."""
+        game = self.dealt_game
+        if game.turn < 0:
+            return self.clone()
+        state = self.get_game().new_initial_state()
+        before = self.history()[: game.hand_began]
+        for choice in before + game.resampled(player_id, sampler):
+            state.apply_action(choice)
+        return state
+
+    def __str__(self) -> str:
+        return str(self.dealt_game)
+
+
+def _by_seat(side_0: float) -> list[float]:
+    return [side_0, -side_0, side_0, -side_0]
+
+
+class Observer:
+    """What a player, or a spectator, sees: `tensor` and, by block of the layout, `dict`.
+
+    The tensor is float32 (D,), the observation scaled to [-1, 1]; with no private information, its
+    public blocks alone, from seat 0.
+    """
+
+    def __init__(self, game: BidEuchreGame, kind: Any) -> None:
+        private = pyspiel.PrivateInfoType
+        if not kind.public_info or kind.private_info == private.ALL_PLAYERS:
+            raise OptionError(
+                f"{kind}: observers see what is public, and one player's private part or none"
+            )
+        self._all_hands = kind.perfect_recall
+        self._public = kind.private_info == private.NONE
+        layout = layout_of(game.rules)
+        self._start = layout.private_size if self._public else 0
+        self._scale = layout.scale[self._start :]
+        self.tensor = np.zeros(layout.size - self._start, np.float32)
+        self.dict = {}
+        for block in layout.blocks:
+            if not (block.private and self._public):
+                at = layout.slices[block.name]
+                part = self.tensor[at.start - self._start : at.stop - self._start]
+                self.dict[block.name] = part.reshape(block.shape)
+
+    def set_from(self, state: BidEuchreState, player: int) -> None:
+        """Fill `tensor` with what a player sees."""
+        seen = state.dealt_game.observation(0 if self._public else player)
+        np.multiply(seen[self._start :], self._scale, out=self.tensor)
+
+    def string_from(self, state: BidEuchreState, player: int) -> str:
+        """What a player has been told in this hand, or with perfect recall since the start."""
+        return state.dealt_game.told(PUBLIC if self._public else player, self._all_hands)
+
+
+class AgentBot(pyspiel.Bot):
+    """An agent of this package as a bot of OpenSpiel, for `pyspiel.evaluate_bots` and its kin.
+
+    `agent` is a name, an agent, or a class or function that makes one; it plays for the points of
+    the hand or for the game, as the `game` is scored.
+    """
+
+    def __init__(self, game: BidEuchreGame, agent: AgentSource, seed: int | None = None) -> None:
+        super().__init__()
+        goal: Goal = "points" if game.options.reward == "points" else "game"
+        self._agent = agent_of(agent, game.rules, seed=seed, goal=goal)
+
+    def step(self, state: BidEuchreState) -> int:
+        """The agent's action for the seat to act."""
+        game = state.dealt_game
+        return int(self._agent.act(game.observation(game.turn).copy(), game.mask().copy()))
+
+    def restart(self) -> None:
+        """Nothing is remembered from game to game."""
+
+    restart_at = inform_action = lambda self, *args: None
+
+
+def _guard_bots() -> None:
+    """Keep two bots of the library from ending the process when they search games in Python.
+
+    Their `step` calls Python without holding its lock. That of `MCTSBot` has a twin that does not;
+    `ISMCTSBot` cannot ask a game in Python to redeal hidden cards at all.
+    """
+
+    def guarded(bot: type, name: str, instead: Callable[[Any, Any], Any]) -> None:
+        own = getattr(bot, name)
+
+        def method(self: Any, state: Any) -> Any:
+            return (instead if isinstance(state, BidEuchreState) else own)(self, state)
+
+        method.__doc__ = own.__doc__
+        setattr(bot, name, method)
+
+    def refuse(bot: Any, state: Any) -> None:
+        raise OptionError(
+            "pyspiel.ISMCTSBot cannot redeal the hidden cards of a game in Python: "
+            "open_spiel.python.algorithms.ismcts.ISMCTSBot can, and takes the same arguments"
+        )
+
+    guarded(pyspiel.MCTSBot, "step", lambda bot, state: bot.step_with_policy(state)[1])
+    for name in ("step", "get_policy", "step_with_policy"):
+        guarded(pyspiel.ISMCTSBot, name, refuse)
+
+
+_guard_bots()
+for _variant in variants.values():
+    register(_variant)

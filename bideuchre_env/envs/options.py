@@ -75,10 +75,11 @@ class EpisodeOptions:
 class ViewOptions(EpisodeOptions):
     """The options of faces that show the table."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi")
+    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi", "rgb_array")
 
     render_mode: str | None = None
-    """None, "ansi" (the table as text) or "human" (printed after every step)."""
+    """None, "ansi" (the table as text), "human" (printed after every step) or "rgb_array" (pixels,
+    uint8 (488, 760, 3), which need the extra `render`)."""
     view: str | int = "all"
     """Whose cards are shown: "all", the "actor"'s (a learner's own) or those of a seat."""
 
@@ -114,10 +115,15 @@ class SoloOptions(ViewOptions):
     """The options of `SoloEnv`."""
 
     opponents: Any = "random"
-    """The name of an agent as `agents.make` takes it, an agent, or a class or function that makes
-    one. One that is made here plays for points where the `episode` is a hand, else for the game."""
+    """A player, a pair of them, (left, right), or a `Pool` to draw from in every episode; for a
+    vector environment also a list of these by row. A player is the name of an agent as
+    `agents.make` takes it, an agent, a function `(observation, mask) -> action`, or a class or
+    function that makes an agent, one that plays for points where the `episode` is a hand, else for
+    the game. `reset(options={"opponents": ...})` changes them."""
     partner: Any = None
-    """The same; None is whatever the opponents are."""
+    """A player, a `Pool` of them, or a list by row. None is the player that both opponents are when
+    the environment is made, and refused where there are several; only `reset(options={"partner":
+    ...})` changes it. `players`, the repr and each episode's infos say who it is."""
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
     illegal_reward: float = -1.0
@@ -134,7 +140,7 @@ class SoloOptions(ViewOptions):
 class SoloVecOptions(SoloOptions):
     """The options of `SoloVectorEnv`."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("ansi",)
+    render_modes: ClassVar[tuple[str, ...]] = ("ansi", "rgb_array")
 
     autoreset_mode: Any = "SameStep"
     """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""

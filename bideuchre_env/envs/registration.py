@@ -184,6 +184,10 @@ def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVector
     return variants[variant].solo_vec(num_envs, **options)
 
 
+# Gymnasium looks here for what an entry point can draw: "rgb_array_list" is made of "rgb_array".
+make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: ignore[attr-defined]
+
+
 class _EntryPoint:
     """Makes an environment for PettingZoo's registry; pickles by its variant's name."""
 

@@ -1,18 +1,15 @@
-"""A hand as an SVG picture: a table of four seats, the calls, the trick, the cards held.
-
-Suits are drawn as shapes, so that a picture looks the same whatever fonts a machine has.
-"""
+"""The table as a picture: what is drawn and where, whoever paints it: `svg.py` or `pixels.py`."""
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from bideuchre_env._checks import is_whole, shown
 from bideuchre_env.core.legality import legal_names
-from bideuchre_env.core.state import Phase
+from bideuchre_env.core.state import Outcome, Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import OptionError
+from bideuchre_env.records.marks import WIDTH, Box, Card, Mark, Suit, Words
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
@@ -28,133 +25,141 @@ from bideuchre_env.rules.cards import (
 )
 from bideuchre_env.rules.rules import Rules
 
-WIDTH, HEIGHT = 760, 488
-CARD_WIDTH, CARD_HEIGHT = 50, 70
 RAISED = 14  # pixels that a card which may be played stands out
 CENTRE = (380, 196)  # of the table
 SPREAD = 40  # pixels between the left edges of cards in a long hand
-
-LIGHT = {
-    "ink": "#1f2328",
-    "dim": "#59636e",
-    "felt": "#e6f0ea",
-    "edge": "#b7cfc0",
-    "card": "#ffffff",
-    "line": "#8c959f",
-    "back": "#7c93a8",
-    "mark": "#1a7f37",
-    "red": "#cf222e",
-    "black": "#1f2328",
-}
-DARK = LIGHT | {
-    "ink": "#e6edf3",
-    "dim": "#9198a1",
-    "felt": "#15251c",
-    "edge": "#2f4a3a",
-    "card": "#f0f3f6",
-    "line": "#3d444d",
-    "back": "#4a5f73",
-    "mark": "#3fb950",
-}
+_ROW = 4  # small cards side by side at the left and at the right
 
 _STRAINS = ("clubs", "diamonds", "hearts", "spades", "no trump")
-
-# Each suit in a box of 20 by 20, as an SVG path.
-_SHAPES = {
-    "H": "M10 18C3 12 1 9 1 6A4.6 4.6 0 0 1 10 4.4A4.6 4.6 0 0 1 19 6C19 9 17 12 10 18Z",
-    "D": "M10 1L17 10L10 19L3 10Z",
-    "S": "M10 1C13 5 18 8 18 12A4 4 0 0 1 11 14.4L13 19H7L9 14.4A4 4 0 0 1 2 12C2 8 7 5 10 1Z",
-    "C": "M10 1A4.2 4.2 0 0 1 13.2 8A4.2 4.2 0 1 1 11 14L13 19H7L9 14A4.2 4.2 0 1 1 6.8 8"
-    "A4.2 4.2 0 0 1 10 1Z",
+_SEATS = ("you", "left", "partner", "right")
+_TO_DO = {
+    Phase.AUCTION: "to call",
+    Phase.NAMING: "to name the strain",
+    Phase.GIVING: "to give up a card",
+    Phase.PASSING: "to pass a card",
 }
 
 
-def table_svg(
-    row: Any,
-    rules: Rules,
-    *,
-    viewer: int = 0,
-    agents: list[str] | None = None,
-    dark: bool = False,
-) -> str:
-    """The table in a state row as the seat `viewer` sees it, an SVG document of 760 by 488 pixels.
+@dataclass(frozen=True)
+class Size:
+    """How large a card is, and what is on it: the rank's place and size, the suit's."""
 
-    The viewer sits at the bottom, its partner at the top; the others show the backs of their cards.
-    Where it is the viewer's turn to give or play a card, the cards it may choose stand out.
-    `agents` are four names, by seat. Raises `OptionError` for a seat that is none.
+    width: int
+    height: int
+    radius: int
+    rank: tuple[int, int, int]
+    suit: tuple[int, int, int]
+
+
+LARGE = Size(50, 70, 5, (6, 21, 18), (11, 31, 30))
+SMALL = Size(26, 36, 3, (3, 14, 13), (6, 18, 14))
+
+
+@dataclass(frozen=True)
+class TablePicture:
+    """The table in a state row, with `viewer` at the bottom and its partner at the top.
+
+    A viewer sees its own cards and the backs of the others'; with `open_hands` all cards lie face
+    up. Without a viewer they do, too, and seats go by number, seat 0 at the bottom. Where it is the
+    turn of a seat whose cards are seen to give or play one, those it may not choose are pale.
+    `agents` are four names, by seat.
     """
-    if not is_whole(viewer) or not 0 <= viewer < N_SEATS:
-        raise OptionError(f"viewer={shown(viewer)}: a seat from 0 to 3")
-    return _Picture(row, rules, viewer, agents, DARK if dark else LIGHT).document()
 
+    row: Any
+    rules: Rules
+    viewer: int | None
+    open_hands: bool = False
+    agents: list[str] | None = None
 
-class _Picture:
-    def __init__(
-        self, row: Any, rules: Rules, viewer: int, agents: list[str] | None, colours: dict[str, str]
-    ) -> None:
-        self.row, self.rules, self.viewer, self.agents = row, rules, viewer, agents
-        self.colours = colours
+    @property
+    def bottom(self) -> int:
+        """The seat at the bottom."""
+        return self.viewer or 0
 
-    def document(self) -> str:
-        """The whole SVG document."""
-        symbols = "".join(
-            f'<symbol id="{suit}" viewBox="0 0 20 20"><path d="{path}"/></symbol>'
-            for suit, path in _SHAPES.items()
-        )
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-            f'width="{WIDTH}" height="{HEIGHT}" role="img" '
-            "font-family=\"system-ui, 'Segoe UI', Helvetica, Arial, sans-serif\">",
-            f"<title>{escape(self.title())}</title><defs>{symbols}</defs>",
-            f'<rect x="150" y="84" width="460" height="232" rx="116" fill="{self.colours["felt"]}" '
-            f'stroke="{self.colours["edge"]}" stroke-width="2"/>',
-            self._text(380, 22, self.title(), 15, "ink", weight=600),
-        ]
+    def marks(self) -> Iterator[Mark]:
+        """Everything there is to draw, from the back to the front."""
+        yield Box(150, 84, 460, 232, 116, "felt", "edge", 2)
+        title = self.title()
+        yield Words(380, 22, title, min(15, 1350 // len(title)), "ink", 600)
         for place in range(N_SEATS):
-            parts.append(self._seat(place))
-        parts += [self._trick(), self._own_hand(), self._footer(), "</svg>"]
-        return "\n".join(part for part in parts if part) + "\n"
+            yield from self._seat(place)
+        yield from self._middle()
+        yield from self._own_hand()
+        for i, line in enumerate(self._result() if self._over else self._footer()):
+            size, colour, weight = (14, "ink", 600) if self._over else (12, "dim", 400)
+            yield Words(380, 462 + 18 * i, line, size, colour, weight)
 
     def title(self) -> str:
         """The contract and the score, in words; the auction while there is no contract."""
         row = self.row
-        ours, theirs = (int(row["score"][side]) for side in self._sides())
+        ours, theirs = self._pair("score")
         score = f"score {ours} to {theirs}"
         if row["calls_made"] < N_SEATS or row["level"] < 0:
-            return f"Auction · {score}"
-        level, declarer = int(row["level"]), int(row["declarer"])
-        bid = self.rules.ladder[level]
+            return f"{'Passed out' if self._over else 'Auction'} · {score}"
+        bid = self.rules.ladder[int(row["level"])]
         alone = " alone" if bid.alone else ""
         named = f" in {_STRAINS[row['strain']]}" if row["strain"] >= 0 else ""
         trick = min(int(row["trick"]) + 1, self.rules.tricks)
-        won = [int(row["tricks_won"][side]) for side in self._sides()]
+        won = self._pair("tricks_won")
         return (
-            f"{bid.name.capitalize()}{named}{alone} by {self._who(declarer)} · trick {trick} of "
-            f"{self.rules.tricks} · tricks {won[0]} to {won[1]} · {score}"
+            f"{bid.name.capitalize()}{named}{alone} by {self._who(int(row['declarer']))} · "
+            f"trick {trick} of {self.rules.tricks} · tricks {won[0]} to {won[1]} · {score}"
         )
 
-    def _sides(self) -> tuple[int, int]:
-        return self.viewer & 1, 1 - (self.viewer & 1)
+    @property
+    def _strain(self) -> int:
+        """The strain of the contract, -1 while there is none."""
+        settled = self.row["phase"] > Phase.NAMING and self.row["level"] >= 0
+        return int(self.row["strain"]) if settled else -1
+
+    @property
+    def _over(self) -> bool:
+        return bool(self.row["phase"] >= Phase.DEAL)
+
+    def _pair(self, name: str) -> tuple[int, int]:
+        """A field by side, the one at the bottom first."""
+        side = self.bottom & 1
+        return int(self.row[name][side]), int(self.row[name][1 - side])
 
     def _who(self, seat: int) -> str:
-        return ("you", "left", "partner", "right")[(seat - self.viewer) % N_SEATS]
+        if self.viewer is None:
+            return f"seat {seat}"
+        return _SEATS[(seat - self.viewer) % N_SEATS]
 
-    def _seat(self, place: int) -> str:
-        """The name and call of a seat, and the backs of its cards."""
-        seat, row = (self.viewer + place) % N_SEATS, self.row
+    def _seen(self, seat: int) -> bool:
+        """Whether the cards that a seat holds lie face up."""
+        return self.viewer is None or self.open_hands or seat == self.viewer
+
+    def _to_act(self, seat: int) -> bool:
+        return bool(not self._over and self.row["turn"] == seat)
+
+    def _seat(self, place: int) -> Iterator[Mark]:
+        """The name of a seat, framed where it is to act, its call, and the cards of the others."""
+        seat, row = (self.bottom + place) % N_SEATS, self.row
         x, y = ((380, 330), (92, 146), (380, 46), (668, 146))[place]
         words = self._who(seat) + (f" · {self.agents[seat]}" if self.agents else "")
         if seat == row["dealer"]:
             words += " · dealer"
-        parts = [self._text(x, y, words, 13, "ink", weight=600)]
-        call = self._call(seat)
-        if call:
-            bold = seat == row["declarer"]
-            parts.append(self._text(x, y + 17, call, 13, "mark" if bold else "dim", weight=600))
-        if place:
-            n = 0 if seat == row["sitting_out"] else int(row["hands"][seat]).bit_count()
-            parts.append(self._backs(x, y + 26, n))
-        return "\n".join(parts)
+        if self._to_act(seat):
+            width = 6 * len(words) + 20
+            yield Box(x - width / 2, y - 14, width, 19, 9.5, "felt", "mark", 1.5)
+        yield Words(x, y, words, 13, "ink", 600)
+        if call := self._call(seat):
+            yield Words(x, y + 18, call, 13, "mark" if seat == row["declarer"] else "dim", 600)
+        if place and self._seen(seat):
+            names = self._fanned(seat)
+            rows = 1 if place == 2 else -(-len(names) // _ROW)
+            per_row = -(-len(names) // max(rows, 1))
+            for i in range(rows):
+                shown = names[i * per_row : (i + 1) * per_row]
+                yield from self._small_cards(seat, shown, x, y + 26 + i * (SMALL.height + 2))
+        elif place and seat != row["sitting_out"]:
+            yield from _backs(x, y + 26, int(row["hands"][seat]).bit_count())
+
+    def _small_cards(self, seat: int, names: list[str], x: float, y: float) -> Iterator[Card]:
+        pale = self._pale(seat)
+        for name, left in zip(names, _spread(len(names), SMALL.width, 27, x), strict=True):
+            yield _card(name, left, y, SMALL, pale=name in pale)
 
     def _call(self, seat: int) -> str:
         row, call = self.row, int(self.row["calls"][seat])
@@ -165,57 +170,67 @@ class _Picture:
         words = actions.of(self.rules).contract(call - 1, int(row["call_strains"][seat]))
         return f"bid {words}"
 
-    def _backs(self, x: int, y: int, n: int) -> str:
-        step, width = 12, 22
-        left = x - (step * (n - 1) + width) / 2
-        return "".join(
-            f'<rect x="{left + step * i:g}" y="{y}" width="{width}" height="31" rx="3" '
-            f'fill="{self.colours["back"]}" stroke="{self.colours["card"]}"/>'
-            for i in range(n)
-        )
+    def _middle(self) -> Iterator[Mark]:
+        """What lies on the table: the trick, or who is to do what; and trump."""
+        row, phase = self.row, self.row["phase"]
+        if phase in _TO_DO:
+            to_do = f"{self._who(int(row['turn']))} {_TO_DO[Phase(int(phase))]}"
+            yield Words(380, 158, to_do, 14, "dim")
+        if phase in (Phase.GIVING, Phase.PASSING):
+            yield from self._exchange()
+        yield from self._trick()
+        strain = self._strain
+        if strain == NO_TRUMP:
+            yield Words(556, 204, "no trump", 12, "dim")
+        elif strain >= 0:
+            yield Words(556, 190, "trump", 12, "dim")
+            yield Suit(543, 198, STRAINS[strain], 26, "red" if STRAINS[strain] in "DH" else "ink")
 
-    def _trick(self) -> str:
-        """The cards of the current trick, each in front of its seat; the led suit and trump."""
-        row = self.row
-        if row["phase"] != Phase.PLAY:
-            return ""
-        parts = []
-        for place in range(N_SEATS):
-            seat = (self.viewer + place) % N_SEATS
-            kind = int(row["plays"][seat * MAX_TRICKS + int(row["trick"])])
-            if kind < 0:
+    def _exchange(self) -> Iterator[Mark]:
+        """The cards given up and passed so far, face up to whom they are known."""
+        declarer = int(self.row["declarer"])
+        halves = (("given up", "given", declarer), ("passed", "passed", (declarer + 2) % N_SEATS))
+        for (words, field, seat), x in zip(halves, (320, 440), strict=True):
+            names = [CARD_NAMES[kind] for kind in self.row[field] if kind >= 0]
+            if names:
+                yield Words(x, 190, words, 12, "dim")
+            if not self._seen(seat):
+                yield from _backs(x, 199, len(names))
                 continue
-            dx, dy = ((0, 42), (-88, 0), (0, -42), (88, 0))[place]
-            x, y = CENTRE[0] + dx - CARD_WIDTH / 2, CENTRE[1] + dy - CARD_HEIGHT / 2
-            parts.append(self._card(CARD_NAMES[kind], x, y, marked=seat == row["winning"]))
-        if row["strain"] >= 0 and STRAINS[row["strain"]] != "NT":
-            parts.append(self._text(556, 190, "trump", 12, "dim"))
-            parts.append(self._suit(STRAINS[row["strain"]], 543, 198, 26))
-        elif row["strain"] >= 0:
-            parts.append(self._text(556, 204, "no trump", 12, "dim"))
-        return "\n".join(parts)
+            for name, left in zip(names, _spread(len(names), SMALL.width, 27, x), strict=True):
+                yield _card(name, left, 199, SMALL)
 
-    def _own_hand(self) -> str:
-        names, legal = self._fanned(), self._legal()
-        step = min(CARD_WIDTH + 6, max(SPREAD, (WIDTH - 40) // max(len(names), 1)))
-        left = CENTRE[0] - (step * (len(names) - 1) + CARD_WIDTH) / 2
-        return "\n".join(
-            self._card(
-                name,
-                left + step * i,
-                374 - RAISED * (name in legal),
-                marked=name in legal,
-                faded=bool(legal) and name not in legal,
-            )
-            for i, name in enumerate(names)
-        )
+    def _trick(self) -> Iterator[Mark]:
+        """The cards of the current trick, each before its seat; the last one's, pale, before it."""
+        row, trick = self.row, int(self.row["trick"])
+        winner, last = int(row["winning"]), _winner_of_last(row)
+        begun = row["phase"] == Phase.PLAY and winner >= 0
+        if not begun:
+            trick, winner = trick - 1, last
+        if row["phase"] < Phase.PLAY or trick < 0:
+            return
+        for place in range(N_SEATS):
+            seat = (self.bottom + place) % N_SEATS
+            kind = int(row["plays"][seat * MAX_TRICKS + trick])
+            if kind >= 0:
+                dx, dy = ((0, 42), (-88, 0), (0, -42), (88, 0))[place]
+                x, y = CENTRE[0] + dx - LARGE.width / 2, CENTRE[1] + dy - LARGE.height / 2
+                yield _card(CARD_NAMES[kind], x, y, marked=seat == winner, pale=not begun)
 
-    def _fanned(self) -> list[str]:
-        """The viewer's cards: trumps first from the right bower down, then suit by suit."""
-        kinds = hand_kinds(int(self.row["hands"][self.viewer]))
-        strain = int(self.row["strain"])
+    def _own_hand(self) -> Iterator[Mark]:
+        names, pale = self._fanned(self.bottom), self._pale(self.bottom)
+        legal = self._legal(self.bottom)
+        step = min(LARGE.width + 6, max(SPREAD, (WIDTH - 40) // max(len(names), 1)))
+        lefts = _spread(len(names), LARGE.width, step, CENTRE[0])
+        for name, left in zip(names, lefts, strict=True):
+            may = name in legal
+            yield _card(name, left, 374 - RAISED * may, marked=may, pale=name in pale)
+
+    def _fanned(self, seat: int) -> list[str]:
+        """A seat's cards: trumps first from the right bower down, then suit by suit."""
+        kinds, strain = hand_kinds(int(self.row["hands"][seat])), self._strain
         if strain not in range(NO_TRUMP):
-            return hand_names(int(self.row["hands"][self.viewer]))
+            return hand_names(int(self.row["hands"][seat]))
         tables = compile_tables(self.rules)[0]
         suits, powers = tables["suit_of"][strain], tables["power"][strain]
 
@@ -225,55 +240,87 @@ class _Picture:
 
         return [CARD_NAMES[kind] for kind in sorted(kinds, key=place)]
 
-    def _legal(self) -> list[str]:
-        """The cards that the viewer may choose now."""
+    def _legal(self, seat: int) -> list[str]:
+        """The cards that a seat may choose now, where they are seen."""
         row = self.row
-        choosing = Phase.NAMING < row["phase"] <= Phase.PLAY and row["turn"] == self.viewer
-        return legal_names(row, self.rules) if choosing else []
+        choosing = Phase.NAMING < row["phase"] <= Phase.PLAY and row["turn"] == seat
+        return legal_names(row, self.rules) if choosing and self._seen(seat) else []
 
-    def _footer(self) -> str:
-        """What the marks mean, and which of the viewer's cards is not what it seems."""
+    def _pale(self, seat: int) -> set[str]:
+        """The cards of a seat that it may not choose now, or cannot play because it sits out."""
+        held = set(hand_names(int(self.row["hands"][seat])))
+        if legal := self._legal(seat):
+            return held.difference(legal)
+        out = seat == self.row["sitting_out"] and self.row["phase"] >= Phase.PLAY
+        return held if out else set()
+
+    def _footer(self) -> list[str]:
+        """What the marks mean, and which card at the bottom is not what it seems."""
         row = self.row
         if row["phase"] != Phase.PLAY:
-            return ""
-        marks = ["Raised: the cards you may play."] if self._legal() else []
-        marks += ["Outlined on the table: the winning card."] if row["winning"] >= 0 else []
-        lines = [" ".join(marks)]
-        trump = int(row["strain"])
+            return []
+        may = f"Raised: the cards {self._who(self.bottom)} may play."
+        marks = [may] if self._legal(self.bottom) else []
+        if row["winning"] >= 0:
+            marks.append("Outlined on the table: the winning card.")
+        elif row["trick"] > 0:
+            marks.append("Pale on the table: the last trick.")
+        lines = [" ".join(marks)] if marks else []
+        trump = self._strain
         left = JACK * len(SUITS) + same_colour(trump)
-        if trump != NO_TRUMP and left in hand_kinds(int(row["hands"][self.viewer])):
+        if trump != NO_TRUMP and left in hand_kinds(int(row["hands"][self.bottom])):
             of, as_one = _STRAINS[same_colour(trump)], _STRAINS[trump]
             lines.append(f"The jack of {of}, the left bower, is one of the {as_one}.")
-        return "\n".join(
-            self._text(380, 462 + 18 * i, line, 12, "dim") for i, line in enumerate(lines)
-        )
+        return lines
 
-    def _card(
-        self, name: str, x: float, y: float, *, marked: bool = False, faded: bool = False
-    ) -> str:
-        rank, suit = "10" if name[0] == "T" else name[0], name[1]
-        colour = self.colours["red" if suit in "DH" else "black"]
-        edge, opacity = self.colours["mark" if marked else "line"], 0.45 if faded else 1
-        return (
-            f'<g opacity="{opacity}"><rect x="{x:g}" y="{y:g}" '
-            f'width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5" fill="{self.colours["card"]}" '
-            f'stroke="{edge}" stroke-width="{2.5 if marked else 1}"/>'
-            f'<text x="{x + 6:g}" y="{y + 21:g}" font-size="18" font-weight="700" '
-            f'fill="{colour}">{rank}</text>'
-            f"{self._suit(suit, x + 11, y + 31, 30, colour)}</g>"
-        )
+    def _result(self) -> list[str]:
+        """How the hand has ended, and the game where it has."""
+        row, lines = self.row, []
+        if row["level"] >= 0:
+            need = compile_tables(self.rules)[0]["need"][int(row["level"])]
+            made = row["tricks_won"][int(row["declarer"]) & 1] >= need
+            points = "{:+d} to {:+d}".format(*self._pair("points"))
+            lines.append(f"{'Made' if made else 'Set'}: points {points}.")
+        if row["outcome"] == Outcome.WON:
+            score = "{} to {}".format(*self._pair("score"))
+            lines.append(f"The game is won by {self._side(int(row['winner']))}, {score}.")
+        elif row["outcome"] != Outcome.UNFINISHED:
+            lines.append(f"The game is {Outcome(int(row['outcome'])).name.lower()}.")
+        return lines
 
-    def _suit(self, suit: str, x: float, y: float, size: int, colour: str = "") -> str:
-        fill = colour or self.colours["red" if suit in "DH" else "ink"]
-        return (
-            f'<use href="#{suit}" x="{x:g}" y="{y:g}" width="{size}" height="{size}" '
-            f'fill="{fill}"/>'
-        )
+    def _side(self, side: int) -> str:
+        seats = (self.bottom, (self.bottom + 1) % N_SEATS)[side != self.bottom & 1]
+        return f"{self._who(seats)} and {self._who((seats + 2) % N_SEATS)}"
 
-    def _text(
-        self, x: float, y: float, words: str, size: int, colour: str, *, weight: int = 400
-    ) -> str:
-        return (
-            f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
-            f'text-anchor="middle" fill="{self.colours[colour]}">{escape(words)}</text>'
-        )
+
+def _winner_of_last(row: Any) -> int:
+    """The seat that has won the last whole trick: it leads the next, or is to act at the end."""
+    trick = int(row["trick"])
+    leader = int(row["leaders"][trick]) if trick < MAX_TRICKS else -1
+    return leader if leader >= 0 else int(row["turn"])
+
+
+def _card(
+    name: str, x: float, y: float, size: Size = LARGE, *, marked: bool = False, pale: bool = False
+) -> Card:
+    rank, suit = "10" if name[0] == "T" else name[0], name[1]
+    colour = "red" if suit in "DH" else "black"
+    edge, line = ("mark", 2.5) if marked else ("line", 1.0)
+    across, down, letters = size.rank
+    parts = (
+        Box(0, 0, size.width, size.height, size.radius, "card", edge, line),
+        Words(across, down, rank, letters, colour, 700, centred=False),
+        Suit(*size.suit[:2], suit, size.suit[2], colour),
+    )
+    return Card(x, y, parts, pale)
+
+
+def _spread(n: int, width: float, step: float, centre: float) -> list[float]:
+    """The left edges of n cards beside one another."""
+    left = centre - (step * (n - 1) + width) / 2
+    return [left + step * i for i in range(n)]
+
+
+def _backs(x: float, y: float, n: int) -> Iterator[Box]:
+    for left in _spread(n, 22, 12 if n <= 9 else 8, x):
+        yield Box(left, y, 22, 31, 3, "back", "card")

@@ -9,7 +9,14 @@ import pytest
 import bideuchre_env
 from bideuchre_env import adapters
 
-LIBRARIES = {"openspiel": "pyspiel", "rllib": "ray"}
+LIBRARIES = {
+    "openspiel": "pyspiel",
+    "rllib": "ray",
+    "sb3": "stable_baselines3",
+    "torchrl": "torchrl",
+    "tianshou": "tianshou",
+    "agilerl": "agilerl",
+}
 
 
 def test_every_adapter_is_listed():

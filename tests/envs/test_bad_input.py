@@ -254,7 +254,7 @@ def test_an_error_in_one_option_spoils_all():
         ({"episode": "round"}, "episode='round': one of 'game', 'hand'"),
         ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
         ({"reward": True}, "reward=True: one of"),
-        ({"render_mode": "rgb_array"}, "render_mode='rgb_array': one of None, 'human', 'ansi'"),
+        ({"render_mode": "rgb"}, "render_mode='rgb': one of None, 'human', 'ansi', 'rgb_array'"),
         ({"view": 4}, "view=4: one of 'all', 'actor', 0"),
         ({"view": True}, "view=True: one of"),
         ({"episode": ["game"]}, "episode=.*: one of"),

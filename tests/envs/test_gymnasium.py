@@ -67,7 +67,7 @@ def test_check_env(name, options, capsys):
     assert "score" in capsys.readouterr().out  # mode "human" prints
 
 
-@pytest.mark.parametrize("mode", ["ansi", "human"])
+@pytest.mark.parametrize("mode", ["ansi", "human", "rgb_array"])
 def test_check_env_where_rendered(mode):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

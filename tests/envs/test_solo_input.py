@@ -75,7 +75,7 @@ def test_what_is_no_action_is_refused(given):
         ({"illegal_reward": math.nan}, "illegal_reward=nan: a finite number"),
         ({"illegal_reward": "-1"}, "illegal_reward='-1'"),
         ({"illegal_reward": 10**400}, "illegal_reward"),
-        ({"render_mode": "rgb_array"}, "render_mode='rgb_array': one of None, 'human', 'ansi'"),
+        ({"render_mode": "rgb"}, "render_mode='rgb': one of None, 'human', 'ansi', 'rgb_array'"),
         ({"view": 4}, "view=4"),
         ({"oponents": "rule"}, "unexpected keyword argument 'oponents'"),
     ],

@@ -232,7 +232,7 @@ def test_copies_go_their_own_way(name):
     a, b, c = (twin.step(actions) for twin in twins)
     assert_same(a, b)
     assert_same(a, c)
-    assert repr(vec) == f"<{name} x 8, one learner each>"
+    assert repr(vec) == f"<{name} x 8, one learner each with spy against cautious>"
 
 
 BAD_ACTIONS = [
@@ -291,7 +291,7 @@ def test_actions_of_rows_that_only_restart_are_unused():
         ({"autoreset_mode": None}, "autoreset_mode=None"),
         ({"threads": 0}, "threads=0"),
         ({"copy": 1}, "copy=1"),
-        ({"render_mode": "human"}, "render_mode='human': one of None, 'ansi'"),
+        ({"render_mode": "human"}, "render_mode='human': one of None, 'ansi', 'rgb_array'"),
     ],
 )
 def test_unusable_options_are_named(options, match):

@@ -302,8 +302,9 @@ def test_everything_public_says_what_it_does(name):
 
 
 PUBLIC = """
-Bid BidEuchreEnv BidEuchreVec GameRecord Layout Outcome Phase Rules SoloEnv SoloVectorEnv Variant
-barrie_v0 cincinnati_v0 club_v0 double_deck_v0 errors make simplified_v0 six_card_v0 variants
+Bid BidEuchreEnv BidEuchreVec GameRecord Layout Outcome Phase Pool Rules SoloEnv SoloVectorEnv
+Variant barrie_v0 cincinnati_v0 club_v0 double_deck_v0 errors make simplified_v0 six_card_v0
+variants
 """
 
 

@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 CORE = ROOT / "bideuchre_env" / "core"
+ADAPTERS = "bideuchre_env/adapters/README.md"  # its examples stand alone, and need extras
 ROOMS = (
     "agents",
     "tests",
@@ -111,7 +112,9 @@ def code_of(guide, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-@pytest.mark.parametrize("guide", [f"{room}/README.md" for room in ROOMS])
+@pytest.mark.parametrize(
+    "guide", [page for room in ROOMS if (page := f"{room}/README.md") != ADAPTERS]
+)
 def test_the_code_of_a_room_runs(guide, capsys, tmp_path, monkeypatch):
     """Block after block, as a reader would paste them."""
     monkeypatch.chdir(tmp_path)
@@ -120,6 +123,18 @@ def test_the_code_of_a_room_runs(guide, capsys, tmp_path, monkeypatch):
         exec(compile(block, guide, "exec"), scope)
     if code_of(guide, "python"):
         assert "print" not in "".join(code_of(guide, "python")) or capsys.readouterr().out
+
+
+@pytest.mark.parametrize("block", code_of(ADAPTERS, "python"))
+def test_the_code_of_an_adapter_runs(block, capsys):
+    """Each example by itself, if the library that it is for is installed."""
+    try:
+        exec(compile(block, ADAPTERS, "exec"), {})
+    except ModuleNotFoundError as error:
+        if error.name.startswith("bideuchre_env"):
+            raise
+        pytest.skip(f"needs {error.name}")
+    assert capsys.readouterr().out
 
 
 def test_an_agent_of_ones_own_plays_from_the_shell(tmp_path):

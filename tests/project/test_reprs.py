@@ -127,7 +127,12 @@ def test_a_hand_is_worth_a_table():
 
 def test_reprs_are_a_line():
     game = bideuchre_env.cincinnati_v0
-    raw, wrapped, solo, many = game.raw_env(), game.env(), game.solo(seat=2), game.solo_vec(3)
+    raw, wrapped, solo, many = (
+        game.raw_env(),
+        game.env(),
+        game.solo(seat=2, partner="rule"),
+        game.solo_vec(3),
+    )
     for env in (raw, wrapped):
         assert repr(env) == "<cincinnati_v0: nothing dealt yet>"
         env.reset(seed=1, options={"dealer": 0, "score": (5, -3)})
@@ -136,10 +141,11 @@ def test_reprs_are_a_line():
     assert "player_2 to act" in repr(raw)
     wrapped.step(30)
     assert repr(wrapped) == "<cincinnati_v0: hand 1, over, score 5 to -3>"
-    assert repr(solo) == "<cincinnati_v0, one learner: nothing dealt yet>"
+    assert repr(solo) == "<cincinnati_v0, one learner with rule against random: nothing dealt yet>"
     solo.reset(seed=1, options={"score": (5, -3)})
-    assert repr(solo) == "<cincinnati_v0, one learner: in seat 2, score 5 to -3>"
-    assert repr(many) == "<cincinnati_v0 x 3, one learner each>"
+    at = "in seat 2, score 5 to -3"
+    assert repr(solo) == f"<cincinnati_v0, one learner with rule against random: {at}>"
+    assert repr(many) == "<cincinnati_v0 x 3, one learner each with random against random>"
     assert repr(game.vec(3)) == "<cincinnati_v0 x 3, 1 threads>"
     assert repr(raw.record) == "<GameRecord cincinnati_v0: 1 hand, score 5 to -3, unfinished>"
     won = finish(start("cincinnati_v0", 2, target=4), Chooser(2)).record

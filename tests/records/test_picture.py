@@ -13,8 +13,9 @@ import bideuchre_env
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.records.picture import DARK, LIGHT, table_svg
-from bideuchre_env.rules.cards import hand_names
+from bideuchre_env.records.marks import DARK, LIGHT
+from bideuchre_env.records.svg import table_svg
+from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,6 +29,17 @@ def cards(svg):
         marked = group.find(f"{SVG}rect").get("stroke-width") != "1"
         shown.append((rank + group.find(f"{SVG}use").get("href")[1:], marked))
     return shown
+
+
+def on_the_table(row, viewer):
+    """The cards that lie there: the trick's, before it the last one's, in an exchange one's own."""
+    if row["phase"] in (Phase.GIVING, Phase.PASSING):
+        own = {int(row["declarer"]): "given", int(row["declarer"] + 2) % 4: "passed"}.get(viewer)
+        return [CARD_NAMES[kind] for kind in row[own] if kind >= 0] if own else []
+    trick = int(row["trick"]) - (row["phase"] > Phase.PLAY or row["winning"] < 0)
+    if row["phase"] < Phase.PLAY or trick < 0:
+        return []
+    return [CARD_NAMES[kind] for kind in row["plays"][trick::MAX_TRICKS] if kind >= 0]
 
 
 def positions(variant, seed):
@@ -44,7 +56,7 @@ def positions(variant, seed):
 
 @pytest.mark.parametrize("variant", list(bideuchre_env.variants))
 def test_it_shows_what_the_seat_sees_and_marks_what_it_may_play(variant):
-    """Faces are the viewer's cards and those of the trick; raised are the legal ones."""
+    """Faces are the viewer's cards and those of the trick, or the last; raised are the legal."""
     rules = bideuchre_env.variants[variant].rules
     for env in positions(variant, seed=5):
         row = env.get_state()[0]
@@ -53,7 +65,7 @@ def test_it_shows_what_the_seat_sees_and_marks_what_it_may_play(variant):
             held = hand_names(int(row["hands"][viewer]))
             in_play = [name for name, _ in shown][: len(shown) - len(held)]
             assert sorted(name for name, _ in shown[len(in_play) :]) == sorted(held)
-            assert len(in_play) <= 3
+            assert sorted(in_play) == sorted(on_the_table(row, viewer))
             raised = {name for name, marked in shown[len(in_play) :] if marked}
             choosing = Phase.NAMING < row["phase"] <= Phase.PLAY and row["turn"] == viewer
             assert raised == (set(legal_names(row, rules)) if choosing else set())

@@ -26,10 +26,7 @@ STEPS = [
     "pimc over expert",
     "inference over pimc",
 ]
-PUBLISHED = {
-    "cincinnati_v0": STEPS,
-    "barrie_v0": [step for step in STEPS if not step.startswith("ppo")],
-}
+PUBLISHED = {"cincinnati_v0": STEPS, "barrie_v0": STEPS}
 OTHERS = ("simplified_v0", "club_v0", "six_card_v0", "double_deck_v0")
 PUBLISHED |= {v: ["net over expert", "net:search=true over expert"] for v in OTHERS}
 

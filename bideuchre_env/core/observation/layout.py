@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from bideuchre_env._checks import did_you_mean, shown
 from bideuchre_env._columns import columns, html_table
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.observation.words import (
@@ -38,20 +40,24 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 CLIP = 127
+SEATS = ("self", "left", "partner", "right")
+"""Relative to who looks."""
+SIDES = ("ours", "theirs")
 ACTED_PHASES = tuple(phase.name.lower() for phase in Phase if phase < Phase.DEAL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A named run of an observation: its shape (row-major), bounds and meaning.
+    """A named run of an observation: its axes (row-major), bounds and meaning.
 
-    `words` turns its values, of that shape, into words (of shape (0,) where the game does not have
-    the block); None for a block that is read together with another. `private` blocks are known to
-    the seat alone. A block that is not `present` has no entries in this game.
+    `axes` name the places along each axis; "" is a place that goes without saying. `words` turns
+    its values, of that shape, into words (of shape (0,) where the game does not have the block);
+    None for a block that is read together with another. `private` blocks are known to the seat
+    alone. A block that is not `present` has no entries in this game.
     """
 
     name: str
-    shape: tuple[int, ...]
+    axes: tuple[tuple[str, ...], ...]
     low: int
     high: int
     meaning: str
@@ -60,20 +66,33 @@ class Block:
     present: bool = True
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Places along each axis."""
+        return tuple(map(len, self.axes))
+
+    @property
     def size(self) -> int:
         """Entries in the block."""
         return prod(self.shape)
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The name of every entry in order: the block's, then its place, as "calls left bid 4"."""
+        return tuple(" ".join(filter(None, (self.name, *at))) for at in product(*self.axes))
+
 
 def every_block(rules: Rules) -> tuple[Block, ...]:
     """All blocks, in order, as they are in a game of these rules: the private ones come first."""
-    kinds, copies, tricks = rules.kinds, rules.copies, rules.tricks
+    copies, tricks = rules.copies, rules.tricks
+    kinds, twins = CARD_NAMES[: rules.kinds], ("first", "second") if copies == 2 else ("",)
     bids = tuple(bid.name for bid in rules.ladder)
+    calls = ("pass", *(f"bid {bid}" for bid in bids))
     exchange, lone = rules.exchange > 0, bool(rules.lone)
     in_bid, to_target = rules.strain_named == "in_bid", rules.win_rule != "rounds"
     most_hands = rules.max_hands if to_target else min(rules.max_hands, 4 * (rules.rounds or 0))
     phase, bid, strain = one_of(ACTED_PHASES), one_of(bids), one_of(STRAINS)
-    card, suit = one_of(CARD_NAMES), one_of(tuple(SUITS))
+    suits = tuple(SUITS)
+    card, suit = one_of(CARD_NAMES), one_of(suits)
     # fmt: off
     return (
         Block("hand", (kinds,), 0, copies, "copies of each card kind held", cards, private=True),
@@ -81,36 +100,40 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
               private=True, present=exchange),
         Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer", cards,
               private=True, present=exchange),
-        Block("phase", (len(ACTED_PHASES),), 0, 1,
+        Block("phase", (ACTED_PHASES,), 0, 1,
               "auction, naming, giving, passing, play; none when over",
               lambda values: phase(values) or "over"),
-        Block("to_act", (4,), 0, 1, "seat to act; none when over", seat),
-        Block("dealer", (4,), 0, 1, "seat", seat),
-        Block("calls", (4, 1 + len(bids)), 0, 1, "by seat: pass, or the bid by level; none yet",
+        Block("to_act", (SEATS,), 0, 1, "seat to act; none when over", seat),
+        Block("dealer", (SEATS,), 0, 1, "seat", seat),
+        Block("calls", (SEATS, calls), 0, 1, "by seat: pass, or the bid by level; none yet",
               lambda values: [seat(row) for row in values]),
-        Block("call_strains", (4, 5), 0, 1, "by seat: strain of its bid, C D H S NT", None,
-              present=in_bid),
-        Block("bid", (len(bids),), 0, 1,
+        Block("call_strains", (SEATS, STRAINS), 0, 1,
+              "by seat: strain of its bid, C D H S NT", None, present=in_bid),
+        Block("bid", (bids,), 0, 1,
               "the contract's bid by level; none while the auction runs", bid),
-        Block("strain", (5,), 0, 1, "the contract's strain, C D H S NT; none while unnamed",
+        Block("strain", (STRAINS,), 0, 1, "the contract's strain, C D H S NT; none while unnamed",
               strain),
-        Block("declarer", (4,), 0, 1, "seat; none while the auction runs", seat),
-        Block("sitting_out", (4,), 0, 1, "seat of a lone declarer's partner", seat, present=lone),
-        Block("trick", (3, kinds), 0, 1, "card of left, partner, right in the current trick",
+        Block("declarer", (SEATS,), 0, 1, "seat; none while the auction runs", seat),
+        Block("sitting_out", (SEATS,), 0, 1, "seat of a lone declarer's partner", seat,
+              present=lone),
+        Block("trick", (SEATS[1:], kinds), 0, 1,
+              "card of left, partner, right in the current trick",
               lambda values: [card(row) for row in values]),
-        Block("led", (4,), 0, 1, "suit led to the current trick, C D H S, bowers by strain", suit),
-        Block("winning", (4,), 0, 1, "seat now winning the current trick", seat),
-        Block("played", (4, copies, kinds), 0, tricks,
+        Block("led", (suits,), 0, 1, "suit led to the current trick, C D H S, bowers by strain",
+              suit),
+        Block("winning", (SEATS,), 0, 1, "seat now winning the current trick", seat),
+        Block("played", (SEATS, twins, kinds), 0, tricks,
               "by seat: trick a card was played to, from 1",
               lambda values: played(values, tricks)),
-        Block("voids", (4, 4), 0, 1, "by seat: suits, C D H S, it has failed to follow", voids),
-        Block("tricks_won", (2,), 0, tricks, "tricks of our side, of theirs", numbers),
-        Block("score", (2,), -CLIP, CLIP, "points of our side, of theirs, clipped", numbers),
-        Block("to_go", (2,), -CLIP, CLIP, "target minus points: ours, theirs, clipped", numbers,
+        Block("voids", (SEATS, suits), 0, 1, "by seat: suits, C D H S, it has failed to follow",
+              voids),
+        Block("tricks_won", (SIDES,), 0, tricks, "tricks of our side, of theirs", numbers),
+        Block("score", (SIDES,), -CLIP, CLIP, "points of our side, of theirs, clipped", numbers),
+        Block("to_go", (SIDES,), -CLIP, CLIP, "target minus points: ours, theirs, clipped", numbers,
               present=to_target),
-        Block("target", (1,), 0, CLIP, "points that end the game, clipped", number,
+        Block("target", (("",),), 0, CLIP, "points that end the game, clipped", number,
               present=to_target),
-        Block("hands_left", (1,), 0, min(CLIP, most_hands),
+        Block("hands_left", (("",),), 0, min(CLIP, most_hands),
               "deals left, this one included, clipped", number),
     )
     # fmt: on
@@ -126,9 +149,10 @@ OFFSETS = np.dtype(
 class Layout:
     """Where everything is in an observation of one game; `str(layout)` is a table.
 
-    `blocks` are the blocks of the game, `slices[name]` where each stands, `low` and `high` int8
-    bounds of shape (size,). `scale`, float32 (size,), is one over the larger bound of each entry:
-    what `scaled` multiplies by. `decode` gives words back.
+    `blocks` are the blocks of the game, `layout[name]` is the slice where one stands (`slices` has
+    all), `names` says what every entry is, `cards` the card kinds in order. `low` and `high` are
+    int8 bounds of shape (size,). `scale`, float32 (size,), is one over the larger bound of each
+    entry: what `scaled` multiplies by. `decode` gives words back.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -141,12 +165,26 @@ class Layout:
             for block, stop in zip(self.blocks, stops, strict=True)
         }
         self.size: int = stops[-1]
+        self.names = tuple(name for block in self.blocks for name in block.entries)
+        self.cards = CARD_NAMES[: rules.kinds]
         self.private_size = sum(block.size for block in self.blocks if block.private)
         self.low, self.high = self._bounds(1)
         most = np.maximum(np.abs(self.low.astype(np.int64)), np.abs(self.high.astype(np.int64)))
         self.scale: Array = (1 / most).astype(np.float32)
         self.scale.flags.writeable = False
         self.offsets = self._offsets()
+
+    def __getitem__(self, name: str) -> slice:
+        """Where a block stands; `OptionError` for one that the game does not have."""
+        if name in self:
+            return self.slices[name]
+        close = did_you_mean(name, self.slices) if isinstance(name, str) else ""
+        raise OptionError(
+            f"no block {shown(name)} in this game's observations{close}: {', '.join(self.slices)}"
+        )
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.slices
 
     @property
     def state_size(self) -> int:

@@ -33,6 +33,7 @@ from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import ViewOptions
+from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
@@ -304,22 +305,18 @@ class BidEuchreEnv(Bookkeeping, Face):
         twin._look_and_call()  # it may hold other cards now
         return twin
 
-    def render(self) -> str | None:
-        """The table as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> str | Array | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
+
+        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
+        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            gymnasium.logger.warn(NO_MODE)
             return None
         self._require_game()
-        from bideuchre_env.records.render import table_text
-
-        seat = self.view
-        if seat == "actor":
-            seat = int(self._states[0]["turn"])
-        text: str = table_text(self._states[0], self.rules, None if seat == "all" else int(seat))
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+        row = self._states[0]
+        return rendered(self.render_mode, row, self.rules, self.view, int(row["turn"]))
 
     def __repr__(self) -> str:
         name = self.metadata["name"]

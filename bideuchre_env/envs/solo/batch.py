@@ -20,10 +20,10 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.solo.players import Player
+from bideuchre_env.envs.solo.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.solo.rows import (
     DONE,
-    NET,
-    RULE,
+    KERNEL_NETS,
     SETUP,
     SOLO,
     SOMEBODY,
@@ -39,6 +39,7 @@ from bideuchre_env.envs.solo.rows import (
     show_rows,
     take_rows,
 )
+from bideuchre_env.envs.solo.seating import Seating
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -50,6 +51,9 @@ from bideuchre_env.runtime.threads import ThreadPool
 if TYPE_CHECKING:
     from bideuchre_env.agents.learned.net import NetWorkspace
 
+PLACES = {"left": 1, "partner": 2, "right": 3}
+"""The seats beside a learner, counted from its own."""
+
 
 class SoloBatch:
     """`n` games with a learner at each; the faces hand actions in and take what these arrays hold.
@@ -60,20 +64,18 @@ class SoloBatch:
 
     def __init__(self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1) -> None:
         self.rules, self.n = rules, n
-        goal: Goal = "points" if options.episode == "hand" else "game"
-        self.players = [Player("opponents", options.opponents, rules, goal)]
-        if options.partner is not None:
-            self.players.append(Player("partner", options.partner, rules, goal))
+        self.goal: Goal = "points" if options.episode == "hand" else "game"
+        self._entropy: list[int] = []  # of the last seeds: those of agents made later come from it
+        said = {OPPONENTS: options.opponents, PARTNER: options.partner}
+        nobody = Seating([], np.full((n, 2), -1))
+        self.seating = nobody.changed(said, np.ones(n, bool), (), self._player)
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward
         setup["seat"] = -1 if options.seat is None else options.seat
         setup["by_hand"] = options.episode == "hand"
         setup["by_points"] = options.reward == "points"
-        setup["player"][2] = len(self.players) - 1
-        setup["kind"][: len(self.players)] = [player.kind for player in self.players]
         self._pool = ThreadPool(threads)
-        self._asks = any(player.kind == SOMEBODY for player in self.players)
         width, size = actions.of(rules).n, layout_of(rules).size
         self.states, self.solos = new_states(n), new_rows(SOLO, n)
         self.observations = np.zeros((n, size), np.int8)
@@ -82,22 +84,33 @@ class SoloBatch:
         self.terminated, self.truncated = np.zeros(n, bool), np.zeros(n, bool)
         self.dealt = False
         self._index = np.zeros(n, np.int64)
-        self._asked_observations = np.zeros((n if self._asks else 0, size), np.int8)
-        self._asked_masks = np.zeros((n if self._asks else 0, width), np.int8)
+        self._asked_observations = np.zeros((0, size), np.int8)
+        self._asked_masks = np.zeros((0, width), np.int8)
         self.every = np.ones(n, np.int64)
-        self._nothing = {  # that a new episode has to begin with
+        self._nothing: dict[str, Any] = {  # that a new episode has to begin with
             "dealers": np.full(n, -1, np.int64),
             "scores": np.zeros((n, 2), np.int64),
             "deals": np.zeros((0, N_SEATS), np.int64),
             "seats": np.full(n, -1, np.int64),
+            "seating": None,
         }
         self._derive()
+
+    def _player(self, option: str, spec: Any, number: int) -> Player:
+        entropy = [*self._entropy, number] if self._entropy else None
+        return Player(option, spec, self.rules, self.goal, entropy)
+
+    @property
+    def players(self) -> list[Player]:
+        """All who play somewhere beside a learner, by their numbers."""
+        return self.seating.players
 
     def _derive(self) -> None:
         """Compute from the rules whatever is no part of any game's state."""
         self.actions = actions.of(self.rules)
         self.tables = compile_tables(self.rules)
         self.layout = layout_of(self.rules)
+        self.kinds = self.seating.kinds
         self._rows = rows = SoloRows(
             self.tables,
             self.layout.offsets,
@@ -106,19 +119,44 @@ class SoloBatch:
             self.solos,
             self.observations,
             self.masks,
+            self.kinds,
         )
-        self._scratch: dict[int, SoloScratch] = {}
-        rule = any(player.kind == RULE for player in self.players)
-        self._weights = None if rule else new_rows(WEIGHTS, 1)  # nobody reads these
         self._take_rows = direct(take_rows, rows, self.every, self.every, 0, 0)
+        self._show_rows = direct(show_rows, rows, self.every, 0, 0)
+        self._scratch: dict[int, SoloScratch] = {}
         self._nets: dict[int, tuple[NetWorkspace, ...]] = {}
-        play: Any = play_rows_by_rule if rule else play_rows
-        if any(player.kind == NET for player in self.players):
+        self._seat_players()
+
+    def _seat_players(self) -> None:
+        """Compute from the seating what kernels go by."""
+        seating = self.seating
+        self.kinds = seating.kinds
+        self._rows = self._rows._replace(kinds=self.kinds)
+        self._draws = seating.draws()
+        self.names = np.array([player.name for player in self.players], object)
+        self._asks = seating.asks
+        if self._asks and not len(self._asked_masks):
+            self._asked_observations, self._asked_masks = self.observations * 0, self.masks * 0
+        # weights that nobody reads are none
+        self._weights = None if seating.has_rule else new_rows(WEIGHTS, 1)
+        self._scratch.clear()
+        self._nets.clear()
+        play: Any = play_rows_by_rule if seating.has_rule else play_rows
+        if seating.nets:
             from bideuchre_env.envs.solo.net_rows import play_rows_by_net
 
             play = play_rows_by_net
-        self._play_rows: Any = direct(play, rows, 0, 0, self._scratch_of(0), *self._nets_of(0))
-        self._show_rows = direct(show_rows, rows, self.every, 0, 0)
+        arguments = self._rows, 0, 0, self._scratch_of(0), *self._nets_of(0)
+        self._play_rows: Any = direct(play, *arguments)
+
+    def _take_seating(self, seating: Seating) -> None:
+        """Go on with other players: who plays somewhere now is known by a new number."""
+        number = {player: place for place, player in enumerate(seating.players)}
+        numbers = np.array([number.get(player, 0) for player in self.players], np.int32)
+        for name in ("player", "asked"):
+            self.solos[name] = numbers[self.solos[name]]
+        self.seating = seating
+        self._seat_players()
 
     def _scratch_of(self, start: int) -> SoloScratch:
         """The scratch of the thread whose rows begin at `start`."""
@@ -136,13 +174,12 @@ class SoloBatch:
     def _nets_of(self, start: int) -> tuple[NetWorkspace, ...]:
         """The workspaces of the nets, if there are any, for the thread of these rows.
 
-        There are two then, the opponents' and the partner's; nobody uses that of another player.
+        As many as the kernels take; where there are fewer nets, nobody uses the others.
         """
         nets = self._nets.get(start)
         if nets is None:
-            made = [player.workspace() if player.kind == NET else None for player in self.players]
-            found = [work for work in made if work is not None]
-            nets = tuple(work or found[0] for work in (made[0], made[-1])) if found else ()
+            made = [net.workspace() for net in self.seating.nets]
+            nets = (*made, *[made[0]] * (KERNEL_NETS - len(made))) if made else ()
             self._nets[start] = nets
         return nets
 
@@ -169,16 +206,18 @@ class SoloBatch:
 
     def _take_streams(self, fresh: Array, chosen: Array, entropy: list[int]) -> None:
         """Give chosen rows these streams, lots and all, and seed the agents made here."""
+        self._entropy = entropy
         for place, player in enumerate(self.players):
             player.renew([*entropy, place] if entropy else None)
         self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
         seed_solos(self.states, self.solos, chosen)
 
-    def opening(self, options: Any) -> dict[str, Array]:
-        """How a new episode begins by these reset options; `OptionError` or `DealError`.
+    def opening(self, options: Any, chosen: Array) -> dict[str, Any]:
+        """How a new episode begins in the chosen rows (1 in `chosen`) by these reset options.
 
-        They may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
-        learner's; other keys are left alone.
+        They may hold "dealer", "deal" and "score" as the AEC environment's, "seat", the learner's,
+        and "opponents" and "partner" from now on; other keys are left alone. Raises `OptionError`
+        or `DealError`, and changes nothing. `undone_by_errors` takes the new players.
         """
         options = reset_options(options)
         if not options:
@@ -192,9 +231,13 @@ class SoloBatch:
             begin["deals"] = np.array(np.broadcast_to(hands, (n, N_SEATS)))
         if options.get("seat") is not None:
             begin["seats"] = np.full(n, learners_seat(options["seat"]), np.int64)
+        if options.get(OPPONENTS) is not None or options.get(PARTNER) is not None:
+            staying = np.unique(self.solos["player"][chosen == 0, 1:]) if self.dealt else []
+            also = [self.players[number] for number in staying]
+            begin["seating"] = self.seating.changed(options, chosen == 1, also, self._player)
         return begin
 
-    def restart(self, chosen: Array, begin: dict[str, Array] | None = None) -> None:
+    def restart(self, chosen: Array, begin: dict[str, Any] | None = None) -> None:
         """Start a new episode in every chosen row (1 in `chosen`), up to its learner's turn.
 
         `begin` comes from `opening`. Rewards and endings stay as they are.
@@ -209,7 +252,7 @@ class SoloBatch:
                 begin["scores"],
                 begin["deals"],
             )
-            seat_learners(self.solos, self.setup, chosen, begin["seats"])
+            seat_learners(self.solos, self.setup, chosen, begin["seats"], self._draws)
             self._go(None, chosen, chosen)
         self.dealt = True
 
@@ -249,8 +292,9 @@ class SoloBatch:
         while waiting:
             waiting = False
             for place, player in enumerate(self.players):
-                m = int(asked_rows(self.solos, place, self._index))
-                if m:
+                if self.kinds[place] == SOMEBODY and (
+                    m := int(asked_rows(self.solos, place, self._index))
+                ):
                     waiting = True
                     self._ask_player(player, self._index[:m])
             if waiting:
@@ -279,15 +323,23 @@ class SoloBatch:
         return over
 
     @contextmanager
-    def undone_by_errors(self) -> Iterator[None]:
-        """Put every row back as it was if somebody who is asked raises an error."""
-        if not self._asks:
+    def undone_by_errors(self, begin: dict[str, Any] | None = None) -> Iterator[None]:
+        """Put every row back as it was if somebody who is asked raises an error.
+
+        Before, take the players of an `opening`; these are put back, too.
+        """
+        before, after = self.seating, begin and begin["seating"]
+        if not self._asks and after is None:
             yield
             return
         states, solos = self.states.copy(), self.solos.copy()
         try:
+            if after is not None:
+                self._take_seating(after)
             yield
         except BaseException:
+            if after is not None:
+                self._take_seating(before)
             self.states[:], self.solos[:] = states, solos
             if self.dealt:  # rows that were never dealt are no positions to encode
                 self._show_rows(self._rows, self.every, 0, self.n)
@@ -305,6 +357,7 @@ class SoloBatch:
             "_rows",
             "_scratch",
             "_nets",
+            "_draws",
             "_take_rows",
             "_play_rows",
             "_show_rows",

@@ -11,7 +11,8 @@ from gymnasium import spaces
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloOptions
-from bideuchre_env.envs.solo.batch import SoloBatch
+from bideuchre_env.envs.rendering import NO_MODE, rendered
+from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -29,11 +30,12 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     `reset(seed=s)` deals what the AEC environment reset with s deals, and without a seed the
     stream goes on; the first reset without one draws it (`np_random_seed` tells which). The
-    learner's seat and what "random" and "cautious" players named here draw come from a second
-    stream of the same seed. Agents made here are made anew, and seeded, when a seed is given;
-    an agent object is the caller's to seed.
+    learner's seat, its players where these are a `Pool`, and what "random" and "cautious" players
+    named here draw come from a second stream of the same seed. Agents made here are made anew, and
+    seeded, when a seed is given; an agent object is the caller's to seed.
 
-    `info` holds "action_mask" and "seat"; at the end of an episode also "hands" (how many were
+    `info` holds "action_mask" and "seat"; at the beginning and the end of an episode also "left",
+    "partner" and "right", the names of the players there, and at the end "hands" (how many were
     dealt), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1) and
     "illegal" (whether an illegal action ended it).
     """
@@ -59,16 +61,25 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         self._require_game()
         return int(self._rows.solos["seat"][0])
 
+    @property
+    def players(self) -> dict[str, str]:
+        """The names of the players in this episode: "left" of the learner, "partner", "right"."""
+        self._require_game()
+        numbers = self._rows.solos["player"][0]
+        return {place: self._rows.names[numbers[seat]] for place, seat in PLACES.items()}
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode and play up to the learner's first turn.
 
         `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
-        learner's in this episode; other keys are left alone.
+        learner's in this episode; "opponents" and "partner", as the options of these names, change
+        each for itself from this episode on. Other keys are left alone. Where anything is unsound
+        nothing changes.
         """
-        begin = self._rows.opening(options)
-        with self._rows.undone_by_errors():
+        begin = self._rows.opening(options, self._rows.every)
+        with self._rows.undone_by_errors(begin):
             if seed is not None:
                 self._rows.seed(seed, self._rows.every)
                 super().reset(seed=int(seed))
@@ -77,7 +88,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             self._rows.restart(self._rows.every, begin)
         if self.render_mode == "human":
             self.render()
-        return self._seen(), self._info(False)
+        return self._seen(), self._info(False) | self.players
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The learner's action, and the others' up to its next turn or the end of the episode.
@@ -103,24 +114,25 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         mask: Array = self._rows.masks[0].astype(bool)
         return mask
 
-    def render(self) -> str | None:
-        """The table as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> str | Array | None:
+        """The table as text: returned in mode "ansi", printed in mode "human"; or as a picture.
+
+        In mode "rgb_array" it is a new array of pixels, uint8 (488, 760, 3), and needs the extra
+        `render`: without Pillow it raises Gymnasium's `DependencyNotInstalled`.
+        """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() needs render_mode='ansi' or 'human' when it is made")
+            gymnasium.logger.warn(NO_MODE)
             return None
         self._require_game()
-        text = table_of(self._rows, 0, self.view)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+        return table_of(self._rows, 0, self.render_mode, self.view)
 
     def __repr__(self) -> str:
         name, rows = self.metadata["name"], self._rows
+        name = f"{name}, one learner with {rows.seating.words()}"
         if not rows.dealt:
-            return f"<{name}, one learner: nothing dealt yet>"
+            return f"<{name}: nothing dealt yet>"
         score = "{} to {}".format(*rows.states[0]["score"].tolist())
-        return f"<{name}, one learner: in seat {self.seat}, score {score}>"
+        return f"<{name}: in seat {self.seat}, score {score}>"
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -146,6 +158,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             info["outcome"] = outcome
             info["winner"] = int(row["winner"]) if outcome == Outcome.WON else -1
             info["illegal"] = bool(solo["illegal"])
+            info |= self.players
         return info
 
 
@@ -155,9 +168,7 @@ def drawn_seed(env: Any) -> int:
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")
 
 
-def table_of(rows: SoloBatch, i: int, view: str | int) -> str:
-    """The table of row i as text; "actor" sees with the learner's eyes."""
-    from bideuchre_env.records.render import table_text
-
-    viewer = None if view == "all" else int(rows.solos["seat"][i] if view == "actor" else view)
-    return table_text(rows.states[i], rows.rules, viewer)
+def table_of(rows: SoloBatch, i: int, mode: str, view: str | int) -> str | Array | None:
+    """The table of row i as `rendered`; "actor" sees with the learner's eyes."""
+    seat = int(rows.solos["seat"][i])
+    return rendered(mode, rows.states[i], rows.rules, view, seat, learner=seat)

@@ -14,6 +14,7 @@ from bideuchre_env.envs.solo.rows import (
     MOVING,
     NET,
     RULE,
+    SOMEBODY,
     SoloRows,
     SoloScratch,
     apply_forced,
@@ -29,27 +30,24 @@ def play_rows_by_net(
     start: int,
     stop: int,
     scratch: SoloScratch,
-    opponents: NetWorkspace,
-    partner: NetWorkspace,
+    first: NetWorkspace,
+    second: NetWorkspace,
 ) -> None:
-    """`rows.play_rows` where a net is one of the others: each has a workspace of its own."""
-    setup, t = rows.setup[0], rows.tables[0]
+    """`rows.play_rows` where one or two nets are among the others, each with a workspace."""
+    kinds, t = rows.kinds, rows.tables[0]
     observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):
         s, solo = rows.states[i], rows.solos[i]
         play_on(rows, i, scratch)
-        while solo.stage >= ASKED:
-            player = solo.stage - ASKED
-            kind = setup.kind[player]
-            if kind != RULE and kind != NET:
-                break
+        while solo.stage == ASKED and kinds[solo.asked] != SOMEBODY:
+            kind = kinds[solo.asked]
             if not apply_forced(s, t):
                 if kind == RULE:
                     act_by_rule(s, observation, mask, scratch.rule)
-                elif player == 0:
-                    act_by_net(s, observation, mask, opponents)
+                elif kind == NET:
+                    act_by_net(s, observation, mask, first)
                 else:
-                    act_by_net(s, observation, mask, partner)
+                    act_by_net(s, observation, mask, second)
             solo.stage = MOVING
             play_on(rows, i, scratch)
 

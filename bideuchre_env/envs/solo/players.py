@@ -26,16 +26,24 @@ _NET = "bideuchre_env.agents.learned.net"
 
 
 class Player:
-    """One of the two that play beside a learner; `kind` is what the kernels know it as.
+    """One of those that play beside learners; `kind` is what the kernels know it as.
 
     Kernels play a net of any options: by name, as an agent, or the class `NetAgent`. What a class
     or function of somebody's own makes may change, so that is asked.
 
-    `spec` is a name as `agents.make` takes it, an agent, or a class or function that makes one. An
-    agent made here plays for the `goal`, and is made anew by every `renew`.
+    `spec` is a name as `agents.make` takes it, an agent, a function that acts, or a class or
+    function that makes one. An agent made here plays for the `goal`, and is made anew by every
+    `renew`.
     """
 
-    def __init__(self, option: str, spec: Any, rules: Rules, goal: Goal | None = None) -> None:
+    def __init__(
+        self,
+        option: str,
+        spec: Any,
+        rules: Rules,
+        goal: Goal | None = None,
+        entropy: list[int] | None = None,
+    ) -> None:
         self.option, self.spec, self.rules, self.goal = option, spec, rules, goal
         self.kind = BUILT_IN.get(spec, SOMEBODY) if isinstance(spec, str) else SOMEBODY
         self.agent: CompleteAgent | None = None
@@ -43,11 +51,11 @@ class Player:
         if self._made and not isinstance(spec, str) and not callable(spec):
             raise OptionError(
                 f"{option}={shown(spec)}: the name of an agent ({', '.join(agents.names())}), an "
-                "agent, or a class or function that makes one"
+                "agent, a function (observation, mask) -> action, or what makes an agent"
             )
         if not self._made:
             self.agent = agents.agent_of(spec, rules)
-        self.renew(None)
+        self.renew(entropy)
         if self._is_net():
             self.kind = NET
 

@@ -1,9 +1,9 @@
 """Rows with one learner each: the other three seats act until it is the learner's turn again.
 
 Players that draw lots, the rule player and the net (`net_rows.py`) are part of the kernels; of
-others, a row waits for the answer. A row's lots come from a stream of its own, seeded with it, so
-what happens in a row is a function of its seed and of the learner's actions, whatever else is in
-the batch.
+others, a row waits for the answer. Players are numbers of a table, and each row has its own three.
+A row's lots come from a stream of its own, seeded with it, so what happens in a row is a function
+of its seed and of the learner's actions, whatever else is in the batch.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-# Where a row stands: the learner is to act, its episode is over, others are to act now, or
-# player p, `stage - ASKED`, has been asked and has not answered.
+# Where a row stands: the learner is to act, its episode is over, others are to act now, or the
+# player `asked` has been asked and has not answered.
 READY, DONE, MOVING, ASKED = range(4)
-# Who a player is: one of the package's own, or somebody to be asked.
-RANDOM, CAUTIOUS, RULE, NET, SOMEBODY = range(5)
-MOST_PLAYERS = 2
+# Who a player is: one of the package's own, somebody to be asked, or the net `kind - NET`.
+RANDOM, CAUTIOUS, RULE, SOMEBODY, NET = range(5)
+KERNEL_NETS = 2  # nets that kernels hold; each costs every call a few microseconds, used or not
 
 SOLO = np.dtype(
     [
         ("rng", np.uint64, (2,)),  # the row's lots: the learner's seat, what players draw
         ("owed", np.float64),  # the learner's reward since its last decision
         ("hands", np.int32),  # hands played in this episode
+        ("player", np.int32, (N_SEATS,)),  # by seat relative to the learner's, which is unused
+        ("asked", np.int32),  # the player who has not answered
         ("seat", np.int8),  # the learner's
         ("stage", np.int8),
         ("ending", np.int8),  # of an episode that is over: see `episode`
@@ -49,12 +51,26 @@ SETUP = np.dtype(
         ("seat", np.int64),  # the learner's, -1 to draw it
         ("by_hand", np.int64),  # an episode is a hand
         ("by_points", np.int64),
-        ("player", np.int64, (N_SEATS,)),  # by seat relative to the learner's: which player
-        ("kind", np.int64, (MOST_PLAYERS,)),  # who that is
+    ],
+    align=True,
+)
+ENTRY = np.dtype(  # what may be drawn: the players of two seats; a partner stands in both
+    [
+        ("upto", np.float64),  # this, or one before it, is drawn by a number below
+        ("left", np.int64),
+        ("right", np.int64),
     ],
     align=True,
 )
 _ONE_53RD = 2.0**-53
+
+
+class Draws(NamedTuple):
+    """Whom each row's episodes are drawn from."""
+
+    entries: Array  # `ENTRY`
+    spans: Array  # int64 (c, 2): choice c is drawn from these entries, first and last
+    rows: Array  # int64 (n, 2): a row's choice of opponents, and of its partner
 
 
 @entry_kernel
@@ -67,10 +83,11 @@ def seed_solos(states: Array, solos: Array, chosen: Array) -> None:
 
 
 @entry_kernel
-def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array) -> None:
+def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array, draws: Draws) -> None:
     """Begin an episode in every chosen row: `seats` (n,), int64, or -1 for what `setup` says.
 
-    A seat is drawn in any case, so that naming one does not change what is drawn later.
+    A seat is drawn in any case, so that naming one does not change what is drawn later; players
+    are drawn where there is a choice.
     """
     for i in range(len(solos)):
         if chosen[i]:
@@ -78,11 +95,32 @@ def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array) -> No
             drawn = bounded(solo, N_SEATS)
             seat = seats[i] if seats[i] >= 0 else setup[0].seat
             solo.seat = seat if seat >= 0 else drawn
+            pair = drawn_entry(solo, draws, draws.rows[i, 0])
+            solo.player[1] = draws.entries[pair].left
+            solo.player[3] = draws.entries[pair].right
+            solo.player[2] = draws.entries[drawn_entry(solo, draws, draws.rows[i, 1])].left
             solo.owed = 0.0
             solo.hands = 0
             solo.stage = MOVING
             solo.ending = GOES_ON
             solo.illegal = 0
+
+
+@kernel
+def drawn_entry(solo: Row, draws: Draws, choice: int) -> int:
+    """An entry of a choice, drawn from the row's lots if there are several."""
+    entry, last = draws.spans[choice, 0], draws.spans[choice, 1]
+    if entry < last:
+        number = fraction(solo)
+        while entry < last and number >= draws.entries[entry].upto:
+            entry += 1
+    return entry
+
+
+@inline_kernel
+def fraction(solo: Row) -> float:
+    """A number from the row's lots, at least 0 and below 1."""
+    return float(next_word(solo) >> np.uint64(11)) * _ONE_53RD
 
 
 class SoloRows(NamedTuple):
@@ -95,6 +133,7 @@ class SoloRows(NamedTuple):
     solos: Array  # `SOLO`
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
+    kinds: Array  # int64 (p,): who each player is
 
 
 class SoloScratch(NamedTuple):
@@ -138,12 +177,12 @@ def play_rows(rows: SoloRows, start: int, stop: int, scratch: SoloScratch) -> No
 @entry_kernel
 def play_rows_by_rule(rows: SoloRows, start: int, stop: int, scratch: SoloScratch) -> None:
     """`play_rows` where the rule player is one of the others."""
-    setup, t = rows.setup[0], rows.tables[0]
+    kinds, t = rows.kinds, rows.tables[0]
     observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):
         s, solo = rows.states[i], rows.solos[i]
         play_on(rows, i, scratch)
-        while solo.stage >= ASKED and setup.kind[solo.stage - ASKED] == RULE:
+        while solo.stage == ASKED and kinds[solo.asked] == RULE:
             if not apply_forced(s, t):
                 act_by_rule(s, observation, mask, scratch.rule)
             solo.stage = MOVING
@@ -173,8 +212,8 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
             settle_hand(s, solo, t, setup)
             continue
         relative = (s.turn - solo.seat) & 3
-        player = setup.player[relative]
-        kind = setup.kind[player]
+        player = solo.player[relative]
+        kind = rows.kinds[player]
         if relative == 0:
             solo.stage = READY
         elif kind == RANDOM:
@@ -182,11 +221,12 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
         elif kind == CAUTIOUS:
             legal(s, t, row_of(masks, 0))
             for j in range(2):
-                draws[0, j] = float(next_word(solo) >> np.uint64(11)) * _ONE_53RD
+                draws[0, j] = fraction(solo)
             cautious_rows(masks, draws, rows.tables, choices)
             apply(s, t, choices[0])
         else:
-            solo.stage = ASKED + player
+            solo.asked = player
+            solo.stage = ASKED
 
 
 @kernel
@@ -208,7 +248,7 @@ def asked_rows(solos: Array, player: int, index: Array) -> int:
     """Write the rows that wait for a player's answer to `index` (n,), int64; how many."""
     count = 0
     for i in range(len(solos)):
-        if solos[i].stage == ASKED + player:
+        if solos[i].stage == ASKED and solos[i].asked == player:
             index[count] = i
             count += 1
     return count

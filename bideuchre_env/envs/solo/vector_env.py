@@ -16,7 +16,8 @@ from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import is_masked, parse_count, reset_options, whole_numbers
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecOptions
-from bideuchre_env.envs.solo.batch import SoloBatch
+from bideuchre_env.envs.rendering import NO_MODE
+from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules
@@ -27,8 +28,9 @@ from bideuchre_env.runtime.threads import OneAtATime
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     """`num_envs` tables with a learner at each: row i seeded with s is `SoloEnv` seeded with s + i.
 
-    Partner and opponents act inside the batch: named "random", "cautious" or "rule" they are part
-    of the kernels, anybody else's `act_rows` is given all the rows where it is its turn.
+    Partner and opponents act inside the batch: named "random", "cautious", "rule" or "net" they are
+    part of the kernels, anybody else's `act_rows` is given all the rows where it is its turn. They
+    may be other ones in every row.
 
     Everything is as Gymnasium's `SyncVectorEnv` of `SoloEnv`s gives it: `obs["observation"]`
     (n, D) and `obs["action_mask"]` (n, A) int8, or with `observation="flat"` `obs` (n, D) float32;
@@ -45,6 +47,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.metadata = {
             "name": name,
             "render_modes": list(chosen.render_modes),
+            "render_fps": 2,
             "autoreset_mode": self.autoreset_mode,
         }
         self.rules, self.copy = rules, chosen.copy
@@ -67,6 +70,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self._require_games()
         return np.array(self._rows.solos["seat"])
 
+    @property
+    def players(self) -> dict[str, Array]:
+        """The names of the players now, by row, objects (n,): "left", "partner" and "right"."""
+        self._require_games()
+        names, numbers = self._rows.names, self._rows.solos["player"]
+        return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
+
     def reset(
         self,
         *,
@@ -76,20 +86,21 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """Start an episode in every row, or where `options["reset_mask"]`, bool (n,), is True.
 
         `seed` seeds row i with seed + i, or with `seed[i]` of a list, None leaving it its stream.
-        The other options are those of `SoloEnv.reset`, for every row that is reset.
+        The other options are those of `SoloEnv.reset`, for every row that is reset; "opponents" and
+        "partner" may be lists of n, by row, in which None leaves a row what it has.
         """
-        rows, begin = self._rows, self._rows.opening(options)
-        chosen = self._reset_mask(options)
+        rows, chosen = self._rows, self._reset_mask(options)
         ones = chosen.astype(np.int64)
+        begin = rows.opening(options, ones)
         seeds = self._seeds(seed)
-        with rows.undone_by_errors():
+        with rows.undone_by_errors(begin):
             if isinstance(seeds, list):
                 rows.seed_each(seeds, ones)
             elif seeds is not None:
                 rows.seed(seeds, ones)
                 super().reset(seed=seeds)
             rows.restart(ones, begin)
-        return self._observations(), self._infos(chosen)
+        return self._observations(), self._infos(chosen) | self._names(chosen)
 
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """One action for every row, whole numbers (n,); those of rows that only restart are unused.
@@ -117,11 +128,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                     infos = {
                         "final_obs": self._final(ended),
                         "_final_obs": ended.copy(),
-                        "final_info": infos | self._infos(ended),
+                        "final_info": infos | self._infos(ended) | self._names(ended),
                         "_final_info": ended.copy(),
                     }
                     rows.restart(ended.astype(np.int64))
         infos |= self._infos(self._all)
+        if (at_an_end := done | ended).any():
+            infos |= self._names(at_an_end)
         ends = (rows.rewards, rows.terminated, rows.truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)
         return self._observations(), rewards, terminated, truncated, infos
@@ -132,16 +145,18 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         masks: Array = self._rows.masks.astype(bool)
         return masks
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every table as text, in mode "ansi"."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""
         if self.render_mode is None:
-            logger.warn("render() needs render_mode='ansi' when the environment is made")
+            logger.warn(NO_MODE)
             return None
         self._require_games()
-        return tuple(table_of(self._rows, i, self.view) for i in range(self.num_envs))
+        mode, view = self.render_mode, self.view
+        return tuple(table_of(self._rows, i, mode, view) for i in range(self.num_envs))
 
     def __repr__(self) -> str:
-        return f"<{self.metadata['name']} x {self.num_envs}, one learner each>"
+        name = f"{self.metadata['name']} x {self.num_envs}"
+        return f"<{name}, one learner each with {self._rows.seating.words()}>"
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads go."""
@@ -164,16 +179,23 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """The infos of every step for the chosen rows, bool (n,); zeros for the others."""
         rows = self._rows
         masks, seats = rows.masks, rows.solos["seat"].astype(int)
-        if not chosen.all():
-            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
-        else:
+        if chosen is self._all:
             masks = self._handed(masks)
+        else:  # copies: a row that has ended may start anew within the step
+            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
         return {
             "action_mask": masks,
             "_action_mask": chosen.copy(),
             "seat": seats,
             "_seat": chosen.copy(),
         }
+
+    def _names(self, chosen: Array) -> dict[str, Any]:
+        """Who plays in the chosen rows, bool (n,), at the beginning or the end of an episode."""
+        infos: dict[str, Any] = {}
+        for place, names in self.players.items():
+            infos[place], infos[f"_{place}"] = np.where(chosen, names, None), chosen.copy()
+        return infos
 
     def _ended(self, ended: Array) -> dict[str, Any]:
         """The results of the episodes that have just ended; zeros for the other rows."""

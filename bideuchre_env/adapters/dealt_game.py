@@ -1,0 +1,224 @@
+"""A game whose cards somebody else deals, one by one, and what each seat has been told of it.
+
+Libraries in which chance is a player deal so. The rules are the core's: what is kept here beside
+the state row is the cards of the deal in progress, what has been paid, and words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.core.episode import GOES_ON
+from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.observation.resample import new_redeal, resample_row
+from bideuchre_env.core.one_row import (
+    HAND_OVER,
+    NOT_LEGAL,
+    deal_given_row,
+    direct_kernels,
+    look_row,
+    start_row,
+)
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import seed_rows
+from bideuchre_env.core.state import GIVING, PASSING, new_states, rows_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.records.record import hand_of
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, hand_bits, hand_names
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+CHANCE, OVER = -1, -2
+"""Whose turn it is when it is no seat's."""
+PUBLIC = N_SEATS  # what a spectator is told stands behind what the seats are
+
+
+class DealtGame:
+    """One game of `rules`, up to its next decision: a seat's, or chance's.
+
+    An `episode` is a "hand" or a "game" and the `reward` "points" or "win", as everywhere else.
+    Chance picks the dealer, a seat, unless `dealer` is one already; then it deals, a card kind at a
+    time: the first card to seat 0, the next to seat 1, and so on around.
+    """
+
+    def __init__(self, rules: Rules, episode: str, reward: str, dealer: int) -> None:
+        self.rules, self.episode, self.reward = rules, episode, reward
+        self._choices = 0  # so far, chance's too
+        self.hand_began = 0  # how many of them came before the hand in progress was dealt
+        self._states = new_states(1)
+        self._dealt: list[int] = []
+        self._told = [""] * (N_SEATS + 1)
+        self._told_before = [""] * (N_SEATS + 1)  # of the hands that are over
+        self.paid = 0.0  # to side 0, so far
+        self.paid_last = 0.0  # by the last choice of a seat
+        self.turn = CHANCE
+        self._derive()
+        seed_rows(self._states, *split_seed(0))  # nothing is drawn from the stream
+        self.awaits_dealer = dealer < 0
+        if dealer >= 0:
+            start_row(self._states, dealer, 0, 0)
+
+    def _derive(self) -> None:
+        """Look up what follows from the rules, and scratch arrays."""
+        layout = layout_of(self.rules)
+        self._tables, self._offsets = compile_tables(self.rules), layout.offsets
+        self._play, _, self._observe, self._reward, self._ending = direct_kernels()
+        self._names = actions.of(self.rules).names
+        self._seen = np.zeros(layout.size, np.int8)
+        self._mask = np.zeros(len(self._names), np.int8)
+
+    def chances(self) -> list[tuple[int, float]]:
+        """What chance may choose now, in order, and how likely each is."""
+        if self.awaits_dealer:
+            return [(seat, 1 / N_SEATS) for seat in range(N_SEATS)]
+        left, dealt = self.rules.cards - len(self._dealt), Counter(self._dealt)
+        copies = [self.rules.copies - dealt[kind] for kind in range(self.rules.kinds)]
+        return [(kind, n / left) for kind, n in enumerate(copies) if n]
+
+    def legal(self) -> list[int]:
+        """The legal actions of the seat to act, in order."""
+        legal: list[int] = np.flatnonzero(self._mask).tolist()
+        return legal
+
+    def choose(self, choice: int) -> None:
+        """Carry out a choice of whoever is to choose.
+
+        Raises `IllegalActionError`, and changes nothing, for one that a seat may not make.
+        """
+        if self.turn == CHANCE:
+            self._choose_by_chance(choice)
+        else:
+            self._act(choice)
+        self._choices += 1
+
+    def _choose_by_chance(self, choice: int) -> None:
+        if self.awaits_dealer:
+            start_row(self._states, choice, 0, 0)
+            self.awaits_dealer = False
+            return
+        if not self._dealt:
+            self.hand_began = self._choices
+        self._dealt.append(choice)
+        if len(self._dealt) < self.rules.cards:
+            return
+        hands = [hand_bits(self._dealt[seat::N_SEATS]) for seat in range(N_SEATS)]
+        deal_given_row(self._states, self._tables, np.array(hands, np.int64))
+        self._dealt = []
+        self.turn = look_row(self._states, self._tables, self._offsets, self._seen, self._mask)
+        row = self._states[0]
+        score = "{} to {}".format(*row["score"].tolist())
+        opening = f"hand {row['hands_dealt']}, dealer {row['dealer']}, score {score}"
+        self._told = [f"{opening}, seat {s} holds {_cards(h)}" for s, h in enumerate(hands)]
+        self._told.append(opening)
+
+    def _act(self, action: int) -> None:
+        seat, phase = self.turn, int(self._states[0]["phase"])
+        turn = self._play(self._states, self._tables, self._offsets, action, self._seen, self._mask)
+        if turn == NOT_LEGAL:
+            known = 0 <= action < len(self._names)
+            name = self._names[action] if known else f"action {action}"
+            raise IllegalActionError(illegal(self._states[0], self.rules, name))
+        self.turn, self.paid_last = turn, 0.0
+        self._tell(seat, phase, self._names[action])
+        if turn == HAND_OVER:
+            self._end_hand()
+
+    def _tell(self, seat: int, phase: int, name: str) -> None:
+        """Tell everybody what a seat has done; a card of an exchange, itself alone."""
+        if phase not in (GIVING, PASSING):
+            self._told = [f"{told} | {seat} {name}" for told in self._told]
+            return
+        what = "gives" if phase == GIVING else "passes"
+        for place, told in enumerate(self._told):
+            shown = name if place == seat else "a card"
+            self._told[place] = f"{told} | {seat} {what} {shown}"
+        row = self._states[0]
+        if phase == PASSING and row["phase"] != PASSING:  # now the declarer takes them up
+            passed = [kind for kind in row["passed"].tolist() if kind >= 0]
+            self._told[int(row["declarer"])] += f" | gets {_cards(hand_bits(passed))}"
+
+    def _end_hand(self) -> None:
+        """Pay out, and end the episode or have the next hand dealt."""
+        self.paid_last = float(self._reward(self._states, self.reward == "points"))
+        self.paid += self.paid_last
+        if self._ending(self._states, self.episode == "hand") != GOES_ON:
+            self.turn = OVER
+            return
+        self.turn = CHANCE
+        for place, told in enumerate(self._told):
+            self._told_before[place] += f"{told} || "
+        self._told = [""] * (N_SEATS + 1)
+
+    def told(self, place: int, all_hands: bool) -> str:
+        """All that a seat, or `PUBLIC`, has been told in this hand, or since the game began.
+
+        Its cards as dealt, its own choices and everybody's public ones, in order: two games told
+        alike are one to the seat, and it forgets nothing.
+        """
+        before = self._told_before[place] if all_hands else ""
+        return before + self._told[place]
+
+    def observation(self, seat: int) -> Array:
+        """What a seat observes, int8 (D,); zeros while the cards are dealt. Read it at once."""
+        if self.turn == CHANCE:
+            self._seen[:] = 0
+        else:
+            self._observe(self._states, self._tables, self._offsets, seat, self._seen)
+        return self._seen
+
+    def mask(self) -> Array:
+        """The mask of the seat to act, int8 (A,). Read it at once."""
+        return self._mask
+
+    def resampled(self, seat: int, random: Callable[[], float]) -> list[int]:
+        """The choices of the hand in progress, with all that a seat cannot know drawn anew.
+
+        As `BidEuchreEnv.resample_hidden` draws it, every consistent deal alike; `random` gives
+        numbers from 0 to 1. Some seat is to act.
+        """
+        twin = rows_of([self._states.tobytes()])
+        low, high = (np.uint64(int(random() * 2**53) << 11 | int(random() * 2**11)) for _ in "lh")
+        resample_row(twin, self._tables, seat, new_redeal(), low, high)
+        hand = hand_of(twin[0], self.rules)
+        cards = [
+            CARD_NAMES.index(name) for cards in zip(*hand["deal"], strict=True) for name in cards
+        ]
+        index = actions.of(self.rules).index
+        return cards + [index[name] for name in hand["actions"]]
+
+    def __str__(self) -> str:
+        lines = [before + told for before, told in zip(self._told_before, self._told, strict=True)]
+        if self.turn == CHANCE:
+            lines.append(f"dealt: {' '.join(CARD_NAMES[kind] for kind in self._dealt)}")
+        return "\n".join(lines)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DealtGame:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._states = rows_of([self._states.tobytes()])
+        twin._mask, twin._seen = self._mask.copy(), self._seen.copy()
+        twin._dealt = self._dealt.copy()
+        twin._told, twin._told_before = self._told.copy(), self._told_before.copy()
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = {"_tables", "_offsets", "_play", "_observe", "_reward", "_ending"}
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        mask = kept["_mask"]
+        self.__dict__.update(kept)
+        self._derive()
+        self._mask = mask
+
+
+def _cards(hand: int) -> str:
+    """The cards of a hand integer, fanned."""
+    return " ".join(hand_names(hand))

@@ -1,0 +1,162 @@
+"""Many tables as one vector environment of Stable-Baselines3, for `MaskablePPO` of sb3-contrib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import Wrapper
+from gymnasium.vector import AutoresetMode
+
+from bideuchre_env._checks import shown
+from bideuchre_env.adapters.extras import needs
+from bideuchre_env.envs.registration import Variant, make
+from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+with needs("sb3"):
+    from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.vec_env.base_vec_env import (
+        VecEnvIndices,
+        VecEnvObs,
+        VecEnvStepReturn,
+    )
+
+METHODS = ("action_masks", "render")
+"""What the batch says of all rows at once, and a row of itself."""
+
+
+class VecEnv(BaseVecEnv):
+    """A learner at each of many tables: `SoloVectorEnv` as Stable-Baselines3 takes environments.
+
+    `envs` tables of a `game` with the options of `SoloVectorEnv`, `opponents` and `observation`
+    among them; or, instead of their number, a `SoloVectorEnv` that is made already, as
+    `gymnasium.make_vec` gives it.
+
+    Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of int8
+    arrays, for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a bool
+    row (A,) for each table. The infos of an episode that has ended hold the "terminal_observation",
+    "TimeLimit.truncated" and what `SoloEnv` says of its end; all others are empty. `VecMonitor`
+    around it counts rewards and lengths.
+
+    Raises `OptionError` for options that are none, for environments that do not start finished
+    episodes in the same step, and for those that rewrite the arrays they have handed out.
+    """
+
+    def __init__(
+        self,
+        envs: int | SoloVectorEnv,
+        game: str | Variant | Rules = "cincinnati_v0",
+        **options: Any,
+    ) -> None:
+        if isinstance(envs, SoloVectorEnv):
+            if options:
+                raise OptionError(f"{', '.join(options)}: options of environments to be made")
+            self.batch = envs
+        else:
+            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(
+                envs, **options
+            )
+        mode = self.batch.autoreset_mode
+        if mode != AutoresetMode.SAME_STEP:
+            raise OptionError(f"autoreset_mode={mode.value!r}: Stable-Baselines3 needs 'SameStep'")
+        if not self.batch.copy:
+            raise OptionError("copy=False: Stable-Baselines3 keeps observations, and needs copies")
+        self._choices: Array | None = None
+        super().__init__(
+            self.batch.num_envs,
+            self.batch.single_observation_space,
+            self.batch.single_action_space,
+        )
+
+    def reset(self) -> VecEnvObs:
+        """Start an episode at every table, by the seeds of `seed` and the options of `set_options`.
+
+        The first observations. The options are those of `SoloVectorEnv.reset`, the same for every
+        table: "opponents" changes who plays there.
+        """
+        options = self._options[0]
+        if any(each is not options and each != options for each in self._options):
+            raise OptionError("set_options: the same options for every table are expected")
+        seeds: list[int | None] | None = None if self._seeds[0] is None else self._seeds
+        observations, _ = self.batch.reset(seed=seeds, options=options)
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self._reset_seeds()
+        self._reset_options()
+        return observations
+
+    def step_async(self, actions: Array) -> None:
+        """Take the actions, whole numbers (n,), of the next `step_wait`."""
+        self._choices = actions
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Carry the actions out: observations, rewards, dones (n,) bool, and a dict for each row.
+
+        `IllegalActionError` where one is no action of the game: then no table has changed.
+        """
+        observations, rewards, terminated, truncated, found = self.batch.step(self._choices)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        done = terminated | truncated
+        if done.any():
+            ends = found["final_info"]
+            names = [name for name in ends if not name.startswith("_")]
+            for i in np.flatnonzero(done):
+                infos[i] = {name: ends[name][i] for name in names}
+                infos[i]["terminal_observation"] = found["final_obs"][i]
+                infos[i]["TimeLimit.truncated"] = bool(truncated[i] and not terminated[i])
+        return observations, rewards.astype(np.float32), done, infos
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self.batch.close()
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """An attribute of each row: its "seat", its "players", or what the rows have in common."""
+        rows = self._get_indices(indices)
+        if attr_name in METHODS:
+            return [lambda i=i: self.env_method(attr_name, indices=[i])[0] for i in rows]
+        if attr_name == "seat":
+            seats = self.batch.seats
+            return [int(seats[i]) for i in rows]
+        if attr_name == "players":
+            names = self.batch.players.items()
+            return [{place: of_rows[i] for place, of_rows in names} for i in rows]
+        value = getattr(self.batch, attr_name)
+        return [value for _ in rows]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Set an attribute that there is; the rows have it in common, so `OptionError` for some."""
+        if len(set(self._get_indices(indices))) < self.num_envs:
+            raise OptionError(f"set_attr: {attr_name!r} is one for all rows, not for some of them")
+        getattr(self.batch, attr_name)
+        setattr(self.batch, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **kwargs: Any
+    ) -> list[Any]:
+        """What "action_masks", bool (A,), or "render" gives for each row."""
+        if method_name not in METHODS:
+            raise AttributeError(
+                f"env_method({shown(method_name)}): one of {', '.join(map(repr, METHODS))}"
+            )
+        found = getattr(self.batch, method_name)(*method_args, **kwargs)
+        return [None if found is None else found[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(
+        self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """False for each row: wrappers of single environments have no place here."""
+        return [False for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[Array | None]:
+        """A picture of each table, uint8 (height, width, 3), in `render_mode="rgb_array"`."""
+        if self.render_mode != "rgb_array":
+            raise OptionError(
+                f"render_mode={self.render_mode!r}: pictures need 'rgb_array', when it is made"
+            )
+        return self.env_method("render")

@@ -1,0 +1,178 @@
+"""The games as environments of TorchRL, batched: `Env` with a learner at each table, and
+`SelfPlayEnv` with all four seats to play.
+
+Both have the keys that TorchRL's transforms and modules expect: "observation", float32 in [-1, 1],
+and "action_mask", bool, as `ActionMask` and `MaskedCategorical` read it. TorchRL resets the rows
+that have ended; no row starts anew by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.adapters.extras import needs
+from bideuchre_env.adapters.games import Game, settled, variant_of
+from bideuchre_env.learning.returns import lambda_returns
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.jit import Array
+
+with needs("torchrl"):
+    import torch
+    from tensordict import TensorDict, TensorDictBase
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
+    from torchrl.envs import EnvBase
+
+
+ENDS = ("done", "terminated", "truncated")
+
+
+class BatchedEnv(EnvBase):
+    """What both environments have in common: `tables`, a batch of them, and the keys.
+
+    `rewards` are paid in each row.
+    """
+
+    def __init__(self, tables: Any, rewards: int, device: Any) -> None:
+        n = tables.num_envs
+        super().__init__(device=device, batch_size=[n])
+        self.tables, self._next_seed = tables, None
+        [size], width = tables.single_observation_space.shape, int(tables.single_action_space.n)
+        self.observation_spec = Composite(
+            observation=Bounded(-1.0, 1.0, (n, size), dtype=torch.float32),
+            action_mask=Binary(width, (n, width), dtype=torch.bool),
+            shape=(n,),
+        )
+        self.action_spec = Categorical(width, (n,), dtype=torch.int64)
+        self.reward_spec = Unbounded((n, rewards), dtype=torch.float32)
+        ends = {key: Categorical(2, (n, 1), dtype=torch.bool) for key in ENDS}
+        self.done_spec = Composite(ends, shape=(n,))
+
+    def _set_seed(self, seed: int | None) -> None:
+        """Row i is seeded with `seed` + i at the next reset."""
+        self._next_seed = seed
+
+    def _reset(
+        self, tensordict: TensorDictBase | None = None, options: dict[str, Any] | None = None
+    ) -> TensorDict:
+        chosen = None if tensordict is None else tensordict.get("_reset", None)
+        rows = None if chosen is None else chosen.reshape(-1).cpu().numpy()
+        seed, self._next_seed = self._next_seed, None
+        going_on = np.zeros(self.batch_size[0], bool)
+        return self._tensors(*self._begin(seed, rows, options), going_on, going_on)
+
+    def _step(self, tensordict: TensorDictBase) -> TensorDict:
+        actions = tensordict["action"].cpu().numpy()
+        observations, rewards, terminated, truncated, info = self.tables.step(actions)
+        result = self._tensors(observations, info, terminated, truncated)
+        paid = torch.as_tensor(rewards, dtype=torch.float32).reshape(self.reward_spec.shape)
+        return result.set("reward", paid)
+
+    def _begin(
+        self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Start episodes in `rows`, bool (n,), or in all; what `reset` of the tables gives."""
+        raise NotImplementedError
+
+    def _tensors(
+        self, observations: Array, info: dict[str, Any], terminated: Array, truncated: Array
+    ) -> TensorDict:
+        masks = np.array(self.tables.action_masks())
+        masks[~masks.any(axis=1)] = True  # over: nothing is asked, but distributions are made
+        masks = torch.from_numpy(masks)
+        seen = {"observation": torch.from_numpy(observations), "action_mask": masks}
+        ends = zip(ENDS, (terminated | truncated, terminated, truncated), strict=True)
+        seen |= {key: torch.from_numpy(end)[:, np.newaxis] for key, end in ends}
+        return TensorDict(seen, batch_size=self.batch_size, device=self.device)
+
+    def close(self, *, raise_if_closed: bool = True) -> None:
+        """Let the threads go."""
+        super().close(raise_if_closed=raise_if_closed)
+        self.tables.close()
+
+
+class Env(BatchedEnv):
+    """`num_envs` tables with a learner at each, as `solo_vec` makes them.
+
+    `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
+    but for the observation and the autoreset mode, which are TorchRL's. Batch size (n,), and keys
+    "observation" (n, D) float32, "action_mask" (n, A) bool, "action" (n,) int64, "reward" (n, 1)
+    float32, "done", "terminated" and "truncated" (n, 1) bool. `reset(options=...)` takes what that
+    of `solo_vec` does.
+    """
+
+    def __init__(
+        self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
+    ) -> None:
+        fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
+        made = variant_of(game).solo_vec(num_envs, **settled(options, "TorchRL", **fixed))
+        super().__init__(made, 1, device)
+
+    def _begin(
+        self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
+    ) -> tuple[Array, dict[str, Any]]:
+        chosen = {} if rows is None else {"reset_mask": rows}
+        result: tuple[Array, dict[str, Any]] = self.tables.reset(
+            seed=seed, options={**(options or {}), **chosen}
+        )
+        return result
+
+
+class SelfPlayEnv(BatchedEnv):
+    """`num_envs` tables whose four seats are all to be played, as `vec` makes them.
+
+    The keys are those of `Env`, and "seat" (n,) int8, the seat to act, whose observation and mask
+    these are; "reward" is (n, 4), by seat. What a decision came to is not the reward of its step,
+    nor is the next step the same seat's: `add_advantages` reckons by seat. Where an episode has
+    ended, the next observation is that of the episode that TorchRL's reset then begins.
+    """
+
+    def __init__(
+        self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
+    ) -> None:
+        fixed = {"observation": "flat", "copy": True}
+        made = variant_of(game).vec(num_envs, **settled(options, "TorchRL", **fixed))
+        super().__init__(made, N_SEATS, device)
+        self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)
+        self._dealt = np.zeros(num_envs, bool)  # rows whose last step has dealt a new episode
+
+    def _begin(
+        self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
+    ) -> tuple[Array, dict[str, Any]]:
+        if rows is not None and seed is None and not options:
+            rows = rows & ~self._dealt
+            if not rows.any():
+                return self._seen
+        result: tuple[Array, dict[str, Any]] = self.tables.reset(seed, mask=rows, options=options)
+        return result
+
+    def _tensors(
+        self, observations: Array, info: dict[str, Any], terminated: Array, truncated: Array
+    ) -> TensorDict:
+        self._seen, self._dealt = (observations, info), terminated | truncated
+        result = super()._tensors(observations, info, terminated, truncated)
+        return result.set("seat", torch.from_numpy(info["seat"]))
+
+
+def add_advantages(batch: TensorDictBase, *, gamma: float = 1.0, lambda_: float = 0.95) -> None:
+    """Add "advantage" and "value_target", (n, T, 1) float32, to T steps of a `SelfPlayEnv`.
+
+    `batch`, of size (n, T), has "state_value" (n, T, 1), what the seat to act thinks its decision
+    worth. Each seat's rewards go to its own decisions (`learning.returns.lambda_returns`). A seat's
+    last decision before the cut has advantage 0, and its value as the target.
+    """
+
+    def by_step(key: str | tuple[str, str]) -> Array:
+        return np.ascontiguousarray(batch[key].cpu().numpy().swapaxes(0, 1))
+
+    result = lambda_returns(
+        by_step("seat"),
+        by_step(("next", "reward")),
+        by_step(("next", "done"))[..., 0],
+        by_step("state_value")[..., 0],
+        gamma=gamma,
+        lambda_=lambda_,
+    )
+    for key, found in (("advantage", result.advantages), ("value_target", result.returns)):
+        batch.set(key, torch.from_numpy(found.T[..., np.newaxis].copy()).to(batch.device or "cpu"))

@@ -1,0 +1,71 @@
+"""How the players beside a learner are said: one, a pair, or a pool that episodes draw from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import OptionError
+
+OPPONENTS, PARTNER = "opponents", "partner"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Pool:
+    """Players to draw from anew for every episode: `Pool("rule", ("net", "rule"), mine)`.
+
+    Each is a player as `opponents` takes it, or a pair of them, (left, right). `weights` are
+    positive numbers, one for each: how often they are drawn, alike if there are none. Raises
+    `OptionError` for an empty pool, a pool within one, and weights that do not fit.
+    """
+
+    players: tuple[Any, ...]
+    weights: tuple[float, ...]
+
+    def __init__(self, *players: Any, weights: Sequence[float] | None = None) -> None:
+        if not players or any(isinstance(each, (Pool, list)) for each in players):
+            raise OptionError("Pool: one or more players, or pairs (left, right), and no pools")
+        given = [1] * len(players) if weights is None else weights
+        if not hasattr(given, "__len__") or len(given) != len(players) or not _are_weights(given):
+            raise OptionError(
+                f"Pool: weights={shown(weights)}: a positive number for each of its {len(players)} "
+                "is expected"
+            )
+        object.__setattr__(self, "players", players)
+        object.__setattr__(self, "weights", tuple(map(float, given)))
+
+    def __repr__(self) -> str:
+        weights = "" if len({*self.weights}) == 1 else f", weights={self.weights}"
+        return f"Pool({', '.join(map(repr, self.players))}{weights})"
+
+
+def drawn_from(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
+    """What an option's value is drawn from: players left and right, a partner in both, weights.
+
+    Raises `OptionError` for a pair that is none, or that a partner is said to be.
+    """
+    if isinstance(spec, Pool):
+        entries = zip(spec.players, spec.weights, strict=True)
+        return [(*_pair(option, each), weight) for each, weight in entries]
+    return [(*_pair(option, spec), 1.0)]
+
+
+def _pair(option: str, spec: Any) -> tuple[Any, Any]:
+    if type(spec) is not tuple:
+        return spec, spec
+    if option == PARTNER:
+        raise OptionError(f"{option}={shown(spec)}: one player, or a Pool of players")
+    if len(spec) != 2:
+        raise OptionError(f"{option}={shown(spec)}: a player, a pair (left, right), or a Pool")
+    return spec
+
+
+def _are_weights(values: Sequence[Any]) -> bool:
+    return all(
+        isinstance(each, Real) and not isinstance(each, bool) and 0 < float(each) < math.inf
+        for each in values
+    )

@@ -1,0 +1,147 @@
+"""Who plays beside the learners of many rows: the players, and what each row draws them from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.envs.solo.players import Player
+from bideuchre_env.envs.solo.pool import OPPONENTS, PARTNER, drawn_from
+from bideuchre_env.envs.solo.rows import ENTRY, KERNEL_NETS, NET, RULE, SOMEBODY, Draws
+from bideuchre_env.errors import OptionError
+from bideuchre_env.runtime.jit import Array, new_rows
+
+Choice = tuple[tuple[Player, Player, float], ...]
+"""What an episode draws one of: players left and right, a partner in both, and a weight."""
+Make = Callable[[str, Any, int], Player]
+"""Makes a player of an option and its value, the how manieth it is."""
+
+
+class Seating:
+    """The choices of n rows and all the players in them; nothing of it ever changes.
+
+    `rows` (n, 2) says which of the `choices` a row's opponents are drawn from, and its partner;
+    -1 where nothing is said yet. `also` are players that sit somewhere though no choice has them.
+    `made` is how many players have been made, for the seeds of those to come.
+    """
+
+    def __init__(
+        self, choices: list[Choice], rows: Array, also: Iterable[Player] = (), made: int = 0
+    ) -> None:
+        used = np.unique(rows)
+        used = used[used >= 0]
+        self.choices = [choices[number] for number in used]
+        self.rows = np.where(rows < 0, -1, np.searchsorted(used, rows))
+        found = [each for choice in self.choices for entry in choice for each in entry[:2]]
+        self.players = list(dict.fromkeys([*found, *also]))
+        self.made = made
+        self.nets: list[Player] = []  # those that kernels hold
+        self.kinds = np.array([self._kind(player) for player in self.players], np.int64)
+        self.asks = bool((self.kinds == SOMEBODY).any())
+        self.has_rule = bool((self.kinds == RULE).any())
+
+    def _kind(self, player: Player) -> int:
+        """Who a player is to the kernels; a net that they have no room for is asked."""
+        if player.kind != NET:
+            return player.kind
+        for number, net in enumerate(self.nets):
+            if _key(net.spec) == _key(player.spec):
+                return NET + number
+        if len(self.nets) == KERNEL_NETS:
+            return SOMEBODY
+        self.nets.append(player)
+        return NET + len(self.nets) - 1
+
+    def draws(self) -> Draws:
+        """The same as kernels take it."""
+        entries = new_rows(ENTRY, sum(map(len, self.choices)))
+        spans, at = np.zeros((len(self.choices), 2), np.int64), 0
+        place = {player: number for number, player in enumerate(self.players)}
+        for span, choice in zip(spans, self.choices, strict=True):
+            upto = np.cumsum([weight for *_, weight in choice])
+            span[:] = at, at + len(choice) - 1
+            for (left, right, _), bound in zip(choice, upto / upto[-1], strict=True):
+                entries[at] = bound, place[left], place[right]
+                at += 1
+        return Draws(entries, spans, self.rows)
+
+    def changed(
+        self, given: Mapping[str, Any], chosen: Array, also: Iterable[Player], make: Make
+    ) -> Seating:
+        """Another, in which the chosen rows, bool (n,), draw from what the options say.
+
+        Each of `given` is one value, or a list by row; None leaves what there is, and a partner
+        that was never said is the opponents. Raises `OptionError` for what is no player, for a
+        list of another length, and where the opponents that a partner should be are several.
+        """
+        numbers = {choice: number for number, choice in enumerate(self.choices)}
+        players = {(each.option, _key(each.spec)): each for each in self.players}
+        rows, made = self.rows.copy(), self.made
+
+        def player_of(option: str, spec: Any) -> Player:
+            nonlocal made
+            key = option, _key(spec)
+            if key not in players:
+                players[key] = make(option, spec, made)
+                made += 1
+            return players[key]
+
+        def number_of(option: str, spec: Any) -> int:
+            choice = tuple(
+                (player_of(option, left), player_of(option, right), weight)
+                for left, right, weight in drawn_from(option, spec)
+            )
+            return numbers.setdefault(choice, len(numbers))
+
+        for column, option in enumerate((OPPONENTS, PARTNER)):
+            spec = given.get(option)
+            if isinstance(spec, list):
+                for i in np.flatnonzero(chosen & _said(option, spec, len(rows))):
+                    rows[i, column] = number_of(option, spec[i])
+            elif spec is not None:
+                rows[chosen, column] = number_of(option, spec)
+        if (rows[:, 0] < 0).any():
+            raise OptionError(f"opponents={shown(given.get(OPPONENTS))}: who they are is missing")
+        choices = list(numbers)
+        unsaid = rows[:, 1] < 0
+        for number in np.unique(rows[unsaid, 0]):
+            if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
+                raise OptionError(
+                    "partner=None: opponents that differ are no partner; say who it is, as "
+                    "partner='rule'"
+                )
+        rows[unsaid, 1] = rows[unsaid, 0]
+        return Seating(choices, rows, also, made)
+
+    def words(self) -> str:
+        """Who plays with the learners and against them, for a screen: "rule against net"."""
+        both = [np.unique(column) for column in self.rows.T[::-1]]
+        return " against ".join(
+            _words(self.choices[each[0]]) if len(each) == 1 else "different ones by row"
+            for each in both
+        )
+
+
+def _words(choice: Choice) -> str:
+    pairs = [
+        left.name if left is right else f"{left.name} and {right.name}" for left, right, _ in choice
+    ]
+    return pairs[0] if len(pairs) == 1 else f"one of {len(pairs)}: {', '.join(pairs)}"
+
+
+def _key(spec: Any) -> Any:
+    """What tells players apart: the name, or else the very object."""
+    return spec if isinstance(spec, str) else id(spec)
+
+
+def _said(option: str, specs: list[Any], n: int) -> Array:
+    """The rows of a list for which it says something, bool (n,)."""
+    if len(specs) != n:
+        raise OptionError(
+            f"{option}={shown(specs)}: a list is by row, and there are {n}; a pair is a tuple, "
+            "(left, right), and Pool(...) is drawn from"
+        )
+    return np.array([spec is not None for spec in specs])

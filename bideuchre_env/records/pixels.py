@@ -1,0 +1,159 @@
+"""The picture of the table as pixels, painted with Pillow, which is imported when it is needed.
+
+Whatever is drawn is drawn once, four times as large, and made smaller, so that edges are smooth;
+then it is kept: most of a frame is cards and words that earlier frames had.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bideuchre_env.records.marks import (
+    HEIGHT,
+    LIGHT,
+    PALE,
+    SHAPES,
+    WIDTH,
+    Box,
+    Card,
+    Mark,
+    Suit,
+    Words,
+)
+from bideuchre_env.records.picture import TablePicture
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+FINE = 4  # how many times as large things are drawn
+_CURVE = 12  # lines that a curve is made of
+_KEPT = 1024  # marks, a few megabytes
+
+
+def table_pixels(
+    row: Any, rules: Rules, *, viewer: int | None = None, open_hands: bool = False
+) -> Array:
+    """The table in a state row as a new array of pixels, uint8 (488, 760, 3): red, green, blue.
+
+    `viewer` and `open_hands` are those of `TablePicture`. Raises `ImportError` without Pillow.
+    """
+    from PIL import Image
+
+    frame = Image.new("RGB", (WIDTH, HEIGHT), LIGHT["paper"])
+    for mark in TablePicture(row, rules, viewer, open_hands).marks():
+        x, y = math.floor(mark.x), math.floor(mark.y)
+        tile, left, top = _tile(replace(mark, x=mark.x - x, y=mark.y - y))
+        frame.paste(tile, (x + left, y + top), tile)
+    return np.array(frame)
+
+
+@lru_cache(maxsize=_KEPT)
+def _tile(mark: Mark) -> tuple[Image, int, int]:
+    """A mark as a picture of its own that the table shows through, and where its corner lies."""
+    from PIL import Image, ImageDraw
+
+    left, top, right, bottom = _edges(mark)
+    left, top = math.floor(left), math.floor(top)
+    size = (math.ceil(right) - left, math.ceil(bottom) - top)
+    # what is see-through is of the mark's own colour, or edges would turn dark
+    around = LIGHT[_outer_colour(mark)] + "00"
+    fine = Image.new("RGBA", (size[0] * FINE, size[1] * FINE), around)
+    _draw(ImageDraw.Draw(fine), mark, -left, -top)
+    tile = fine.reduce(FINE)
+    if isinstance(mark, Card) and mark.pale:
+        tile.putalpha(tile.getchannel("A").point(lambda alpha: round(alpha * PALE)))
+    return tile, left, top
+
+
+def _outer_colour(mark: Mark) -> str:
+    if isinstance(mark, Card):
+        return _outer_colour(mark.parts[0])
+    return mark.edge if isinstance(mark, Box) else mark.colour
+
+
+def _edges(mark: Mark) -> tuple[float, float, float, float]:
+    """The rectangle that a mark fills: left, top, right, bottom."""
+    if isinstance(mark, Card):
+        left, top, right, bottom = _edges(mark.parts[0])
+        return left + mark.x, top + mark.y, right + mark.x, bottom + mark.y
+    if isinstance(mark, Box):
+        line = mark.line / 2
+        right, bottom = mark.x + mark.width + line, mark.y + mark.height + line
+        return mark.x - line, mark.y - line, right, bottom
+    if isinstance(mark, Suit):
+        return mark.x, mark.y, mark.x + mark.size, mark.y + mark.size
+    box = _font(mark.size).getbbox(mark.text, anchor=_anchor(mark), stroke_width=_stroke(mark))
+    left, top, right, bottom = (edge / FINE for edge in box)
+    return mark.x + left, mark.y + top, mark.x + right, mark.y + bottom
+
+
+def _draw(draw: ImageDraw, mark: Mark, x: float, y: float) -> None:
+    """Draw a mark moved by x and y, large."""
+    at = ((mark.x + x) * FINE, (mark.y + y) * FINE)
+    if isinstance(mark, Card):
+        for part in mark.parts:
+            _draw(draw, part, mark.x + x, mark.y + y)
+    elif isinstance(mark, Box):
+        left, top, right, bottom = (FINE * edge for edge in _edges(mark))
+        box = (left + FINE * x, top + FINE * y, right + FINE * x - 1, bottom + FINE * y - 1)
+        line, radius = mark.line * FINE, (mark.radius + mark.line / 2) * FINE
+        draw.rounded_rectangle(box, radius, LIGHT[mark.fill], LIGHT[mark.edge], round(line))
+    elif isinstance(mark, Suit):
+        corners = _outline(SHAPES[mark.suit]) * (mark.size * FINE / 20) + at
+        draw.polygon(list(map(tuple, corners.tolist())), LIGHT[mark.colour])
+    else:
+        draw.text(
+            at,
+            mark.text,
+            LIGHT[mark.colour],
+            _font(mark.size),
+            _anchor(mark),
+            stroke_width=_stroke(mark),
+        )
+
+
+def _anchor(words: Words) -> str:
+    return "ms" if words.centred else "ls"
+
+
+def _stroke(words: Words) -> int:
+    """How much letters are thickened on every side: Pillow's font has one weight."""
+    return round(words.size * FINE * (words.weight - 400) / 12_000)
+
+
+@lru_cache
+def _font(size: int) -> FreeTypeFont:
+    """Pillow's own font, so that no machine's fonts matter, as large as it is drawn."""
+    from PIL import ImageFont
+
+    try:
+        font = ImageFont.load_default(size=size * FINE)
+    except TypeError:  # Pillow before 10.1
+        raise ImportError("this Pillow brings no font along") from None
+    return cast("FreeTypeFont", font)
+
+
+@lru_cache
+def _outline(path: str) -> Array:
+    """The corners of an SVG path of M, L, C and Z, float64 (n, 2)."""
+    corners: list[Array] = []
+    for command, numbers in re.findall(r"([MLC])([^MLCZ]*)", path):
+        points = np.array(numbers.split(), float).reshape(-1, 2)
+        if command == "C":
+            a, b, c, d = corners[-1], *points
+            for t in np.arange(1, _CURVE + 1) / _CURVE:
+                s = 1 - t
+                corners.append(s**3 * a + 3 * s * s * t * b + 3 * s * t * t * c + t**3 * d)
+        else:
+            corners.append(points[0])
+    return np.array(corners)

@@ -1,0 +1,81 @@
+"""The picture of the table as an SVG document."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from bideuchre_env._checks import is_whole, shown
+from bideuchre_env.errors import OptionError
+from bideuchre_env.records.marks import (
+    DARK,
+    HEIGHT,
+    LIGHT,
+    PALE,
+    SHAPES,
+    WIDTH,
+    Box,
+    Mark,
+    Suit,
+    Words,
+)
+from bideuchre_env.records.picture import TablePicture
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.rules import Rules
+
+
+def table_svg(
+    row: Any,
+    rules: Rules,
+    *,
+    viewer: int = 0,
+    agents: list[str] | None = None,
+    dark: bool = False,
+) -> str:
+    """The table in a state row as the seat `viewer` sees it, an SVG document of 760 by 488 pixels.
+
+    The viewer sits at the bottom, its partner at the top; the others show the backs of their cards.
+    Where it is the viewer's turn to give or play a card, the cards it may choose stand out.
+    `agents` are four names, by seat. Raises `OptionError` for a seat that is none.
+    """
+    if not is_whole(viewer) or not 0 <= viewer < N_SEATS:
+        raise OptionError(f"viewer={shown(viewer)}: a seat from 0 to 3")
+    picture = TablePicture(row, rules, viewer, agents=agents)
+    theme = DARK if dark else LIGHT
+    symbols = "".join(
+        f'<symbol id="{suit}" viewBox="0 0 20 20"><path d="{path}"/></symbol>'
+        for suit, path in SHAPES.items()
+    )
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" role="img" '
+        "font-family=\"system-ui, 'Segoe UI', Helvetica, Arial, sans-serif\">",
+        f"<title>{escape(picture.title())}</title><defs>{symbols}</defs>",
+        *(_painted(mark, theme) for mark in picture.marks()),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _painted(mark: Mark, theme: dict[str, str]) -> str:
+    """A mark as SVG."""
+    at = f'x="{mark.x:g}" y="{mark.y:g}"'
+    if isinstance(mark, Box):
+        return (
+            f'<rect {at} width="{mark.width:g}" height="{mark.height:g}" rx="{mark.radius:g}" '
+            f'fill="{theme[mark.fill]}" stroke="{theme[mark.edge]}" stroke-width="{mark.line:g}"/>'
+        )
+    if isinstance(mark, Words):
+        anchor = ' text-anchor="middle"' if mark.centred else ""
+        return (
+            f'<text {at} font-size="{mark.size}" font-weight="{mark.weight}"{anchor} '
+            f'fill="{theme[mark.colour]}">{escape(mark.text)}</text>'
+        )
+    if isinstance(mark, Suit):
+        return (
+            f'<use href="#{mark.suit}" {at} width="{mark.size:g}" height="{mark.size:g}" '
+            f'fill="{theme[mark.colour]}"/>'
+        )
+    opacity = f' opacity="{PALE}"' if mark.pale else ""
+    parts = "".join(_painted(part, theme) for part in mark.parts)
+    return f'<g transform="translate({mark.x:g} {mark.y:g})"{opacity}>{parts}</g>'

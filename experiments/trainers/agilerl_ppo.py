@@ -1,0 +1,139 @@
+"""PPO of AgileRL learns one seat among players that are given, at many tables.
+
+    python experiments/trainers/agilerl_ppo.py --out runs/agilerl
+    bideuchre match experiments/trainers/agilerl_ppo.py:Player rule --boards 2000
+
+It learns in one seat and is measured in both seats of a side, on duplicate boards of other deals.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from agilerl.algorithms import PPO
+    from agilerl.rollouts import collect_rollouts
+except ImportError as error:
+    missing = f'learning needs {error.name}: pip install "bideuchre_env[agilerl]"'
+    complain(missing, "agilerl_ppo.py")
+    sys.exit(USAGE)
+
+from gymnasium.wrappers.vector import TransformReward
+
+import bideuchre_env
+from bideuchre_env import Rules, match
+from bideuchre_env.adapters.agilerl import make_vec
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.core.observation.layout import layout_of
+
+POLICY = "policy.pt"
+SCALE = 5.0  # points that are 1 to the critic
+MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
+
+
+def option(default: Any, sense: str) -> Any:
+    """A field of `Args`."""
+    return field(default=default, metadata={"help": sense})
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """The settings of a run; every field is an option of the command line."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    out: Path = field(default=Path("runs/agilerl"), metadata={"help": "folder for the policy"})
+    seed: int = option(1, "of deals, draws and first weights")
+    steps: int = option(1_000_000, "decisions to learn from")
+    tables: int = option(256, "tables that are played at once")
+    table_steps: int = option(64, "decisions at each of them between updates")
+    opponents: str = option("cautious", "who plays in the other three seats")
+    hidden: int = option(128, "units of either hidden layer")
+    rate: float = option(0.001, "learning rate")
+    minibatch: int = option(2048, "decisions of a step of learning")
+    epochs: int = option(4, "times each decision is learned from")
+    entropy: float = option(0.01, "worth of entropy")
+    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
+    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
+    threads: int = option(1, "of torch")
+
+
+class Player:
+    """The policy of a file, as an agent: the likeliest legal action."""
+
+    name = "agilerl_ppo"
+
+    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
+        self.layout, self.actor = layout_of(rules), PPO.load(str(weights)).actor
+        self.actor.eval()
+
+    @torch.no_grad()
+    def act_rows(self, observations: Any, action_masks: Any) -> Any:
+        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        seen = torch.from_numpy(self.layout.scaled(observations))
+        self.actor(seen, action_mask=action_masks)
+        return self.actor.head_net.dist.distribution.probs.argmax(1).numpy()
+
+
+def learned(args: Args) -> PPO:
+    """The agent after all steps."""
+    torch.manual_seed(args.seed)
+    envs = make_vec(args.variant, args.tables, opponents=args.opponents, episode="hand")
+    batch = args.tables * args.table_steps
+    agent = PPO(
+        envs.single_observation_space,
+        envs.single_action_space,
+        net_config={
+            "latent_dim": args.hidden,
+            "encoder_config": {"hidden_size": [args.hidden]},
+            "head_config": {"hidden_size": []},
+        },
+        batch_size=args.minibatch,
+        lr=args.rate,
+        learn_step=batch,
+        gamma=1.0,
+        gae_lambda=args.lambda_,
+        ent_coef=args.entropy,
+        update_epochs=args.epochs,
+        num_envs=args.tables,
+    )
+    agent.set_training_mode(True)
+    scaled = TransformReward(envs, lambda rewards: rewards / SCALE)
+    scaled.reset(seed=args.seed)
+    state: dict[str, Any] = {}
+    began = time.perf_counter()
+    for number in range(max(1, args.steps // batch)):
+        scores, obs, done, running, info = collect_rollouts(agent, scaled, **state)
+        state = {"last_obs": obs, "last_done": done, "last_scores": running, "last_info": info}
+        agent.learn()
+        if number % 10 == 9:
+            steps, points = (number + 1) * batch, SCALE * sum(scores) / len(scores)
+            speed = steps / (time.perf_counter() - began)
+            print(f"{steps:,} decisions: {points:+.2f} points per hand, {speed:,.0f} a second")
+    return agent
+
+
+def main(args: Args) -> int:
+    """Learn, keep the policy, and measure it on duplicate boards."""
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    file = args.out / POLICY
+    learned(args).save_checkpoint(str(file))
+    player = Player(bideuchre_env.make(args.variant).rules, file)
+    for judge in args.judges:
+        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

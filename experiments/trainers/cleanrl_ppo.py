@@ -1,0 +1,228 @@
+"""PPO in one file, in CleanRL's style, learns by self-play of all four seats at many tables.
+
+    python experiments/trainers/cleanrl_ppo.py --out runs/cleanrl
+    bideuchre match experiments/trainers/cleanrl_ppo.py:Player rule --boards 2000
+
+It differs from CleanRL's own `ppo.py` in two things: actions are drawn among the legal ones, and
+each seat has its own returns, since the next step at a table is another seat's (`lambda_returns`).
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from torch import Tensor, nn
+    from torch.distributions import Categorical
+except ImportError as error:
+    missing = f'learning needs {error.name}: pip install "bideuchre_env[train]"'
+    complain(missing, "cleanrl_ppo.py")
+    sys.exit(USAGE)
+
+import bideuchre_env
+from bideuchre_env import Rules, match
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.learning.returns import lambda_returns
+from bideuchre_env.rules import actions as actions_of_games
+
+POLICY = "policy.pt"
+SCALE = 5.0  # points that are 1 to the critic
+MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
+
+
+def option(default: Any, sense: str) -> Any:
+    """A field of `Args`."""
+    return field(default=default, metadata={"help": sense})
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """The settings of a run; every field is an option of the command line."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    out: Path = field(default=Path("runs/cleanrl"), metadata={"help": "folder for the policy"})
+    seed: int = option(1, "of deals, draws and first weights")
+    total_timesteps: int = option(1_500_000, "decisions of all seats together")
+    learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
+    num_envs: int = option(512, "tables that are played at once")
+    num_steps: int = option(64, "decisions at each of them between updates")
+    gamma: float = option(1.0, "discount of a seat's next own decision")
+    gae_lambda: float = option(0.95, "of the returns")
+    minibatch: int = option(2048, "decisions of a step of learning")
+    update_epochs: int = option(4, "times each decision is learned from")
+    clip_coef: float = option(0.2, "how far from 1 the ratio of probabilities may go")
+    ent_coef: float = option(0.01, "worth of entropy")
+    vf_coef: float = option(0.5, "weight of the critic's error")
+    max_grad_norm: float = option(0.5, "longest gradient")
+    hidden: int = option(128, "units of either hidden layer")
+    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
+    threads: int = option(1, "of torch")
+
+
+def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
+    """The layer with orthogonal weights and no bias."""
+    nn.init.orthogonal_(layer.weight, std)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def network(inputs: int, hidden: int, outputs: int, std: float) -> nn.Sequential:
+    """Two hidden layers."""
+    return nn.Sequential(
+        layer_init(nn.Linear(inputs, hidden)),
+        nn.Tanh(),
+        layer_init(nn.Linear(hidden, hidden)),
+        nn.Tanh(),
+        layer_init(nn.Linear(hidden, outputs), std),
+    )
+
+
+class Agent(nn.Module):
+    """A critic and an actor, for all seats."""
+
+    def __init__(self, inputs: int, outputs: int, hidden: int) -> None:
+        super().__init__()
+        self.critic = network(inputs, hidden, 1, 1.0)
+        self.actor = network(inputs, hidden, outputs, 0.01)
+
+    def get_action_and_value(
+        self, seen: Tensor, masks: Tensor, actions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Actions, drawn if not given, their log-probabilities, the entropies, the values."""
+        drawn = Categorical(logits=self.actor(seen).masked_fill(~masks, -1e8))
+        actions = drawn.sample() if actions is None else actions
+        return actions, drawn.log_prob(actions), drawn.entropy(), self.critic(seen).flatten()
+
+
+class Player:
+    """The policy of a file, as an agent: the likeliest legal action."""
+
+    name = "cleanrl_ppo"
+
+    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
+        self.layout, found = layout_of(rules), torch.load(weights)
+        hidden, inputs = found["actor.0.weight"].shape
+        self.agent = Agent(inputs, actions_of_games.of(rules).n, hidden)
+        self.agent.load_state_dict(found)
+
+    @torch.no_grad()
+    def act_rows(self, observations: Any, action_masks: Any) -> Any:
+        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        logits = self.agent.actor(torch.from_numpy(self.layout.scaled(observations)))
+        return np.where(action_masks, logits.numpy(), -np.inf).argmax(axis=1)
+
+
+class Storage:
+    """What `num_steps` steps at all tables have brought."""
+
+    def __init__(self, steps: int, n: int, inputs: int, outputs: int) -> None:
+        self.seen = torch.zeros(steps, n, inputs)
+        self.masks = torch.zeros(steps, n, outputs, dtype=torch.bool)
+        self.actions = torch.zeros(steps, n, dtype=torch.int64)
+        self.log_probs, self.values = torch.zeros(steps, n), torch.zeros(steps, n)
+        self.seats = np.zeros((steps, n), np.int8)
+        self.rewards = np.zeros((steps, n, 4), np.float32)
+        self.ended = np.zeros((steps, n), bool)
+
+    def batch(self, args: Args) -> tuple[Tensor, ...]:
+        """The decisions whose returns are known: all but the last of each seat at each table."""
+        found = lambda_returns(
+            self.seats,
+            self.rewards / SCALE,
+            self.ended,
+            self.values.numpy(),
+            gamma=args.gamma,
+            lambda_=args.gae_lambda,
+        )
+        known = torch.from_numpy(found.complete)
+        returns, advantages = torch.from_numpy(found.returns), torch.from_numpy(found.advantages)
+        columns = (self.seen, self.masks, self.actions, self.log_probs, returns, advantages)
+        return tuple(column[known] for column in columns)
+
+
+def play(agent: Agent, vec: Any, storage: Storage, shown: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Fill the storage, from what `vec` has shown last; what it shows in the end."""
+    next_obs, info = shown
+    for step in range(len(storage.seats)):
+        storage.seen[step] = torch.from_numpy(next_obs)
+        storage.masks[step] = torch.from_numpy(vec.action_masks())
+        with torch.no_grad():
+            actions, log_probs, _, values = agent.get_action_and_value(
+                storage.seen[step], storage.masks[step]
+            )
+        storage.actions[step], storage.log_probs[step] = actions, log_probs
+        storage.values[step] = values
+        forced = storage.masks[step].sum(1) == 1  # nothing is decided, so nothing learned
+        storage.seats[step] = np.where(forced, -1, info["seat"])
+        next_obs, rewards, terminated, truncated, info = vec.step(actions.numpy())
+        storage.rewards[step], storage.ended[step] = rewards, terminated | truncated
+    return next_obs, info
+
+
+def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) -> None:
+    """Learn from a batch: PPO's clipped step, epoch after epoch."""
+    for _ in range(args.update_epochs):
+        for rows in torch.randperm(len(batch[0])).split(args.minibatch):
+            seen, masks, actions, log_probs, returns, advantages = (each[rows] for each in batch)
+            _, new_log_probs, entropy, values = agent.get_action_and_value(seen, masks, actions)
+            ratio = (new_log_probs - log_probs).exp()
+            advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+            clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
+            pg_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
+            v_loss = 0.5 * ((values - returns) ** 2).mean()
+            loss = pg_loss - args.ent_coef * entropy.mean() + args.vf_coef * v_loss
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
+            optimizer.step()
+
+
+def learned(args: Args) -> Agent:
+    """The agent after all decisions."""
+    torch.manual_seed(args.seed)
+    game = bideuchre_env.make(args.variant)
+    vec = game.vec(args.num_envs, episode="hand", observation="flat")
+    [inputs], outputs = vec.single_observation_space.shape, int(vec.single_action_space.n)
+    agent = Agent(inputs, outputs, args.hidden)
+    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    storage = Storage(args.num_steps, args.num_envs, inputs, outputs)
+    shown, began = vec.reset(seed=args.seed), time.perf_counter()
+    updates = max(1, args.total_timesteps // (args.num_steps * args.num_envs))
+    for number in range(updates):
+        optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / updates)
+        shown = play(agent, vec, storage, shown)
+        update(agent, optimizer, storage.batch(args), args)
+        steps = (number + 1) * storage.seats.size
+        if number % 10 == 9:
+            print(f"{steps:,} decisions, {steps / (time.perf_counter() - began):,.0f} a second")
+    return agent
+
+
+def main(args: Args) -> int:
+    """Learn, keep the policy, and measure it on duplicate boards."""
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    file = args.out / POLICY
+    torch.save(learned(args).state_dict(), file)
+    player = Player(bideuchre_env.make(args.variant).rules, file)
+    for judge in args.judges:
+        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

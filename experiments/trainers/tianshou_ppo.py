@@ -1,0 +1,146 @@
+"""PPO of Tianshou 2 learns by self-play of all four seats at many tables.
+
+    python experiments/trainers/tianshou_ppo.py --out runs/tianshou
+    bideuchre match experiments/trainers/tianshou_ppo.py:Player rule --boards 2000
+
+It is measured in both seats of a side, on duplicate boards of other deals.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from tianshou.algorithm import PPO
+    from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.data import Batch, VectorReplayBuffer
+    from tianshou.trainer import OnPolicyTrainerParams
+except ImportError as error:
+    missing = f'learning needs {error.name}: pip install "bideuchre_env[tianshou]"'
+    complain(missing, "tianshou_ppo.py")
+    sys.exit(USAGE)
+
+import bideuchre_env
+from bideuchre_env import Rules, match
+from bideuchre_env.adapters.tianshou import MaskedActor, SeatCollector, Seats, SeenCritic
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.rules import actions
+
+POLICY = "policy.pt"
+MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
+
+
+def option(default: Any, sense: str) -> Any:
+    """A field of `Args`."""
+    return field(default=default, metadata={"help": sense})
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """The settings of a run; every field is an option of the command line."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    out: Path = field(default=Path("runs/tianshou"), metadata={"help": "folder for the policy"})
+    seed: int = option(1, "of deals, draws and first weights")
+    steps: int = option(1_000_000, "decisions of all seats together")
+    tables: int = option(128, "tables that are played at once")
+    seat_steps: int = option(32, "decisions of each seat at each of them between updates")
+    hidden: int = option(128, "units of either hidden layer")
+    rate: float = option(0.001, "learning rate")
+    minibatch: int = option(2048, "decisions of a step of learning")
+    epochs: int = option(4, "times each decision is learned from")
+    entropy: float = option(0.01, "worth of entropy")
+    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
+    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
+    threads: int = option(1, "of torch")
+
+
+def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
+    """A network with two hidden layers."""
+    nn = torch.nn
+    first, second = nn.Linear(inputs, hidden), nn.Linear(hidden, hidden)
+    return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), nn.Linear(hidden, outputs))
+
+
+class Player:
+    """The policy of a file, as an agent: the likeliest legal action."""
+
+    name = "tianshou_ppo"
+
+    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
+        found = torch.load(weights)
+        hidden, inputs = found["net.0.weight"].shape
+        self.layout = layout_of(rules)
+        self.actor = MaskedActor(layers(inputs, hidden, actions.of(rules).n))
+        self.actor.load_state_dict(found)
+
+    @torch.no_grad()
+    def act_rows(self, observations: Any, action_masks: Any) -> Any:
+        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        seen = Batch(obs=self.layout.scaled(observations), mask=action_masks)
+        return self.actor(seen)[0].argmax(1).numpy()
+
+
+def learned(args: Args) -> MaskedActor:
+    """The actor after all steps."""
+    torch.manual_seed(args.seed)
+    game = bideuchre_env.make(args.variant)
+    seats = Seats(game, args.tables, episode="hand")
+    inputs = layout_of(game.rules).size
+    actor = MaskedActor(layers(inputs, args.hidden, int(seats.action_space.n)))
+    algorithm = PPO(
+        policy=DiscreteActorPolicy(actor=actor, action_space=seats.action_space),
+        critic=SeenCritic(layers(inputs, args.hidden, 1)),
+        optim=AdamOptimizerFactory(lr=args.rate),
+        gamma=1.0,
+        gae_lambda=args.lambda_,
+        ent_coef=args.entropy,
+        eps_clip=0.2,
+        max_grad_norm=0.5,
+        return_scaling=True,  # points are worth more than 1
+        advantage_normalization=True,
+    )
+    batch = len(seats) * args.seat_steps
+    room = VectorReplayBuffer(2 * batch, len(seats))  # some seats decide more often than others
+    collector = SeatCollector(algorithm, seats, room)
+    collector.reset(gym_reset_kwargs={"seed": args.seed})
+    updates = max(1, args.steps // batch)
+    algorithm.run_training(
+        OnPolicyTrainerParams(
+            training_collector=collector,
+            max_epochs=max(1, updates // 10),
+            epoch_num_steps=batch * min(10, updates),
+            collection_step_num_env_steps=batch,
+            update_step_num_repetitions=args.epochs,
+            batch_size=args.minibatch,
+        )
+    )
+    return actor
+
+
+def main(args: Args) -> int:
+    """Learn, keep the policy, and measure it on duplicate boards."""
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    file = args.out / POLICY
+    torch.save(learned(args).state_dict(), file)
+    player = Player(bideuchre_env.make(args.variant).rules, file)
+    for judge in args.judges:
+        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

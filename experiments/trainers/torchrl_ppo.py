@@ -1,0 +1,154 @@
+"""PPO of TorchRL learns one seat among players that are given, at many tables.
+
+    python experiments/trainers/torchrl_ppo.py --out runs/torchrl
+    bideuchre match experiments/trainers/torchrl_ppo.py:Player rule --boards 2000
+
+It learns in one seat and is measured in both seats of a side, on duplicate boards of other deals.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import torch
+    from tensordict.nn import TensorDictModule
+    from torchrl.collectors import Collector
+    from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
+except ImportError as error:
+    missing = f'learning needs {error.name}: pip install "bideuchre_env[torchrl]"'
+    complain(missing, "torchrl_ppo.py")
+    sys.exit(USAGE)
+
+import bideuchre_env
+from bideuchre_env import Rules, match
+from bideuchre_env.adapters.torchrl import Env
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.rules import actions
+
+POLICY = "policy.pt"
+SCALE = 5.0  # points that are 1 to the critic
+MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
+
+
+def option(default: Any, sense: str) -> Any:
+    """A field of `Args`."""
+    return field(default=default, metadata={"help": sense})
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """The settings of a run; every field is an option of the command line."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    out: Path = field(default=Path("runs/torchrl"), metadata={"help": "folder for the policy"})
+    seed: int = option(1, "of deals, draws and first weights")
+    steps: int = option(1_000_000, "decisions to learn from")
+    tables: int = option(256, "tables that are played at once")
+    table_steps: int = option(64, "decisions at each of them between updates")
+    opponents: str = option("cautious", "who plays in the other three seats")
+    hidden: int = option(128, "units of either hidden layer")
+    rate: float = option(0.001, "learning rate at first; it falls to nothing")
+    minibatch: int = option(2048, "decisions of a step of learning")
+    epochs: int = option(4, "times each decision is learned from")
+    entropy: float = option(0.01, "worth of entropy")
+    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
+    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
+    threads: int = option(1, "of torch")
+
+
+def layers(rules: Rules, outputs: int, hidden: int) -> MLP:
+    """A network with two hidden layers."""
+    return MLP(layout_of(rules).size, outputs, num_cells=[hidden, hidden])
+
+
+class Player:
+    """The policy of a file, as an agent: the likeliest legal action."""
+
+    name = "torchrl_ppo"
+
+    def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
+        found = torch.load(weights)
+        self.layout = layout_of(rules)
+        self.net = layers(rules, actions.of(rules).n, len(found["0.bias"]))
+        self.net.load_state_dict(found)
+
+    @torch.no_grad()
+    def act_rows(self, observations: Any, action_masks: Any) -> Any:
+        """Actions (n,) for observations (n, D) and masks (n, A)."""
+        logits = self.net(torch.from_numpy(self.layout.scaled(observations)))
+        legal = torch.from_numpy(action_masks.astype(bool))
+        return logits.masked_fill(~legal, -torch.inf).argmax(1).numpy()
+
+
+def learned(args: Args) -> MLP:
+    """The actor's network after all steps."""
+    torch.manual_seed(args.seed)
+    game = bideuchre_env.make(args.variant)
+    env = Env(game, args.tables, opponents=args.opponents, episode="hand")
+    env.set_seed(args.seed)
+    net = layers(game.rules, actions.of(game.rules).n, args.hidden)
+    actor = ProbabilisticActor(
+        TensorDictModule(net, in_keys=["observation"], out_keys=["logits"]),
+        in_keys={"logits": "logits", "mask": "action_mask"},
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+    )
+    critic = ValueOperator(layers(game.rules, 1, args.hidden), in_keys=["observation"])
+    gae = GAE(gamma=1.0, lmbda=args.lambda_, value_network=critic)
+    loss = ClipPPOLoss(actor, critic, entropy_coeff=args.entropy, normalize_advantage=True)
+    optimizer = torch.optim.Adam(loss.parameters(), lr=args.rate)
+    batch = args.tables * args.table_steps
+    updates = max(1, args.steps // batch)
+    collector = Collector(env, actor, frames_per_batch=batch, total_frames=updates * batch)
+    began = time.perf_counter()
+    for number, data in enumerate(collector):
+        optimizer.param_groups[0]["lr"] = args.rate * (1 - number / updates)
+        data["next", "reward"] /= SCALE
+        with torch.no_grad():
+            gae(data)
+        flat = data.reshape(-1)
+        for _ in range(args.epochs):
+            for rows in torch.randperm(batch).split(args.minibatch):
+                losses = loss(flat[rows])
+                total = sum(losses[f"loss_{part}"] for part in ("objective", "critic", "entropy"))
+                optimizer.zero_grad()
+                total.backward()
+                torch.nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
+                optimizer.step()
+        if number % 10 == 9:
+            steps = (number + 1) * batch
+            points = SCALE * data["next", "reward"].sum() / data["next", "done"].sum()
+            speed = steps / (time.perf_counter() - began)
+            print(f"{steps:,} decisions: {points:+.2f} points per hand, {speed:,.0f} a second")
+    collector.shutdown()
+    return net
+
+
+def main(args: Args) -> int:
+    """Learn, keep the policy, and measure it on duplicate boards."""
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    file = args.out / POLICY
+    torch.save(learned(args).state_dict(), file)
+    player = Player(bideuchre_env.make(args.variant).rules, file)
+    for judge in args.judges:
+        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

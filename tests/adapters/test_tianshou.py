@@ -1,0 +1,277 @@
+"""Tianshou: masks are kept to, seats get their rewards, its collectors and algorithms run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from support.script_modules import loaded
+from support.trainer_runs import points_over_cautious, run_in_seconds
+
+import bideuchre_env
+from bideuchre_env.errors import IllegalActionError, OptionError
+
+pytest.importorskip("tianshou")
+
+import torch
+from gymnasium.spaces import Discrete
+from tianshou.algorithm import DQN, PPO
+from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
+from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
+from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.data import Batch, Collector, VectorReplayBuffer
+from tianshou.utils.net.common import Net
+
+from bideuchre_env.adapters.tianshou import MaskedActor, SeatCollector, Seats, SeenCritic, VecEnv
+
+GAME = bideuchre_env.cincinnati_v0
+[SIZE], WIDTH = GAME.vec(1, observation="flat").single_observation_space.shape, 37
+ADAM = AdamOptimizerFactory(lr=1e-3)
+
+
+class Uniform(torch.nn.Module):
+    """Logits that are all the same, so that `MaskedActor` draws uniformly among the legal."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self, seen):
+        """Zeros (n, A)."""
+        return seen[:, :1].expand(-1, WIDTH) * 0 + self.one
+
+
+def linear(outputs):
+    """A small network."""
+    return torch.nn.Sequential(
+        torch.nn.Linear(SIZE, 16), torch.nn.Tanh(), torch.nn.Linear(16, outputs)
+    )
+
+
+def drawing(net):
+    """A policy that draws by a network's logits."""
+    return DiscreteActorPolicy(actor=MaskedActor(net), action_space=Discrete(WIDTH))
+
+
+def ppo():
+    """A small PPO."""
+    return PPO(policy=drawing(linear(WIDTH)), critic=SeenCritic(linear(1)), optim=ADAM, gamma=1.0)
+
+
+def dqn():
+    """A small DQN, half of whose moves are random."""
+    net = Net(state_shape=(SIZE,), action_shape=WIDTH, hidden_sizes=(16,))
+    policy = DiscreteQLearningPolicy(
+        model=net, action_space=Discrete(WIDTH), eps_training=0.5, eps_inference=0.5
+    )
+    return DQN(policy=policy, optim=ADAM, gamma=1.0, target_update_freq=10)
+
+
+def all_legal(buffer):
+    """Whether every action of a buffer was legal."""
+    data = buffer.sample(0)[0]
+    return bool(data.obs.mask[np.arange(len(data)), data.act].all())
+
+
+def transitions(buffer):
+    """The transitions of each part of a buffer, oldest first."""
+    return [part.sample(0)[0] for part in buffer.buffers]
+
+
+def test_every_seat_gets_what_it_has_earned():
+    """What each decision's transition carries, and where episodes end, is what `vec` pays."""
+    tables, steps = 4, 300
+    seats = Seats(GAME, tables, episode="hand")
+    buffer = VectorReplayBuffer(16 * 400, 16)
+    collector = SeatCollector(drawing(Uniform()), seats, buffer)
+    collector.reset(gym_reset_kwargs={"seed": 9})
+    found = collector.collect(n_step=4 * steps)
+    assert found.n_collected_steps == len(buffer) >= 4 * steps
+    assert all_legal(buffer)
+    parts = transitions(buffer)
+    vec = GAME.vec(tables, episode="hand", observation="flat", copy=True)
+    observations, info = vec.reset(9)
+    met, open_, hands = defaultdict(int), {}, 0
+    while any(met[i] < len(parts[i]) for i in range(16) if i not in open_ or met[i] >= 0):
+        ids = np.arange(tables) * 4 + info["seat"]
+        if any(met[i] >= len(parts[i]) for i in ids):
+            break  # decisions whose ends are not collected yet
+        for table, i in enumerate(ids):
+            if i in open_:
+                row, paid = open_.pop(i)
+                assert row.rew == paid
+                assert not row.terminated
+                np.testing.assert_array_equal(row.obs_next.obs, observations[table])
+                np.testing.assert_array_equal(row.obs_next.mask, info["action_mask"][table] == 1)
+            row = parts[i][met[i]]
+            met[i] += 1
+            np.testing.assert_array_equal(row.obs.obs, observations[table])
+            np.testing.assert_array_equal(row.obs.mask, info["action_mask"][table] == 1)
+            open_[i] = row, 0.0
+        acts = np.array([parts[i][met[i] - 1].act for i in ids])
+        observations, rewards, terminated, _, info = vec.step(acts)
+        for i, (row, paid) in list(open_.items()):
+            open_[i] = row, paid + float(rewards[i // 4, i % 4])
+            if terminated[i // 4]:
+                row, paid = open_.pop(i)
+                assert row.terminated
+                assert row.rew == paid != 0
+                hands += 1
+    assert hands >= 4 * 4 * 8
+
+
+def test_the_ends_of_all_seats_carry_a_reward():
+    """Of 332 ends of 83 hands Tianshou's own wrapper let 83 carry one; here it is all of them."""
+    buffer = VectorReplayBuffer(4 * 5000, 4)
+    collector = SeatCollector(drawing(Uniform()), Seats(GAME, 1, episode="hand"), buffer)
+    collector.reset()
+    found = collector.collect(n_episode=332)
+    assert found.n_collected_episodes == 332
+    ends = [row for part in transitions(buffer) for row in part if row.terminated]
+    assert len(ends) == 332
+    assert all(row.rew for row in ends)
+    assert abs(found.returns.reshape(-1, 4).sum(1)).max() == 0  # both sides together
+    assert sorted(found.returns) == sorted(
+        float(part.rew[a:b].sum())
+        for part in transitions(buffer)
+        for a, b in zip(
+            [0, *(np.flatnonzero(part.terminated) + 1)],
+            np.flatnonzero(part.terminated) + 1,
+            strict=False,
+        )
+    )
+
+
+def test_n_step_returns_are_a_seats_own():
+    """Tianshou's own reckoning over a seat's part: with no values, what is to come of the hand."""
+    buffer = VectorReplayBuffer(8 * 1000, 8)
+    collector = SeatCollector(drawing(Uniform()), Seats(GAME, 2, episode="hand"), buffer)
+    collector.reset()
+    collector.collect(n_episode=40)
+    indices = buffer.sample_indices(0)
+    returns, _ = PPO.compute_episodic_return(
+        buffer[indices], buffer, indices, np.zeros(len(indices)), np.zeros(len(indices)),
+        gamma=1.0, gae_lambda=1.0,
+    )  # fmt: skip
+    found = dict(zip(indices.tolist(), returns.tolist(), strict=True))
+    for start, part in zip(buffer._offset, buffer.buffers, strict=True):
+        to_come = 0.0
+        for at in range(len(part) - 1, -1, -1):
+            row = part[at]
+            to_come = float(row.rew) + (0.0 if row.terminated else to_come)
+            if part.terminated[at:].any():
+                assert found[int(start) + at] == pytest.approx(to_come)
+
+
+@pytest.mark.parametrize("algorithm", [ppo, dqn])
+def test_seats_are_learned_from(algorithm):
+    """One algorithm for all four seats, whose actions are all legal."""
+    torch.manual_seed(0)
+    learner, buffer = algorithm(), VectorReplayBuffer(16 * 200, 16)
+    collector = SeatCollector(
+        learner, Seats(GAME, 4, episode="hand"), buffer, exploration_noise=True
+    )
+    collector.reset()
+    for _ in range(2):
+        collector.collect(n_step=400)
+        assert all_legal(buffer)
+        update(learner, buffer)
+        if algorithm is ppo:
+            collector.reset_buffer(keep_statistics=True)
+
+
+def update(learner, buffer):
+    """A round of learning; its losses are numbers."""
+    from tianshou.utils.torch_utils import policy_within_training_step
+
+    with policy_within_training_step(learner.policy):
+        if isinstance(learner, PPO):
+            found = learner.update(buffer, batch_size=64, repeat=2)
+        else:
+            found = learner.update(buffer, sample_size=64)
+    assert all(np.isfinite(loss) for loss in found.get_loss_stats_dict().values())
+
+
+@pytest.mark.parametrize("algorithm", [ppo, dqn])
+def test_one_learner_at_many_tables(algorithm):
+    """Tianshou's own `Collector`, by steps and by episodes, more tables than episodes too."""
+    torch.manual_seed(0)
+    envs = VecEnv(GAME, 6, opponents="rule", episode="hand")
+    learner, buffer = algorithm(), VectorReplayBuffer(6 * 300, 6)
+    collector = Collector(learner, envs, buffer, exploration_noise=True)
+    collector.reset()
+    collector.collect(n_step=300)
+    assert len(buffer) == 300
+    assert all_legal(buffer)
+    assert not np.any(np.isin(buffer.sample(0)[0].rew, -1.0) & False)
+    update(learner, buffer)
+    for episodes in (20, 3):
+        collector.reset()
+        found = collector.collect(n_episode=episodes)
+        assert found.n_collected_episodes == episodes
+        assert all_legal(buffer)
+    collector.collect(n_step=60, reset_before_collect=True)
+
+
+def test_a_table_is_that_of_its_seed():
+    """Row i is `solo` seeded with `seed` + i; what is left out of a step has to be reset."""
+    envs = VecEnv(GAME, 3, opponents="rule", episode="hand")
+    assert envs.seed(40) == [[40], [41], [42]]
+    seen, infos = envs.reset()
+    assert [info["env_id"] for info in infos] == [0, 1, 2]
+    for row in range(3):
+        solo = GAME.solo(opponents="rule", episode="hand", observation="flat")
+        one, info = solo.reset(seed=40 + row)
+        np.testing.assert_array_equal(seen.obs[row], one)
+        np.testing.assert_array_equal(seen.mask[row], info["action_mask"] == 1)
+    first = seen.mask.argmax(axis=1)
+    after, rewards, terminated, truncated, infos = envs.step(first[[0, 2]], [0, 2])
+    assert after.obs.shape == (2, SIZE)
+    assert rewards.shape == terminated.shape == truncated.shape == (2,)
+    assert [info["env_id"] for info in infos] == [0, 2]
+    with pytest.raises(IllegalActionError, match=r"table 1: reset\(\) starts an episode"):
+        envs.step(first)
+    envs.reset([1])
+    assert len(envs.action_space) == len(envs) == 3
+    with pytest.raises(OptionError, match="set_env_attr"):
+        envs.set_env_attr("seat", 1)
+    with pytest.raises(OptionError, match="autoreset_mode='SameStep': for Tianshou it is"):
+        VecEnv(GAME, 2, autoreset_mode="SameStep")
+
+
+def test_the_actor_never_draws_what_is_not_legal():
+    """Its probability is nought, and the entropy a number."""
+    mask = np.zeros((2, WIDTH), bool)
+    mask[0, 3] = mask[1, :5] = True
+    seen = Batch(obs=np.zeros((2, SIZE), np.float32), mask=mask)
+    found = drawing(linear(WIDTH))(Batch(obs=seen, info=Batch()))
+    assert (found.dist.probs.detach().numpy()[~mask] == 0).all()
+    assert found.act[0] == 3
+    assert torch.isfinite(found.dist.entropy()).all()
+
+
+def test_nothing_is_dealt_before_the_first_reset():
+    """A line, as everywhere."""
+    collector = SeatCollector(drawing(Uniform()), Seats(GAME, 1))
+    with pytest.raises(OptionError, match=r"nothing has been dealt yet: reset\(\)"):
+        collector.collect(n_step=4)
+
+
+@pytest.fixture(scope="module")
+def script():
+    """`experiments/trainers/tianshou_ppo.py`."""
+    with loaded("experiments/trainers", "tianshou_ppo") as [module]:
+        yield module
+
+
+def test_the_script_runs(script, tmp_path, capsys):
+    """In seconds; what it keeps is an agent."""
+    sizes = ("--steps", "4096", "--tables", "16", "--seat-steps", "16")
+    run_in_seconds(script, tmp_path, capsys, *sizes)
+
+
+@pytest.mark.slow
+def test_the_script_beats_cautious(script, tmp_path):
+    """By a point per hand and more."""
+    assert points_over_cautious(script, tmp_path).low > 1.0

@@ -1,0 +1,83 @@
+"""The layout by name: blocks, entries and cards; each name stands for what is written there."""
+
+import numpy as np
+import pytest
+from support.playthroughs import VARIANTS, Chooser, plies
+
+import bideuchre_env
+from bideuchre_env.core.observation.layout import SEATS, layout_of
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.cards import CARD_NAMES
+
+every_variant = pytest.mark.parametrize("name", VARIANTS)
+
+
+@every_variant
+def test_every_entry_has_a_name(name):
+    """Unique, in order, beginning with the block's; printable, and short enough for a column."""
+    layout = layout_of(bideuchre_env.variants[name].rules)
+    assert len(layout.names) == len(set(layout.names)) == layout.size
+    for block in layout.blocks:
+        names = layout.names[layout[block.name]]
+        assert names == block.entries
+        assert all(each == block.name or each.startswith(block.name + " ") for each in names)
+        assert np.prod(block.shape) == len(names)
+    assert all(each == " ".join(each.split()) and len(each) < 40 for each in layout.names)
+    assert layout.cards == CARD_NAMES[: layout.rules.kinds]
+    assert layout.names[layout["hand"]] == tuple(f"hand {card}" for card in layout.cards)
+
+
+def test_names_of_some_games():
+    """As they are documented."""
+    layout = layout_of(bideuchre_env.cincinnati_v0.rules)
+    for name in ("hand JH", "phase auction", "calls left pass", "calls left bid 4", "bid 4"):
+        assert name in layout.names
+    assert layout.names[-6:] == (
+        *("score ours", "score theirs", "to_go ours", "to_go theirs", "target", "hands_left"),
+    )
+    assert "played partner 9S" in layout.names
+    double = layout_of(bideuchre_env.double_deck_v0.rules).names
+    assert "played right first AH" in double
+    assert "played right second AH" in double
+    assert "call_strains self NT" in layout_of(bideuchre_env.club_v0.rules).names
+
+
+@every_variant
+def test_names_say_what_is_there(name):
+    """The entries that are set, by their names alone, are what `decode` says in words."""
+    env = bideuchre_env.variants[name].raw_env()
+    env.reset(seed=21)
+    layout = env.observation_layout
+    names, told = np.array(layout.names), 0
+    for _ in plies(env, Chooser(4), 150):
+        seen = env.last()[0]["observation"]
+        words = layout.decode(seen)
+        found = set(names[seen != 0])
+        assert {f"hand {card}" for card in words["hand"]} == {n for n in found if n[:5] == "hand "}
+        for block in ("to_act", "dealer", "declarer", "winning"):
+            at = {n.split()[1] for n in found if n.startswith(block + " ")}
+            assert at == (set() if words[block] is None else {SEATS[words[block]]})
+        for block in ("phase", "strain", "led"):
+            at = {n.split()[1] for n in found if n.startswith(block + " ")}
+            assert at == (set() if words[block] is None else {words[block]})
+        for seat, call, tricks in zip(SEATS, words["calls"], words["played"], strict=True):
+            said = [n for n in found if n.startswith(f"calls {seat} ")]
+            assert len(said) == (call is not None)
+            assert not said or call.startswith(said[0].removeprefix(f"calls {seat} "))
+            cards = sorted(n.split()[-1] for n in found if n.startswith(f"played {seat} "))
+            assert cards == sorted(card for card in tricks if card is not None)
+            told += len(cards)
+    assert told
+
+
+def test_a_block_that_there_is_not():
+    """Is named, with those there are; `in` asks."""
+    layout = layout_of(bideuchre_env.cincinnati_v0.rules)
+    assert layout["hand"] == layout.slices["hand"] == slice(0, 24)
+    assert "hand" in layout
+    for wrong, close in (("hands", "did you mean 'hand'"), ("passed", ""), (0, ""), (None, "")):
+        assert wrong not in layout
+        with pytest.raises(OptionError, match=r"no block .*: hand, phase, to_act") as caught:
+            layout[wrong]
+        assert close in str(caught.value)
+    assert "passed" in layout_of(bideuchre_env.barrie_v0.rules)

@@ -1,0 +1,47 @@
+"""An unknown keyword is refused as a function's own would be, for trainers that try some."""
+
+import gymnasium
+import pettingzoo
+import pytest
+
+import bideuchre_env
+from bideuchre_env.errors import OptionError, UnknownOptionError
+
+game = bideuchre_env.cincinnati_v0
+ID = game.gymnasium_id
+FACES = {
+    "env": game.env,
+    "raw_env": game.raw_env,
+    "parallel_env": game.parallel_env,
+    "solo": game.solo,
+    "vec": lambda **options: game.vec(2, **options),
+    "solo_vec": lambda **options: game.solo_vec(2, **options),
+    "gymnasium.make": lambda **options: gymnasium.make(ID, **options),
+    "gymnasium.make_vec": lambda **options: gymnasium.make_vec(ID, num_envs=2, **options),
+    "gymnasium.make_vec sync": lambda **options: gymnasium.make_vec(
+        ID, num_envs=2, vectorization_mode="sync", **options
+    ),
+}
+if hasattr(pettingzoo, "register"):
+    FACES["pettingzoo.make"] = lambda **options: pettingzoo.make(
+        "aec", "bideuchre/cincinnati-v0", **options
+    )
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_an_unknown_keyword_is_a_type_error_too(face):
+    """In the words that TorchRL looks for, and still an `OptionError` that says what there is."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'") as caught:
+        FACES[face](frameskip=1)
+    assert isinstance(caught.value, OptionError)
+    assert "of cincinnati_v0; the options are: episode, reward, observation" in str(caught.value)
+    with pytest.raises(UnknownOptionError, match=r"'epissode' .*\(did you mean 'episode'\?\)"):
+        FACES[face](epissode="hand")
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_an_unusable_value_is_not_one(face):
+    """Only what there is not is a `TypeError`."""
+    with pytest.raises(OptionError, match="episode='round': one of") as caught:
+        FACES[face](episode="round")
+    assert not isinstance(caught.value, TypeError)

@@ -1,0 +1,25 @@
+"""Runs of the scripts in `experiments/trainers/`."""
+
+from __future__ import annotations
+
+from bideuchre_env import match
+
+
+def run_in_seconds(script, folder, capsys, *options):
+    """A small run: it prints a result against each judge, and keeps a policy that can be named."""
+    small = ["--out", str(folder), "--boards", "20", "--hidden", "16", "--minibatch", "256"]
+    assert script.main(script.Args.parse([*small, *options])) == 0
+    printed = capsys.readouterr().out
+    for judge in ("cautious", "rule"):
+        assert f"{script.Player.name} against {judge}, cincinnati_v0" in printed
+    named = f"{script.__file__}:Player:weights={folder / script.POLICY}"
+    assert match.play("cincinnati_v0", named, "random", boards=10).boards.points_per_hand
+
+
+def points_over_cautious(script, folder):
+    """Points per hand over `cautious` of what a whole run keeps, on boards of another seed."""
+    assert script.main(script.Args.parse(["--out", str(folder), "--boards", "2"])) == 0
+    named = f"{script.__file__}:Player:weights={folder / script.POLICY}"
+    return match.play(
+        "cincinnati_v0", named, "cautious", boards=1000, seed=9
+    ).boards.points_per_hand
