@@ -1,5 +1,5 @@
-"""The games for AgileRL: `make_vec` has a learner at each of many tables, and `make_parallel` all
-four seats of one table.
+"""The games for AgileRL: `make_vec` has a learner at each of many tables, and `Parallel` all four
+seats of one table.
 
 AgileRL wants observations of numbers alone, and masks in the infos. Its PPO, DQN and Rainbow DQN
 read the masks from there. Its IPPO draws legal actions by them, but forgets them when it learns, so
@@ -9,6 +9,8 @@ that it compares probabilities of different choices.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, settled, variant_of
@@ -31,10 +33,36 @@ def make_vec(game: Game, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
     return variant_of(game).solo_vec(num_envs, **settled(options, "AgileRL", **fixed))
 
 
-def make_parallel(game: Game, **options: Any) -> Any:
-    """The Parallel environment of one table, for `IPPO` and AgileRL's vector environments.
+class Parallel(BaseParallelWrapper[str, Any, Any]):
+    """The Parallel environment of one table, for `IPPO`; seats act in turn.
 
-    The options are those of `parallel_env`, but for the observation. Every agent has a mask in its
-    info, all zeros where it is not to act; what it does then is not looked at.
+    The options are those of `parallel_env`, but for the observation. Observations are float32 (D,);
+    every agent's info has an "action_mask", a list of A numbers, all 0 where it is not to act. What
+    it does then is not looked at.
     """
-    return variant_of(game).parallel_env(**settled(options, "AgileRL", observation="flat"))
+
+    def __init__(self, game: Game, **options: Any) -> None:
+        super().__init__(
+            variant_of(game).parallel_env(**settled(options, "AgileRL", observation="flat"))
+        )
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Deal: observations and infos by agent."""
+        observations, infos = super().reset(seed, options)
+        return observations, _listed(infos)
+
+    def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, dict[str, dict[str, Any]]]:
+        """Carry out the action of the seat to act: what PettingZoo's Parallel environments give."""
+        *result, infos = super().step(actions)
+        observations, rewards, terminations, truncations = result
+        return observations, rewards, terminations, truncations, _listed(infos)
+
+
+def _listed(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The infos with masks as lists: of arrays IPPO asks whether they are None, and fails."""
+    return {
+        agent: {**info, "action_mask": info["action_mask"].tolist()}
+        for agent, info in infos.items()
+    }

@@ -57,7 +57,7 @@ class Args(ScriptArgs):
     tables: int = option(256, "tables that are played at once")
     table_steps: int = option(64, "decisions at each of them between updates")
     opponents: str = option("cautious", "who plays in the other three seats")
-    hidden: int = option(128, "units of either hidden layer")
+    hidden: int = option(128, "units of each hidden layer")
     rate: float = option(0.001, "learning rate")
     minibatch: int = option(2048, "decisions of a step of learning")
     epochs: int = option(4, "times each decision is learned from")
@@ -82,7 +82,7 @@ class Player:
         """Actions (n,) for observations (n, D) and masks (n, A)."""
         seen = torch.from_numpy(self.layout.scaled(observations))
         self.actor(seen, action_mask=action_masks)
-        return self.actor.head_net.dist.distribution.probs.argmax(1).numpy()
+        return self.actor.head_net.dist.logits.argmax(1).numpy()
 
 
 def learned(args: Args) -> PPO:
@@ -96,7 +96,7 @@ def learned(args: Args) -> PPO:
         net_config={
             "latent_dim": args.hidden,
             "encoder_config": {"hidden_size": [args.hidden]},
-            "head_config": {"hidden_size": []},
+            "head_config": {"hidden_size": [args.hidden]},
         },
         batch_size=args.minibatch,
         lr=args.rate,

@@ -113,7 +113,13 @@ def learned(args: Args) -> MLP:
     optimizer = torch.optim.Adam(loss.parameters(), lr=args.rate)
     batch = args.tables * args.table_steps
     updates = max(1, args.steps // batch)
-    collector = Collector(env, actor, frames_per_batch=batch, total_frames=updates * batch)
+    collector = Collector(
+        env,
+        actor,
+        frames_per_batch=batch,
+        total_frames=updates * batch,
+        auto_register_policy_transforms=False,
+    )
     began = time.perf_counter()
     for number, data in enumerate(collector):
         optimizer.param_groups[0]["lr"] = args.rate * (1 - number / updates)
