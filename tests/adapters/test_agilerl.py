@@ -55,6 +55,31 @@ def test_ppo_keeps_to_the_masks_and_learns_with_them():
     assert 0 < kept.float().mean() < 1
 
 
+def test_what_a_hand_pays_reaches_all_its_decisions():
+    """Without GAE, as the page says: every decision's return is what its hand came to."""
+    envs = make_vec(GAME, 4, opponents="rule", episode="hand")
+    agent = PPO(
+        envs.single_observation_space, envs.single_action_space, net_config=SMALL,
+        num_envs=4, learn_step=160, gamma=1.0, rollout_buffer_config={"use_gae": False},
+    )  # fmt: skip
+    collect_rollouts(agent, envs)
+    kept = agent.rollout_buffer.buffer
+    rewards, ended, returns = (
+        np.asarray(kept[key]).reshape(40, 4) for key in ("rewards", "dones", "returns")
+    )
+    hands = 0
+    for row in range(4):
+        begin = 0
+        for end in np.flatnonzero(ended[:, row]):
+            paid = rewards[begin : end + 1, row]
+            np.testing.assert_allclose(
+                returns[begin : end + 1, row], paid.sum() - paid.cumsum() + paid
+            )
+            begin, hands = end + 1, hands + 1
+    assert hands > 12
+    assert np.any(returns)
+
+
 def test_dqn_keeps_to_the_masks():
     """Random actions and the best ones."""
     envs = make_vec(GAME, 8, episode="hand")
