@@ -81,6 +81,7 @@ def agent_of(
         return make(source, rules, seed=seed, goal=goal)
     if _is_maker(source):
         maker: Any = source
+        _check_asked(maker)
         return completed(call(maker, rules, seed, goal, {}), rules)
     return completed(source, rules)
 
@@ -192,16 +193,6 @@ def call(
     for name, value in told.items():
         if name in parameters or _takes_any(parameters):
             given.setdefault(name, value)
-    unknown = [
-        name
-        for name, each in _needed(parameters).items()
-        if each is not first and name not in given
-    ]
-    if unknown:
-        raise OptionError(
-            f"{shown(factory)} asks for {', '.join(unknown)}: what makes an agent may ask for "
-            "rules, seed and goal, and a function that is one for (observation, mask)"
-        )
     if first is None:
         return factory(**given)
     if first.kind in _BY_KEYWORD:
@@ -284,6 +275,18 @@ def _acts(source: Any, options: Iterable[str] = ()) -> bool:
     needed = _needed(parameters_of(source))
     by_place = [name for name, each in needed.items() if each.kind in _BY_PLACE]
     return len({*needed} - {*options}) == len(by_place) == 2 and needed.keys().isdisjoint(_GIVEN)
+
+
+def _check_asked(maker: Callable[..., Any]) -> None:
+    """Raise `OptionError` if a maker needs something that it is never given."""
+    parameters = parameters_of(maker)
+    needed, first = _needed(parameters), rules_parameter(parameters)
+    unknown = [name for name in needed if name not in _GIVEN and needed[name] is not first]
+    if unknown:
+        raise OptionError(
+            f"{shown(maker)} asks for {', '.join(unknown)}: what makes an agent may ask for rules, "
+            "seed and goal, and a function that is one for (observation, mask)"
+        )
 
 
 def _needed(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:

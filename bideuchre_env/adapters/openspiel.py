@@ -14,8 +14,7 @@ which the seat itself put cards aside. Whole games have the tensor of the hand i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from os import PathLike
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,17 +22,19 @@ import numpy as np
 from bideuchre_env._checks import shown
 from bideuchre_env.adapters.dealt_game import CHANCE, OVER, PUBLIC, DealtGame
 from bideuchre_env.adapters.extras import needs
+from bideuchre_env.adapters.games import Game, variant_of
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, Goal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.options import EpisodeOptions
-from bideuchre_env.envs.registration import Variant, make, variants
+from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES, CARD_NAMES, N_SEATS
 from bideuchre_env.rules.parse import parse_dealer
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
 
 with needs("openspiel"):
     import pyspiel
@@ -43,13 +44,13 @@ _MOST = 2**31 - 1
 _registered: dict[str, Rules] = {}
 
 
-def register(game: str | PathLike[str] | Rules | Variant) -> str:
+def register(game: Game) -> str:
     """Register a game with OpenSpiel; the name by which `pyspiel.load_game` makes it.
 
     `game` is what `bideuchre_env.make` takes, or a variant it has made. The name is "bideuchre_"
     and the variant's own; `OptionError` where other rules have that name already.
     """
-    variant = game if isinstance(game, Variant) else make(game)
+    variant = variant_of(game)
     name = f"bideuchre_{variant.name}"
     if not name.isidentifier():
         raise OptionError(f"name={shown(variant.name)}: OpenSpiel takes letters, digits and _")
@@ -255,6 +256,24 @@ class AgentBot(pyspiel.Bot):
         """Nothing is remembered from game to game."""
 
     restart_at = inform_action = lambda self, *args: None
+
+
+def duplicate_boards(
+    game: BidEuchreGame, ours: Sequence[Any], theirs: Sequence[Any], boards: int, seed: int = 0
+) -> Array:
+    """What our side makes a game over theirs on each board, float64 (boards,).
+
+    A board is played twice, the sides swapped, with the same deals: of seed `seed` + board.
+    `ours` and `theirs` are four bots each, by the seat they play in; they may be the same bot.
+    """
+    made = np.zeros(boards)
+    for side in range(2):
+        sides = (ours, theirs) if side == 0 else (theirs, ours)
+        bots = [sides[seat % 2][seat] for seat in range(N_SEATS)]
+        for board in range(boards):
+            state = game.new_initial_state()  # chance draws by the seed, and nothing else does
+            made[board] += pyspiel.evaluate_bots(state, bots, seed + board)[side] / 2
+    return made
 
 
 def _guard_bots() -> None:

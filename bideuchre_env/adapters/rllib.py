@@ -19,8 +19,9 @@ from gymnasium import spaces
 
 from bideuchre_env._checks import shown
 from bideuchre_env.adapters.extras import needs
+from bideuchre_env.adapters.games import settled, variant_of
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.envs.registration import Variant, make
+from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
@@ -47,7 +48,7 @@ def chosen(config: Mapping[str, Any] | None) -> tuple[Variant, dict[str, Any]]:
     """
     options = dict(config or {})
     game = options.pop("game", "cincinnati_v0")
-    return (game if isinstance(game, Variant) else make(game)), options
+    return variant_of(game), settled(options, "RLlib", observation="dict")
 
 
 def space_of(rules: Rules) -> spaces.Dict:

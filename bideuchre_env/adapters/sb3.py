@@ -11,10 +11,9 @@ from gymnasium.vector import AutoresetMode
 
 from bideuchre_env._checks import shown
 from bideuchre_env.adapters.extras import needs
-from bideuchre_env.envs.registration import Variant, make
+from bideuchre_env.adapters.games import Game, variant_of
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 with needs("sb3"):
@@ -51,7 +50,7 @@ class VecEnv(BaseVecEnv):
     def __init__(
         self,
         envs: int | SoloVectorEnv,
-        game: str | Variant | Rules = "cincinnati_v0",
+        game: Game = "cincinnati_v0",
         **options: Any,
     ) -> None:
         if isinstance(envs, SoloVectorEnv):
@@ -59,9 +58,7 @@ class VecEnv(BaseVecEnv):
                 raise OptionError(f"{', '.join(options)}: options of environments to be made")
             self.batch = envs
         else:
-            self.batch = (game if isinstance(game, Variant) else make(game)).solo_vec(
-                envs, **options
-            )
+            self.batch = variant_of(game).solo_vec(envs, **options)
         mode = self.batch.autoreset_mode
         if mode != AutoresetMode.SAME_STEP:
             raise OptionError(f"autoreset_mode={mode.value!r}: Stable-Baselines3 needs 'SameStep'")
@@ -85,7 +82,7 @@ class VecEnv(BaseVecEnv):
             raise OptionError("set_options: the same options for every table are expected")
         seeds: list[int | None] | None = None if self._seeds[0] is None else self._seeds
         observations, _ = self.batch.reset(seed=seeds, options=options)
-        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
         return observations

@@ -25,6 +25,7 @@ NEEDS_PYARROW = 'a .parquet file needs pyarrow: pip install "bideuchre_env[data]
 METADATA = "bideuchre"
 """The key of the metadata in a .parquet file's own."""
 _COPIED_AT_ONCE = 1 << 20
+_LEVEL = 2  # four times as fast as the usual 6, for files half as large again
 
 
 class DatasetFile(Protocol):
@@ -97,16 +98,17 @@ class NpzFile:
         """Complete the file and put it in its place."""
         if not self._waiting:
             return
-        with self._writing(), zipfile.ZipFile(_Sink(self._output), "w") as archive:
+        sink, how = _Sink(self._output), zipfile.ZIP_DEFLATED
+        with self._writing(), zipfile.ZipFile(sink, "w", how, compresslevel=_LEVEL) as archive:
             for name, file in self._waiting.items():
-                with self._entry(archive, name) as entry:
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     _write_header(entry, self._dtypes[name], self._rows)
                     file.seek(0)
                     shutil.copyfileobj(file, entry, _COPIED_AT_ONCE)
             texts = {"players": np.array(self.names, np.str_)}
             texts["metadata"] = np.array(json.dumps(self._metadata))
             for name, text in texts.items():
-                with self._entry(archive, name) as entry:
+                with archive.open(f"{name}.npy", "w") as entry:
                     np.lib.format.write_array(entry, text)
         self._output.close()
         self.discard()
@@ -125,11 +127,6 @@ class NpzFile:
         except OSError as error:
             path = printable(os.fspath(self._path))
             raise OutputError(f"{path} could not be written: {reason(error)}") from None
-
-    def _entry(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-        info = zipfile.ZipInfo(f"{name}.npy")  # of no date: the same rows, the same file
-        info.compress_type = zipfile.ZIP_DEFLATED
-        return archive.open(info, "w", force_zip64=True)
 
 
 def _write_header(entry: IO[bytes], dtype: Any, rows: int) -> None:
@@ -159,8 +156,7 @@ class ParquetFile:
                 _Sink(self._output),
                 self._schema,
                 compression="zstd",
-                use_dictionary=single,  # twice as fast as all, and no larger
-                write_statistics=single,
+                write_statistics=single,  # of arrays they cost as much as all else
             )
         except BaseException:
             self._output.discard()

@@ -51,13 +51,16 @@ class MinariFile:
         self._dataset: Any = None
         root = self._minari.storage.get_dataset_path()
         self._place, self._staging = root / self._id, root / ".bideuchre"
+        self._old = self._staging / f"old-{self._id.replace('/', '+')}"
+        self._held, self._open = ExitStack(), True
+        self._held.enter_context(only_run_in(self._staging))
+        self._clear()  # what a run left that was killed
         if self._place.exists() and not overwrite:
+            self._held.close()
             raise TakenError(
                 f"{PREFIX}{self._id} exists: choose another ID, or replace it "
                 "(--force, overwrite=True)"
             )
-        self._held = ExitStack()
-        self._held.enter_context(only_run_in(self._staging))
         before_quitting.add(self.discard)
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
@@ -70,9 +73,6 @@ class MinariFile:
         with _failing_as(self._id):
             _require_room(self._staging, columns, len(episodes))
             if self._dataset is None:
-                shutil.rmtree(
-                    self._staging / "made", ignore_errors=True
-                )  # of a run that was killed
                 self._dataset = self._created(episodes)
             else:
                 self._dataset.update_dataset_from_buffer(episodes)
@@ -81,7 +81,6 @@ class MinariFile:
         """Put the dataset in its place."""
         if self._dataset is None:
             return
-        made = self._staging / "made" / self._id
         from minari.namespace import create_namespace, list_local_namespaces
 
         with _failing_as(self._id):
@@ -89,20 +88,25 @@ class MinariFile:
             if namespace and namespace not in list_local_namespaces():
                 create_namespace(namespace)
             if self._place.exists():
-                self._place.rename(self._staging / "old")
-            made.rename(self._place)
+                self._place.rename(self._old)
+            (self._staging / "made" / self._id).rename(self._place)
         self._dataset = None
         self.discard()
 
     def discard(self) -> None:
         """Remove what has been written; an old dataset stays."""
-        old = self._staging / "old"
-        if old.exists() and not self._place.exists():  # broken off just there
-            old.rename(self._place)
-        for name in ("made", "old"):
-            shutil.rmtree(self._staging / name, ignore_errors=True)
+        if not self._open:
+            return
+        self._clear()
+        self._open = False
         self._held.close()
         before_quitting.discard(self.discard)
+
+    def _clear(self) -> None:
+        if self._old.exists() and not self._place.exists():  # broken off between the two moves
+            self._old.rename(self._place)
+        for folder in (self._staging / "made", self._old):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _episodes_of(self, columns: Columns, finals: Array) -> Iterator[Any]:
         from minari.data_collector.episode_buffer import EpisodeBuffer

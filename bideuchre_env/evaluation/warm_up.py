@@ -66,6 +66,7 @@ def play_game() -> None:
         vec.observe(0)
         vec.state()
         vec.set_state(vec.get_state())
+    GAME.vec(1, observation="flat").reset(seed=1)
     play_boards("random", "cautious")
 
 
@@ -176,7 +177,8 @@ PARTS = {
     "game": Part(
         "the game",
         (
-            *("core.one_row", "core.rows", "core.observation.resample", "core.validity"),
+            *("core.one_row", "core.rows", "core.validity"),
+            *("core.observation.resample", "core.observation.scaling"),
             *("envs.vector.threads", "records.transcript", "evaluation.boards"),
             *("agents.base", "agents.random_agents"),
         ),

@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +29,6 @@ from bideuchre_env.records.marks import (
 from bideuchre_env.records.picture import TablePicture
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
-    from PIL.ImageFont import FreeTypeFont
 
 FINE = 4  # how many times as large things are drawn
 _CURVE = 12  # lines that a curve is made of
@@ -58,7 +53,7 @@ def table_pixels(
 
 
 @lru_cache(maxsize=_KEPT)
-def _tile(mark: Mark) -> tuple[Image, int, int]:
+def _tile(mark: Mark) -> tuple[Any, int, int]:
     """A mark as a picture of its own that the table shows through, and where its corner lies."""
     from PIL import Image, ImageDraw
 
@@ -97,7 +92,7 @@ def _edges(mark: Mark) -> tuple[float, float, float, float]:
     return mark.x + left, mark.y + top, mark.x + right, mark.y + bottom
 
 
-def _draw(draw: ImageDraw, mark: Mark, x: float, y: float) -> None:
+def _draw(draw: Any, mark: Mark, x: float, y: float) -> None:
     """Draw a mark moved by x and y, large."""
     at = ((mark.x + x) * FINE, (mark.y + y) * FINE)
     if isinstance(mark, Card):
@@ -132,15 +127,14 @@ def _stroke(words: Words) -> int:
 
 
 @lru_cache
-def _font(size: int) -> FreeTypeFont:
+def _font(size: int) -> Any:
     """Pillow's own font, so that no machine's fonts matter, as large as it is drawn."""
     from PIL import ImageFont
 
     try:
-        font = ImageFont.load_default(size=size * FINE)
+        return ImageFont.load_default(size=size * FINE)
     except TypeError:  # Pillow before 10.1
         raise ImportError("this Pillow brings no font along") from None
-    return cast("FreeTypeFont", font)
 
 
 @lru_cache

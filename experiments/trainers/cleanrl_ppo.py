@@ -55,7 +55,7 @@ class Args(ScriptArgs):
     variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/cleanrl"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
-    total_timesteps: int = option(1_500_000, "decisions of all seats together")
+    total_timesteps: int = option(1_000_000, "decisions of all seats together")
     learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
     num_envs: int = option(512, "tables that are played at once")
     num_steps: int = option(64, "decisions at each of them between updates")

@@ -49,7 +49,7 @@ class Args(ScriptArgs):
     variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/sb3"), metadata={"help": "folder for the policy"})
     seed: int = option(1, "of deals, draws and first weights")
-    steps: int = option(600_000, "decisions to learn from")
+    steps: int = option(400_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")
     table_steps: int = option(64, "decisions at each of them between updates")
     opponents: str = option("cautious", "who plays in the other three seats")
@@ -105,6 +105,7 @@ def learned(args: Args) -> MaskablePPO:
 def main(args: Args) -> int:
     """Learn, keep the policy, and measure it on duplicate boards."""
     torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / POLICY
     learned(args).save(file)
     player = Player(bideuchre_env.make(args.variant).rules, file)

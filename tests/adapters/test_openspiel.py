@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from support.playthroughs import VARIANTS
+from support.script_modules import loaded
 
 import bideuchre_env
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
@@ -313,3 +314,50 @@ def test_a_program_ends_as_it_should():
     )
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_boards_swap_the_sides():
+    """The same deals with either side's bots: two alike come to nothing, better ones to more."""
+    game = pyspiel.load_game("bideuchre_cincinnati_v0")
+    met = []
+
+    class Watched(openspiel.AgentBot):
+        def step(self, state):
+            met.append((state.current_player() % 2, str(state.history()[:25])))
+            return super().step(state)
+
+    rule, cautious = Watched(game, "rule"), openspiel.AgentBot(game, "cautious", seed=1)
+    assert not openspiel.duplicate_boards(game, [rule] * 4, [rule] * 4, 5).any()
+    met.clear()
+    made = openspiel.duplicate_boards(game, [rule] * 4, [cautious] * 4, 100, seed=1)
+    assert made.mean() > 1
+    deals = [{deal for seat, deal in met if seat == side} for side in range(2)]
+    assert deals[0] == deals[1]
+    assert len(deals[0]) == 100
+
+
+# --- the script -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def script():
+    """`experiments/trainers/openspiel_ismcts.py`."""
+    with loaded("experiments/trainers", "openspiel_ismcts") as [module]:
+        yield module
+
+
+def test_the_script_prints_a_result(script, capsys):
+    """Against each judge, in seconds; one board gives no interval and is refused."""
+    small = ["--boards", "2", "--simulations", "4", "--judges", "random", "cautious"]
+    assert script.main(script.Args.parse(small)) == 0
+    printed = capsys.readouterr().out
+    for judge in ("random", "cautious"):
+        assert f"ismcts:4 against {judge}, cincinnati_v0, 2 boards\npoints per hand" in printed
+    with pytest.raises(OptionError, match="--boards: 2 or more"):
+        script.main(script.Args.parse(["--boards", "1"]))
+
+
+@pytest.mark.slow
+def test_the_search_beats_random(script):
+    """By more than five points per hand."""
+    assert script.points(script.Args(boards=40, simulations=50), "random").low > 5

@@ -239,6 +239,20 @@ def test_the_wrappers_of_stable_baselines3():
     assert envs.env_method("action_masks")[0].dtype == bool
 
 
+def test_pictures_of_all_tables():
+    """In mode "rgb_array", side by side; otherwise one line says what is missing."""
+    pytest.importorskip("PIL")
+    envs = tables(3, render_mode="rgb_array")
+    envs.reset()
+    images = envs.get_images()
+    assert [image.dtype for image in images] == [np.uint8] * 3
+    assert not np.array_equal(images[0], images[1])
+    height, width, _ = images[0].shape
+    assert envs.render().shape == (2 * height, 2 * width, 3)
+    with pytest.raises(OptionError, match="render_mode=None: pictures need 'rgb_array'"):
+        tables().get_images()
+
+
 # --- learning -------------------------------------------------------------------------------------
 
 
@@ -275,8 +289,9 @@ def test_a_single_environment(policy, observation):
 
 
 def test_make_vec_env_by_id():
-    """Stable-Baselines3 asks for pictures first, and goes by a TypeError if there are none."""
+    """Stable-Baselines3 asks for `render_mode="rgb_array"`, which there is."""
     envs = make_vec_env(ID, 4, env_kwargs={"observation": "flat", "episode": "hand"})
+    assert envs.render_mode == "rgb_array"
     MaskablePPO("MlpPolicy", envs, **SMALL).learn(128)
 
 
@@ -298,5 +313,5 @@ def test_the_script_learns_in_seconds(script, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_script_beats_cautious(script, tmp_path):
-    """By half a point per hand and more: less than each of several seeds has come to."""
-    assert points_over_cautious(script, tmp_path).low > 0.5
+    """By a point per hand and more; seeds 1 to 3 came to +2.1 and more."""
+    assert points_over_cautious(script, tmp_path).low > 1.0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,6 +87,26 @@ def test_parquet_in_polars_in_two_lines(records, tmp_path, small_blocks):
     assert observations.dtype == np.int8
     for name, values in expected.items():
         np.testing.assert_array_equal(table[name].to_numpy(), values)
+
+
+PAGE = Path(__file__).parents[2] / "bideuchre_env" / "datasets" / "README.md"
+
+
+@pytest.mark.parametrize("block", re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), re.S))
+def test_the_pages_two_lines_read_a_dataset(block, records, tmp_path, monkeypatch):
+    """Each way to read it, as it stands there."""
+    library = re.match(r"import (\w+)", block)[1]
+    pytest.importorskip(library)
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    made = [datasets.export(records, f"games.{kind}") for kind in ("npz", "parquet")]
+    scope = {"np": np, "json": json}
+    exec(compile(block, str(PAGE), "exec"), scope)
+    if "observations" in scope:
+        expected = npz("games.npz")[0]["observation"]
+        np.testing.assert_array_equal(scope["observations"], expected)
+        assert len(expected) == made[0].decisions
+    assert scope.get("metadata", {"variant": "six_card_v0"})["variant"] == "six_card_v0"
 
 
 def test_a_parquet_file_is_in_blocks_and_says_what_it_is(records, tmp_path, small_blocks):

@@ -30,6 +30,8 @@ ARGUMENTS = {
     "RescaleObservation": (np.float32(0), np.float32(1)),
     "ReshapeObservation": ((17, 17),),
 }
+# The table is of this one; before it some of the wrappers had faults of their own.
+FOR_SURE = tuple(map(int, re.findall(r"\d+", gymnasium.__version__)[:2])) >= (1, 4)
 BOTH, NEITHER = ("dict", "flat"), ()
 WORK = {  # in mode SameStep, NextStep, Disabled: with which observations
     "RecordEpisodeStatistics": (BOTH, BOTH, BOTH),
@@ -95,8 +97,8 @@ def tried(name, vec):
             told = walk(env)
         except Exception as error:
             return (type(error), str(error))
-    inside = [env.observation_space.contains(each[0]) for each in told]
-    assert all(inside)
+    if FOR_SURE:
+        assert all(env.observation_space.contains(each[0]) for each in told)
     return told
 
 
@@ -119,7 +121,7 @@ def test_it_does_what_it_does_around_gymnasiums_own(name, observation, mode):
     elif (name, mode) != ("RecordEpisodeStatistics", "Disabled"):
         for mine, its in zip(ours, theirs, strict=True):
             assert_same(list(mine), list(its))
-    if tuple(map(int, re.findall(r"\d+", gymnasium.__version__)[:2])) >= (1, 4):
+    if FOR_SURE:
         place = ("SameStep", "NextStep", "Disabled").index(mode)
         assert isinstance(ours, list) == (observation in WORK[name][place])
 
@@ -140,6 +142,8 @@ def test_the_table_of_the_page():
 @every_mode
 def test_statistics_are_those_of_the_episodes(mode):
     """The returns and lengths that the wrapper counts are those of the rewards given."""
+    if mode == "SameStep" and not FOR_SURE:
+        pytest.skip("Gymnasium's wrapper counts wrongly here before 1.4")
     vec = wrappers.RecordEpisodeStatistics(
         game.solo_vec(4, autoreset_mode=mode, episode="hand", opponents="random", seat=0)
     )

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.solo_helpers import assert_same, chosen_action
+from support.solo_helpers import assert_same, chosen_action, without_names
 
 import bideuchre_env
 from bideuchre_env import agents
@@ -80,7 +80,7 @@ def test_it_plays_as_it_does_when_it_is_asked(name):
         before = Asked.batches
         theirs, _ = told(variant, 40, **outside, **options)
         assert Asked.batches > before
-        assert_same(ours, theirs)
+        assert_same(without_names(ours), without_names(theirs))
 
 
 def test_kernels_play_it_and_nobody_asks(monkeypatch):

@@ -178,18 +178,19 @@ def test_packaged_code_imports_what_is_declared():
         for extra in ("plot", "ray")
     )
     plotting, cluster = (set(re.findall(r'"([a-z_]+)', extra)) for extra in extras)
-    adapted = {
-        "adapters.openspiel": {"open_spiel", "pyspiel"},
-        "adapters.rllib": {"ray", "torch"},
-    }
-    written = {"datasets.files": {"pyarrow"}, "datasets.minari_file": {"minari", "h5py"}}
+    table = (
+        "adapters.openspiel open_spiel pyspiel, adapters.rllib ray torch, "
+        "adapters.sb3 stable_baselines3, adapters.torchrl torch torchrl tensordict, "
+        "adapters.tianshou tianshou torch, adapters.agilerl agilerl, datasets.files pyarrow, "
+        "datasets.minari_file minari h5py, records.pixels PIL"
+    )
+    own = {name: libraries for name, *libraries in map(str.split, table.split(", "))}
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
-            if top in adapted.get(name, ()):
+            if top in own.get(name, ()) and (put_off or room_of(name) == "adapters"):
                 continue
             late = plotting | (cluster if name == "evaluation.ray_pool" else set())
-            late |= written.get(name, set())
             if target in FILES or (put_off and top in late):
                 continue
             assert top in allowed, f"{name} imports {target}"

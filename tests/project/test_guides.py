@@ -115,8 +115,9 @@ def code_of(guide, language):
 @pytest.mark.parametrize(
     "guide", [page for room in ROOMS if (page := f"{room}/README.md") != ADAPTERS]
 )
-def test_the_code_of_a_room_runs(guide, capsys):
+def test_the_code_of_a_room_runs(guide, capsys, tmp_path, monkeypatch):
     """Block after block, as a reader would paste them."""
+    monkeypatch.chdir(tmp_path)
     scope = {}
     for block in code_of(guide, "python"):
         exec(compile(block, guide, "exec"), scope)

@@ -94,3 +94,51 @@ def walk(env, steps, seed, careless=0):
         if told[-1][2] or told[-1][3]:
             told.append(env.reset())
     return told
+
+
+def first(observation, mask):
+    """The first legal action; a function, and no agent."""
+    return int(mask.argmax())
+
+
+def last(observation, mask):
+    """The last legal action."""
+    return np.flatnonzero(mask)[-1]
+
+
+class First:
+    """The same as an agent, and by rows."""
+
+    name = "first"
+
+    def act_rows(self, observations, masks):
+        return masks.argmax(axis=1)
+
+
+def actions_for(obs, turn, careless=0):
+    """An action for every row, from what its learner sees."""
+    pairs = zip(obs["action_mask"], obs["observation"], strict=True)
+    return np.array([chosen_action(m, o, turn + i, careless) for i, (m, o) in enumerate(pairs)])
+
+
+def walk_rows(vec, steps, seed, careless=0, **options):
+    """Everything a vector environment tells over some steps."""
+    out = [vec.reset(seed=seed, options=options)]
+    for turn in range(steps):
+        out.append(vec.step(actions_for(out[-1][0], turn, careless)))
+    return out
+
+
+def unchanged(env):
+    """What a refused call may not change."""
+    rows = env._rows
+    players = tuple((id(each), id(each.agent)) for each in rows.players)
+    return rows.states.tobytes(), rows.solos.tobytes(), repr(env), rows.seating.made, players
+
+
+def without_names(told):
+    """What was told without the names of players."""
+    if isinstance(told, dict):
+        places = {"left", "partner", "right"}
+        return {key: without_names(told[key]) for key in told if key.lstrip("_") not in places}
+    return [without_names(each) for each in told] if isinstance(told, (list, tuple)) else told

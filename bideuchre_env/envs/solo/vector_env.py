@@ -193,8 +193,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _names(self, chosen: Array) -> dict[str, Any]:
         """Who plays in the chosen rows, bool (n,), at the beginning or the end of an episode."""
         infos: dict[str, Any] = {}
-        for place, names in self.players.items():
-            infos[place], infos[f"_{place}"] = np.where(chosen, names, None), chosen.copy()
+        numbers = self._rows.solos["player"][chosen]
+        for place, seat in PLACES.items():
+            infos[place], infos[f"_{place}"] = np.full(self.num_envs, None), chosen.copy()
+            infos[place][chosen] = self._rows.names[numbers[:, seat]]
         return infos
 
     def _ended(self, ended: Array) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""OpenSpiel's information-set MCTS against an agent, on duplicate boards.
+
+    python experiments/trainers/openspiel_ismcts.py --boards 50 --simulations 200
+
+It searches as it comes: random rollouts of redealt hands, and nothing learned. On each board one
+deal is played twice, the sides swapped.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env.cli.program import USAGE, complain
+
+try:
+    import pyspiel
+    from open_spiel.python.algorithms.ismcts import ISMCTSBot
+    from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
+except ImportError as error:
+    missing = f'searching needs {error.name}: pip install "bideuchre_env[openspiel]"'
+    complain(missing, "openspiel_ismcts.py")
+    sys.exit(USAGE)
+
+from bideuchre_env.adapters import openspiel
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.statistics.intervals import Interval, t_quantile
+
+
+def option(default: Any, sense: str) -> Any:
+    """A field of `Args`."""
+    return field(default=default, metadata={"help": sense})
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """What to play; every field is an option of the command line."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    boards: int = option(50, "duplicate boards against each judge")
+    simulations: int = option(200, "of a decision")
+    uct: float = option(5.0, "how much a search tries what it knows little of")
+    seed: int = option(1, "of deals and searches")
+    judges: tuple[str, ...] = option(("random", "cautious"), "who it is measured by")
+
+
+def points(args: Args, judge: str) -> Interval:
+    """Points per hand over the judge."""
+    game = pyspiel.load_game(openspiel.register(args.variant))
+    draws = np.random.RandomState(args.seed)
+    rollouts = RandomRolloutEvaluator(1, draws)
+    searcher = ISMCTSBot(game, rollouts, args.uct, args.simulations, random_state=draws)
+    other = openspiel.AgentBot(game, judge, seed=args.seed)
+    made = openspiel.duplicate_boards(game, [searcher] * 4, [other] * 4, args.boards, args.seed)
+    half = t_quantile(args.boards - 1) * made.std(ddof=1) / np.sqrt(args.boards)
+    return Interval(made.mean(), made.mean() - half, made.mean() + half)
+
+
+def main(args: Args) -> int:
+    """Play the boards and print what they come to."""
+    if args.boards < 2:
+        raise OptionError("--boards: 2 or more")
+    for judge in args.judges:
+        found = points(args, judge)
+        print(f"ismcts:{args.simulations} against {judge}, {args.variant}, {args.boards} boards")
+        print(f"points per hand {found.mean:+.2f}, 95 % {found.low:+.2f} to {found.high:+.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

@@ -1,0 +1,194 @@
+"""Who plays beside a learner, changed by resets: from then on, in some rows, or not at all."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+from support.solo_helpers import (
+    Bad,
+    First,
+    Spy,
+    actions_for,
+    assert_same,
+    broken,
+    first,
+    last,
+    unchanged,
+    walk,
+    walk_rows,
+)
+
+import bideuchre_env
+from bideuchre_env import Pool, agents
+from bideuchre_env.errors import DealError, OptionError
+
+cincinnati = bideuchre_env.cincinnati_v0
+every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
+
+
+def test_a_reset_changes_them_from_that_episode_on():
+    """As if the environment had been made with them; what is not named stays."""
+    for options in (
+        {"opponents": "rule"},
+        {"partner": First},
+        {"opponents": (first, "cautious"), "partner": "rule"},
+        {"opponents": Pool("net", "rule"), "partner": "cautious"},
+    ):
+        env = cincinnati.solo(opponents="random", partner="cautious", episode="hand")
+        walk(env, 10, 3)
+        env.reset(options=options)
+        made = {"opponents": "random", "partner": "cautious"} | options
+        assert_same(walk(env, 30, 5), walk(cincinnati.solo(episode="hand", **made), 30, 5))
+        vec = cincinnati.solo_vec(4, opponents="random", partner="cautious", episode="hand")
+        walk_rows(vec, 10, 3)
+        twin = cincinnati.solo_vec(4, episode="hand", **made)
+        assert_same(walk_rows(vec, 30, 5, **options), walk_rows(twin, 30, 5))
+
+
+def test_in_the_batch_by_row():
+    """A list has one for each row; None, and rows that are not reset, keep theirs."""
+    by_row = ["rule", ("rule", "cautious"), Pool("random", "cautious"), First(), "net", first]
+    partners = ["random", Pool("rule", first), "rule", "cautious", last, "net"]
+    vec = cincinnati.solo_vec(6, opponents=by_row, partner=partners, episode="hand")
+    ours = walk_rows(vec, 25, 8)
+    for i in range(6):
+        one = cincinnati.solo_vec(1, opponents=by_row[i], partner=partners[i], episode="hand")
+        for mine, other in zip(ours, walk_rows(one, 25, 8 + i), strict=True):
+            if i == 0:  # a row's actions go by its number
+                assert_same({k: v[:1] for k, v in mine[0].items()}, other[0])
+    mask = np.array([True, True, True, False, False, False])
+    before, states = vec.players, vec._rows.states.copy()
+    left = ["cautious", None, None, "random", "nobody", 5]
+    _, infos = vec.reset(options={"reset_mask": mask, "opponents": left, "partner": "rule"})
+    assert vec._rows.states[~mask].tobytes() == states[~mask].tobytes()
+    for place, names in vec.players.items():
+        assert (names[~mask] == before[place][~mask]).all()
+        assert infos[place][mask].tolist() == names[mask].tolist()
+        assert infos[place][~mask].tolist() == [None] * 3
+    assert vec.players["left"][:2].tolist() == ["cautious", "rule"]
+    assert vec.players["right"][:2].tolist() == ["cautious", "cautious"]
+    assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]
+    ends = np.zeros(6, int)
+    obs = vec._observations()
+    for turn in range(40):
+        obs, _, over, cut, _ = vec.step(actions_for(obs, turn))
+        ends += over | cut
+    assert (ends > 0).all()
+    assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]
+
+
+@every_mode
+def test_episodes_that_begin_by_themselves_go_on_with_the_last_said(mode):
+    vec = cincinnati.solo_vec(3, opponents="random", episode="hand", autoreset_mode=mode)
+    vec.reset(seed=1)
+    mask = np.array([True, False, True])
+    obs, _ = vec.reset(options={"reset_mask": mask, "opponents": ("rule", first)})
+    for turn in range(30):
+        obs, _, over, cut, _ = vec.step(actions_for(obs, turn))
+        if mode == AutoresetMode.DISABLED and (over | cut).any():
+            obs, _ = vec.reset(options={"reset_mask": over | cut})
+    assert vec.players["left"].tolist() == ["rule", "random", "rule"]
+    assert vec.players["right"].tolist() == ["first", "random", "first"]
+    assert vec.players["partner"].tolist() == ["random"] * 3
+
+
+def test_players_that_nobody_draws_are_let_go():
+    """A league that goes on for long keeps only those who may still be met."""
+    vec = cincinnati.solo_vec(4, opponents="random", autoreset_mode="Disabled")
+    vec.reset(seed=1)
+    for _ in range(20):
+        vec.reset(options={"opponents": [First(), Pool(First(), First()), "random", first]})
+    assert len(vec._rows.players) == 5
+    vec.reset(options={"opponents": "rule", "reset_mask": np.array([True, True, True, False])})
+    assert sorted(each.name for each in vec._rows.players) == ["first", "random", "rule"]
+    kept = vec._rows.players
+    vec.reset(options={"opponents": "rule"})
+    assert len(vec._rows.players) == 2
+    assert kept[0] in vec._rows.players or kept[1] in vec._rows.players
+
+
+BAD_RESETS = [
+    ({"opponents": "nobody"}, "no agent 'nobody'"),
+    ({"opponents": 3, "partner": "rule"}, "opponents=3"),
+    ({"opponents": "rule", "partner": "nobody"}, "no agent 'nobody'"),
+    ({"opponents": ("rule",)}, r"opponents=\('rule',\): a player, a pair \(left, right\), or a"),
+    ({"opponents": ("rule", "rule", "rule")}, "a pair"),
+    ({"opponents": ("rule", None)}, "opponents=None: the name of an agent"),
+    ({"opponents": ("rule", Pool("rule"))}, "opponents=Pool"),
+    ({"opponents": Pool("rule", None)}, "opponents=None"),
+    ({"partner": ("rule", "rule")}, "partner=.*: one player, or a Pool of players"),
+    ({"partner": Pool("rule", ("rule", "rule"))}, "one player, or a Pool"),
+    ({"opponents": ["rule", "random"]}, r"a list is by row, .*; a pair is a tuple"),
+    ({"partner": ["rule"] * 7}, r"a list is by row"),
+    ({"opponents": agents.make("rule", bideuchre_env.barrie_v0.rules)}, "other rules"),
+    ({"opponents": "rule", "seat": 9}, "seat 9"),
+    ({"opponents": "rule", "deal": [["AS"]] * 4}, "deal"),
+]
+
+
+@pytest.mark.parametrize(("options", "match"), BAD_RESETS)
+def test_unsound_options_change_nothing(options, match):
+    for env in (cincinnati.solo(), cincinnati.solo_vec(3)):
+        env.reset(seed=1)
+        before = unchanged(env)
+        for seed in (None, 5):
+            with pytest.raises((OptionError, DealError), match=match):
+                env.reset(seed=seed, options=options)
+            assert unchanged(env) == before
+        with pytest.raises(OptionError, match="seed=-1"):
+            env.reset(seed=-1, options={"opponents": First, "partner": "rule"})
+        assert unchanged(env) == before
+
+
+def test_a_reset_that_a_player_spoils_puts_the_old_ones_back():
+    vec = cincinnati.solo_vec(4, opponents="rule", seat=0)
+    obs, _ = vec.reset(seed=1)
+    for turn in range(3):
+        obs, *_ = vec.step(actions_for(obs, turn))
+    before = unchanged(vec)
+    for left in range(2):
+        bad = Bad(cincinnati.rules, broken, left)
+        with pytest.raises(RuntimeError, match="broke down"):
+            vec.reset(options={"opponents": ("net", bad), "partner": bad, "dealer": 0})
+        assert unchanged(vec) == before
+        assert_same(vec._observations(), obs)
+    vec.step(actions_for(obs, 3))
+
+
+def test_copies_go_their_own_way():
+    """Pickled and copied between two steps, some rows with players that nobody else draws."""
+    options = {"opponents": Pool("rule", "net", first), "partner": First, "episode": "hand"}
+    vec = cincinnati.solo_vec(6, **options)
+    walk_rows(vec, 6, 3)
+    some = np.arange(6) < 4
+    obs, _ = vec.reset(options={"reset_mask": some, "opponents": ("cautious", Spy)})
+    twins = [copy.deepcopy(vec), pickle.loads(pickle.dumps(vec)), vec]
+    for turn in range(15):
+        told = [twin.step(actions_for(obs, turn)) for twin in twins]
+        assert_same(told[0], told[1])
+        assert_same(told[0], told[2])
+        obs = told[0][0]
+
+
+def test_agents_made_in_a_reset_are_seeded_too():
+    """From the last seed: the same calls give the same games; two such agents are two."""
+    seeds = []
+
+    def maker(rules, seed):
+        seeds.append(seed)
+        return agents.make("random", rules, seed=seed)
+
+    def other(rules, seed):
+        return maker(rules, seed)
+
+    told = []
+    for _ in range(2):
+        env = cincinnati.solo(opponents="rule", episode="hand")
+        env.reset(seed=3)
+        first_reset = env.reset(options={"opponents": (maker, other), "partner": maker})
+        told.append([first_reset, *walk(env, 20, None)])
+    assert_same(told[0], told[1])
+    assert seeds[:3] == seeds[3:]
+    assert len(set(seeds)) == 3
