@@ -18,7 +18,7 @@ from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, settled, variant_of
 
 with needs("agilerl"):
-    import agilerl as agilerl
+    import agilerl.algorithms  # noqa: F401  # which need peft, though AgileRL does not say so
 
 if TYPE_CHECKING:
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv

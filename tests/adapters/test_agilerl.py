@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from support.script_modules import loaded
@@ -119,6 +123,14 @@ def test_options_that_are_not_free_are_refused_in_words():
         Parallel(GAME, observation="dict")
     with pytest.raises(OptionError, match="autoreset_mode='Disabled': for AgileRL it is"):
         make_vec(GAME, 2, autoreset_mode="Disabled")
+
+
+def test_a_missing_peft_is_one_line_that_names_the_extra():
+    """AgileRL's own import needs it, and does not install it."""
+    code = "import sys; sys.modules['peft'] = None\nimport bideuchre_env.adapters.agilerl"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    line = r'.*adapters.agilerl needs peft[\w.]*: pip install "bideuchre_env\[agilerl\]"'
+    assert re.fullmatch(line, done.stderr.splitlines()[-1])
 
 
 @pytest.fixture(scope="module")
