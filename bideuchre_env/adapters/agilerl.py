@@ -2,8 +2,10 @@
 seats of one table.
 
 AgileRL wants observations of numbers alone, and masks in the infos. Its PPO, DQN and Rainbow DQN
-read the masks from there. Its IPPO draws legal actions by them, but forgets them when it learns, so
-that it compares probabilities of different choices.
+read the masks from there. Two things of AgileRL 2.58 are to be known: the GAE of its PPO reads the
+end of an episode a step late, so that what is paid last reaches no earlier decision, where
+`rollout_buffer_config={"use_gae": False}`, what came of each decision, is right; and its IPPO draws
+legal actions by the masks, but forgets them when it learns.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, settled, variant_of
 
 with needs("agilerl"):
-    import agilerl as agilerl
+    import agilerl.algorithms  # noqa: F401  # which need peft, though AgileRL does not say so
 
 if TYPE_CHECKING:
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv

@@ -90,10 +90,10 @@ class VecEnv(BaseVectorEnv):
 
     def seed(self, seed: int | list[int] | None = None) -> list[Any]:
         """Seed table i with `seed` + i, or `seed[i]`, at its next reset."""
-        n = self.env_num
-        given = list(range(seed, seed + n)) if isinstance(seed, int) else (seed or [None] * n)
-        self._seeds = list(given)
-        return [[each] for each in given]
+        if isinstance(seed, int):
+            seed = [seed + i for i in range(self.env_num)]
+        self._seeds = None if seed is None else [*seed]
+        return [[each] for each in self._seeds or [None] * self.env_num]
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Batch, Array]:
         """Start episodes at all tables, or at these; `options` are those of `solo_vec`'s reset."""
@@ -240,6 +240,7 @@ class SeatCollector(BaseCollector):
 
         Returns and lengths (m, 2) of seats' episodes that end are added to `ends`.
         """
+        assert self._shown is not None
         seen, ids = self._shown
         again = np.flatnonzero(self._waits[ids])
         self._store(ids[again], seen[again])

@@ -37,7 +37,8 @@ class BatchedEnv(EnvBase):
     def __init__(self, tables: Any, rewards: int, device: Any) -> None:
         n = tables.num_envs
         super().__init__(device=device, batch_size=[n])
-        self.tables, self._next_seed = tables, None
+        self.tables = tables
+        self._next_seed: int | None = None
         [size], width = tables.single_observation_space.shape, int(tables.single_action_space.n)
         self.observation_spec = Composite(
             observation=Bounded(-1.0, 1.0, (n, size), dtype=torch.float32),

@@ -62,7 +62,6 @@ class Args(ScriptArgs):
     minibatch: int = option(2048, "decisions of a step of learning")
     epochs: int = option(4, "times each decision is learned from")
     entropy: float = option(0.01, "worth of entropy")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
     boards: int = option(1000, "duplicate boards it is measured on, against each judge")
     judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
@@ -102,7 +101,7 @@ def learned(args: Args) -> PPO:
         lr=args.rate,
         learn_step=batch,
         gamma=1.0,
-        gae_lambda=args.lambda_,
+        rollout_buffer_config={"use_gae": False},  # see the adapter
         ent_coef=args.entropy,
         update_epochs=args.epochs,
         num_envs=args.tables,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from support.script_modules import loaded
@@ -55,6 +59,31 @@ def test_ppo_keeps_to_the_masks_and_learns_with_them():
     assert 0 < kept.float().mean() < 1
 
 
+def test_what_a_hand_pays_reaches_all_its_decisions():
+    """Without GAE, as the page says: every decision's return is what its hand came to."""
+    envs = make_vec(GAME, 4, opponents="rule", episode="hand")
+    agent = PPO(
+        envs.single_observation_space, envs.single_action_space, net_config=SMALL,
+        num_envs=4, learn_step=160, gamma=1.0, rollout_buffer_config={"use_gae": False},
+    )  # fmt: skip
+    collect_rollouts(agent, envs)
+    kept = agent.rollout_buffer.buffer
+    rewards, ended, returns = (
+        np.asarray(kept[key]).reshape(40, 4) for key in ("rewards", "dones", "returns")
+    )
+    hands = 0
+    for row in range(4):
+        begin = 0
+        for end in np.flatnonzero(ended[:, row]):
+            paid = rewards[begin : end + 1, row]
+            np.testing.assert_allclose(
+                returns[begin : end + 1, row], paid.sum() - paid.cumsum() + paid
+            )
+            begin, hands = end + 1, hands + 1
+    assert hands > 12
+    assert np.any(returns)
+
+
 def test_dqn_keeps_to_the_masks():
     """Random actions and the best ones."""
     envs = make_vec(GAME, 8, episode="hand")
@@ -94,6 +123,14 @@ def test_options_that_are_not_free_are_refused_in_words():
         Parallel(GAME, observation="dict")
     with pytest.raises(OptionError, match="autoreset_mode='Disabled': for AgileRL it is"):
         make_vec(GAME, 2, autoreset_mode="Disabled")
+
+
+def test_a_missing_peft_is_one_line_that_names_the_extra():
+    """AgileRL's own import needs it, and does not install it."""
+    code = "import sys; sys.modules['peft'] = None\nimport bideuchre_env.adapters.agilerl"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    line = r'.*adapters.agilerl needs peft[\w.]*: pip install "bideuchre_env\[agilerl\]"'
+    assert re.fullmatch(line, done.stderr.splitlines()[-1])
 
 
 @pytest.fixture(scope="module")

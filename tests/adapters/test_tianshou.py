@@ -114,7 +114,7 @@ def test_every_seat_gets_what_it_has_earned():
                 checked += 1
                 assert row.terminated
                 assert row.done
-                assert row.rew == paid + float(rewards[i // 4, i % 4]) != 0
+                assert row.rew == paid + float(rewards[i // 4, i % 4])
     assert checked > 250
 
 
@@ -127,9 +127,10 @@ def test_the_ends_of_all_seats_carry_a_reward():
     assert found.n_collected_episodes == 332
     ended, paid = buffer.terminated, buffer.rew
     assert ended.sum() == 332
-    assert np.all(paid[ended] != 0)
-    assert found.returns.reshape(-1, 4).sum() == 0  # both sides together
-    assert np.abs(found.returns).sum() == np.abs(paid).sum()
+    assert np.abs(found.returns).sum() == np.abs(paid[ended]).sum() == np.abs(paid).sum()
+    hands = found.returns.reshape(83, 4)  # both sides together get nothing
+    np.testing.assert_array_equal(hands, hands[:, :1] * [1, -1, 1, -1])
+    assert np.count_nonzero(hands[:, 0]) > 70  # some hands are even
 
 
 def test_n_step_returns_are_a_seats_own():

@@ -137,11 +137,11 @@ def test_what_a_seat_is_paid_reaches_its_own_decisions():
         for before, end in pairwise(ends):
             hand = data[row, before + 1 : end + 1]
             got = hand["next", "reward"].sum(0)
-            assert got.abs().sum() > 0
             assert torch.equal(hand["value_target"][:, 0], got[hand["seat"].long()])
             assert torch.equal(hand["advantage"], hand["value_target"])
             ended += 1
     assert ended >= 12
+    assert (data["value_target"] != 0).float().mean() > 0.5
 
 
 def test_options_that_are_not_free_are_refused_in_words():
