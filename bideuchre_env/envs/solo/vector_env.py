@@ -193,10 +193,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _names(self, chosen: Array) -> dict[str, Any]:
         """Who plays in the chosen rows, bool (n,), at the beginning or the end of an episode."""
         infos: dict[str, Any] = {}
-        numbers = self._rows.solos["player"][chosen]
+        at = np.flatnonzero(chosen)
+        names = self._rows.names[self._rows.solos["player"][at]]
         for place, seat in PLACES.items():
-            infos[place], infos[f"_{place}"] = np.full(self.num_envs, None), chosen.copy()
-            infos[place][chosen] = self._rows.names[numbers[:, seat]]
+            infos[place], infos[f"_{place}"] = np.empty(self.num_envs, object), chosen.copy()
+            infos[place][at] = names[:, seat]
         return infos
 
     def _ended(self, ended: Array) -> dict[str, Any]:
