@@ -71,7 +71,8 @@ def test_after_it_nothing_is_compiled(tmp_path):
     assert int(out.partition(" ")[0]) == sum(int(number) for _, number in parts)
     assert fresh(tmp_path, "compile")[0].startswith("everything is compiled already")
     for arguments in (
-        ("selfplay", "--games", "2"),
+        ("selfplay", "--games", "2", "--out", str(tmp_path / "games.jsonl")),
+        ("export", str(tmp_path / "games.jsonl"), str(tmp_path / "games.npz")),
         ("match", "pimc:worlds=4", "expert", "--boards", "2"),
         ("match", "inference:worlds=4", "cautious", "--boards", "2"),
         ("hand", "JH JD AH KH QS 9C"),

@@ -232,7 +232,8 @@ class SoloBatch:
         if options.get("seat") is not None:
             begin["seats"] = np.full(n, learners_seat(options["seat"]), np.int64)
         if options.get(OPPONENTS) is not None or options.get(PARTNER) is not None:
-            staying = np.unique(self.solos["player"][chosen == 0, 1:]) if self.dealt else []
+            going_on = (chosen == 0) & self.dealt
+            staying = np.unique(self.solos["player"][going_on, 1:])
             also = [self.players[number] for number in staying]
             begin["seating"] = self.seating.changed(options, chosen == 1, also, self._player)
         return begin
@@ -328,7 +329,7 @@ class SoloBatch:
 
         Before, take the players of an `opening`; these are put back, too.
         """
-        before, after = self.seating, begin and begin["seating"]
+        before, after = self.seating, begin["seating"] if begin else None
         if not self._asks and after is None:
             yield
             return

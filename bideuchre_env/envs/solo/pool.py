@@ -66,6 +66,6 @@ def _pair(option: str, spec: Any) -> tuple[Any, Any]:
 
 def _are_weights(values: Sequence[Any]) -> bool:
     return all(
-        isinstance(each, Real) and not isinstance(each, bool) and 0 < float(each) < math.inf
+        not isinstance(each, bool) and isinstance(each, Real) and 0 < float(each) < math.inf
         for each in values
     )

@@ -109,7 +109,8 @@ def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array, draws
 @kernel
 def drawn_entry(solo: Row, draws: Draws, choice: int) -> int:
     """An entry of a choice, drawn from the row's lots if there are several."""
-    entry, last = draws.spans[choice, 0], draws.spans[choice, 1]
+    entry: int = draws.spans[choice, 0]
+    last = draws.spans[choice, 1]
     if entry < last:
         number = fraction(solo)
         while entry < last and number >= draws.entries[entry].upto:

@@ -78,7 +78,7 @@ class Seating:
         list of another length, and where the opponents that a partner should be are several.
         """
         numbers = {choice: number for number, choice in enumerate(self.choices)}
-        players = {(each.option, _key(each.spec)): each for each in self.players}
+        players: dict[Any, Player] = {(each.option, _key(each.spec)): each for each in self.players}
         rows, made = self.rows.copy(), self.made
 
         def player_of(option: str, spec: Any) -> Player:
