@@ -148,5 +148,5 @@ def test_the_script_runs(script, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_script_beats_cautious(script, tmp_path):
-    """By a point per hand and more."""
-    assert points_over_cautious(script, tmp_path).low > 1.0
+    """By 1.5 points per hand; it came to 2.4 and more, the rest is room for other machines."""
+    assert points_over_cautious(script, tmp_path).low > 1.5
