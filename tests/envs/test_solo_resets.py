@@ -65,8 +65,9 @@ def test_in_the_batch_by_row():
     assert vec._rows.states[~mask].tobytes() == states[~mask].tobytes()
     for place, names in vec.players.items():
         assert (names[~mask] == before[place][~mask]).all()
-        assert infos[place][mask].tolist() == names[mask].tolist()
-        assert infos[place][~mask].tolist() == [None] * 3
+        told = [None, None, names[2], None, None, None]  # the only one of the three with a pool
+        assert infos[place].tolist() == told
+        assert infos[f"_{place}"].tolist() == [name is not None for name in told]
     assert vec.players["left"][:2].tolist() == ["cautious", "rule"]
     assert vec.players["right"][:2].tolist() == ["cautious", "cautious"]
     assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]

@@ -34,10 +34,10 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     named here draw come from a second stream of the same seed. Agents made here are made anew, and
     seeded, when a seed is given; an agent object is the caller's to seed.
 
-    `info` holds "action_mask" and "seat"; at the beginning and the end of an episode also "left",
-    "partner" and "right", the names of the players there, and at the end "hands" (how many were
+    `info` holds "action_mask" and "seat"; at the end of an episode also "hands" (how many were
     dealt), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1) and
-    "illegal" (whether an illegal action ended it).
+    "illegal" (whether an illegal action ended it). Where players are drawn from a `Pool` it says at
+    the beginning and the end who they are: "left", "partner" and "right", as `players` always does.
     """
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
@@ -88,7 +88,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             self._rows.restart(self._rows.every, begin)
         if self.render_mode == "human":
             self.render()
-        return self._seen(), self._info(False) | self.players
+        return self._seen(), self._info(False) | self._drawn()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The learner's action, and the others' up to its next turn or the end of the episode.
@@ -147,6 +147,10 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             return rows.observations[0] * rows.layout.scale
         return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
 
+    def _drawn(self) -> dict[str, str]:
+        """The players of this episode, if it has drawn them."""
+        return self.players if self._rows.seating.drawn[0] else {}
+
     def _info(self, over: bool) -> dict[str, Any]:
         rows = self._rows
         solo = rows.solos[0]
@@ -158,7 +162,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             info["outcome"] = outcome
             info["winner"] = int(row["winner"]) if outcome == Outcome.WON else -1
             info["illegal"] = bool(solo["illegal"])
-            info |= self.players
+            info |= self._drawn()
         return info
 
 

@@ -42,6 +42,9 @@ class Seating:
         self.kinds = np.array([self._kind(player) for player in self.players], np.int64)
         self.asks = bool((self.kinds == SOMEBODY).any())
         self.has_rule = bool((self.kinds == RULE).any())
+        several = [number for number, choice in enumerate(self.choices) if len(choice) > 1]
+        self.drawn: Array = np.any(np.isin(self.rows, several), axis=1)
+        """Bool (n,): the rows whose players are drawn from a pool."""
 
     def _kind(self, player: Player) -> int:
         """Who a player is to the kernels; a net that they have no room for is asked."""

@@ -133,8 +133,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                     }
                     rows.restart(ended.astype(np.int64))
         infos |= self._infos(self._all)
-        if (at_an_end := done | ended).any():
-            infos |= self._names(at_an_end)
+        infos |= self._names(done | ended)
         ends = (rows.rewards, rows.terminated, rows.truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)
         return self._observations(), rewards, terminated, truncated, infos
@@ -191,8 +190,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         }
 
     def _names(self, chosen: Array) -> dict[str, Any]:
-        """Who plays in the chosen rows, bool (n,), at the beginning or the end of an episode."""
+        """Who has been drawn to play in the chosen rows, bool (n,): nothing where nobody was."""
         infos: dict[str, Any] = {}
+        chosen = chosen & self._rows.seating.drawn
+        if not chosen.any():
+            return infos
         at = np.flatnonzero(chosen)
         names = self._rows.names[self._rows.solos["player"][at]]
         for place, seat in PLACES.items():
