@@ -29,21 +29,16 @@ except ImportError as error:
     sys.exit(USAGE)
 
 from gymnasium.wrappers.vector import TransformReward
+from judged import judged, option
 
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import Rules
 from bideuchre_env.adapters.agilerl import make_vec
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points that are 1 to the critic
-MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
-
-
-def option(default: Any, sense: str) -> Any:
-    """A field of `Args`."""
-    return field(default=default, metadata={"help": sense})
 
 
 @dataclass(frozen=True)
@@ -65,6 +60,7 @@ class Args(ScriptArgs):
     boards: int = option(1000, "duplicate boards it is measured on, against each judge")
     judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
+    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 class Player:
@@ -84,8 +80,8 @@ class Player:
         return self.actor.head_net.dist.logits.argmax(1).numpy()
 
 
-def learned(args: Args) -> PPO:
-    """The agent after all steps."""
+def learned(args: Args) -> tuple[PPO, int]:
+    """The agent after all steps, and how many they were."""
     torch.manual_seed(args.seed)
     envs = make_vec(args.variant, args.tables, opponents=args.opponents, episode="hand")
     batch = args.tables * args.table_steps
@@ -111,7 +107,8 @@ def learned(args: Args) -> PPO:
     scaled.reset(seed=args.seed)
     state: dict[str, Any] = {}
     began = time.perf_counter()
-    for number in range(max(1, args.steps // batch)):
+    updates = max(1, args.steps // batch)
+    for number in range(updates):
         scores, obs, done, running, info = collect_rollouts(agent, scaled, **state)
         state = {"last_obs": obs, "last_done": done, "last_scores": running, "last_info": info}
         agent.learn()
@@ -119,7 +116,7 @@ def learned(args: Args) -> PPO:
             steps, points = (number + 1) * batch, SCALE * sum(scores) / len(scores)
             speed = steps / (time.perf_counter() - began)
             print(f"{steps:,} decisions: {points:+.2f} points per hand, {speed:,.0f} a second")
-    return agent
+    return agent, updates * batch
 
 
 def main(args: Args) -> int:
@@ -127,11 +124,12 @@ def main(args: Args) -> int:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / POLICY
-    learned(args).save_checkpoint(str(file))
+    began = time.process_time()
+    policy, decisions = learned(args)
+    seconds = time.process_time() - began
+    policy.save_checkpoint(str(file))
     player = Player(bideuchre_env.make(args.variant).rules, file)
-    for judge in args.judges:
-        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
-    return 0
+    return judged(args, "agilerl", player, decisions, seconds)
 
 
 if __name__ == "__main__":

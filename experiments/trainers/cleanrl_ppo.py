@@ -31,8 +31,10 @@ except ImportError as error:
     complain(missing, "cleanrl_ppo.py")
     sys.exit(USAGE)
 
+from judged import judged, option
+
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.learning.returns import lambda_returns
@@ -40,12 +42,6 @@ from bideuchre_env.rules import actions as actions_of_games
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points that are 1 to the critic
-MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
-
-
-def option(default: Any, sense: str) -> Any:
-    """A field of `Args`."""
-    return field(default=default, metadata={"help": sense})
 
 
 @dataclass(frozen=True)
@@ -71,6 +67,7 @@ class Args(ScriptArgs):
     boards: int = option(1000, "duplicate boards it is measured on, against each judge")
     judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
+    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
@@ -191,8 +188,8 @@ def update(agent: Agent, optimizer: Any, batch: tuple[Tensor, ...], args: Args) 
             optimizer.step()
 
 
-def learned(args: Args) -> Agent:
-    """The agent after all decisions."""
+def learned(args: Args) -> tuple[Agent, int]:
+    """The agent after all decisions, and how many they were."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     vec = game.vec(args.num_envs, episode="hand", observation="flat")
@@ -209,7 +206,7 @@ def learned(args: Args) -> Agent:
         steps = (number + 1) * storage.seats.size
         if number % 10 == 9:
             print(f"{steps:,} decisions, {steps / (time.perf_counter() - began):,.0f} a second")
-    return agent
+    return agent, steps
 
 
 def main(args: Args) -> int:
@@ -217,11 +214,12 @@ def main(args: Args) -> int:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / POLICY
-    torch.save(learned(args).state_dict(), file)
+    began = time.process_time()
+    policy, decisions = learned(args)
+    seconds = time.process_time() - began
+    torch.save(policy.state_dict(), file)
     player = Player(bideuchre_env.make(args.variant).rules, file)
-    for judge in args.judges:
-        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
-    return 0
+    return judged(args, "torch", player, decisions, seconds)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 # isort: split
 import os
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,34 +37,36 @@ except ImportError as error:
     complain(f'learning needs {error.name}: pip install "bideuchre_env[rllib]"', "rllib_ppo.py")
     sys.exit(USAGE)
 
+from judged import judged, option
+
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import ScriptArgs, run
 
 POLICY = "policy.pt"
-MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
 
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
+    variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/rllib"), metadata={"help": "folder for the policy"})
-    seed: int = field(default=1, metadata={"help": "of deals, draws and first weights"})
-    steps: int = field(default=200_000, metadata={"help": "decisions to learn from"})
-    batch: int = field(default=8000, metadata={"help": "decisions between updates"})
-    tables: int = field(default=64, metadata={"help": "tables that are played at once"})
-    hidden: int = field(default=128, metadata={"help": "units of either hidden layer"})
-    rate: float = field(default=0.001, metadata={"help": "learning rate"})
-    minibatch: int = field(default=1000, metadata={"help": "decisions of a step of learning"})
-    epochs: int = field(default=4, metadata={"help": "times each decision is learned from"})
-    entropy: float = field(default=0.01, metadata={"help": "worth of entropy"})
-    runners: int = field(default=0, metadata={"help": "processes that play; 0: this one does"})
-    boards: int = field(default=1000, metadata={"help": "duplicate boards against each judge"})
+    seed: int = option(1, "of deals, draws and first weights")
+    steps: int = option(200_000, "decisions to learn from")
+    batch: int = option(8000, "decisions between updates")
+    tables: int = option(64, "tables that are played at once")
+    hidden: int = option(128, "units of either hidden layer")
+    rate: float = option(0.001, "learning rate")
+    minibatch: int = option(1000, "decisions of a step of learning")
+    epochs: int = option(4, "times each decision is learned from")
+    entropy: float = option(0.01, "worth of entropy")
+    runners: int = option(0, "processes that play; 0: this one does")
+    boards: int = option(1000, "duplicate boards against each judge")
     judges: tuple[str, ...] = field(
         default=("cautious", "rule"), metadata={"help": "who it is measured by"}
     )
+    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 class Player:
@@ -115,8 +118,8 @@ def configured(args: Args) -> PPOConfig:
     )
 
 
-def learned(args: Args) -> Any:
-    """The weights of the network after all steps."""
+def learned(args: Args) -> tuple[Any, int]:
+    """The weights of the network after all steps, and how many they were."""
     algorithm = configured(args).build_algo()
     steps = 0
     try:
@@ -125,7 +128,7 @@ def learned(args: Args) -> Any:
             steps += result["env_runners"]["num_env_steps_sampled"]
             entropy = float(result["learners"][SHARED]["entropy"])
             print(f"{steps} decisions, entropy {entropy:.2f}", flush=True)
-        return algorithm.get_module(SHARED).state_dict()
+        return algorithm.get_module(SHARED).state_dict(), steps
     finally:
         algorithm.stop()
 
@@ -138,7 +141,9 @@ def main(args: Args) -> int:
         cores = max(1, args.runners)
         ray.init(num_cpus=cores, include_dashboard=False, object_store_memory=256 << 20)
     try:
-        weights = learned(args)
+        began = time.process_time()
+        weights, decisions = learned(args)
+        seconds = time.process_time() - began
     finally:
         if started:
             ray.shutdown()
@@ -146,9 +151,7 @@ def main(args: Args) -> int:
     file = args.out / POLICY
     torch.save({"hidden": (args.hidden,) * 2, "weights": weights}, file)
     player = Player(bideuchre_env.make(args.variant).rules, file)
-    for judge in args.judges:
-        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
-    return 0
+    return judged(args, "ray", player, decisions, seconds)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,19 +28,15 @@ except ImportError as error:
     complain(missing, "sb3_maskable_ppo.py")
     sys.exit(USAGE)
 
+from judged import judged, option
+
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import Rules
 from bideuchre_env.adapters.sb3 import VecEnv
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
 
 POLICY = "policy.zip"
-MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
-
-
-def option(default: Any, sense: str) -> Any:
-    """A field of `Args`."""
-    return field(default=default, metadata={"help": sense})
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,7 @@ class Args(ScriptArgs):
     boards: int = option(1000, "duplicate boards it is measured on, against each judge")
     judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
+    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 class Player:
@@ -78,8 +76,8 @@ class Player:
         return self.model.predict(seen, action_masks=action_masks, deterministic=True)[0]
 
 
-def learned(args: Args) -> MaskablePPO:
-    """The model after all steps."""
+def learned(args: Args) -> tuple[MaskablePPO, int]:
+    """The model after all steps, and how many they were."""
     tables = VecEnv(
         args.tables, args.variant, opponents=args.opponents, episode="hand", observation="flat"
     )
@@ -99,7 +97,8 @@ def learned(args: Args) -> MaskablePPO:
         device="cpu",
         verbose=1,
     )
-    return model.learn(args.steps, log_interval=10)
+    model.learn(args.steps, log_interval=10)
+    return model, model.num_timesteps
 
 
 def main(args: Args) -> int:
@@ -107,11 +106,12 @@ def main(args: Args) -> int:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / POLICY
-    learned(args).save(file)
+    began = time.process_time()
+    policy, decisions = learned(args)
+    seconds = time.process_time() - began
+    policy.save(file)
     player = Player(bideuchre_env.make(args.variant).rules, file)
-    for judge in args.judges:
-        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
-    return 0
+    return judged(args, "sb3-contrib", player, decisions, seconds)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
 
 # isort: split
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,20 +31,16 @@ except ImportError as error:
     complain(missing, "tianshou_ppo.py")
     sys.exit(USAGE)
 
+from judged import judged, option
+
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import Rules
 from bideuchre_env.adapters.tianshou import MaskedActor, SeatCollector, Seats, SeenCritic
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.rules import actions
 
 POLICY = "policy.pt"
-MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
-
-
-def option(default: Any, sense: str) -> Any:
-    """A field of `Args`."""
-    return field(default=default, metadata={"help": sense})
 
 
 @dataclass(frozen=True)
@@ -65,6 +62,7 @@ class Args(ScriptArgs):
     boards: int = option(1000, "duplicate boards it is measured on, against each judge")
     judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
+    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
@@ -93,8 +91,8 @@ class Player:
         return self.actor(seen)[0].argmax(1).numpy()
 
 
-def learned(args: Args) -> MaskedActor:
-    """The actor after all steps."""
+def learned(args: Args) -> tuple[MaskedActor, int]:
+    """The actor after all steps, and how many they were."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     seats = Seats(game, args.tables, episode="hand")
@@ -127,7 +125,7 @@ def learned(args: Args) -> MaskedActor:
             batch_size=args.minibatch,
         )
     )
-    return actor
+    return actor, collector.collect_step
 
 
 def main(args: Args) -> int:
@@ -135,11 +133,12 @@ def main(args: Args) -> int:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / POLICY
-    torch.save(learned(args).state_dict(), file)
+    began = time.process_time()
+    policy, decisions = learned(args)
+    seconds = time.process_time() - began
+    torch.save(policy.state_dict(), file)
     player = Player(bideuchre_env.make(args.variant).rules, file)
-    for judge in args.judges:
-        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
-    return 0
+    return judged(args, "tianshou", player, decisions, seconds)
 
 
 if __name__ == "__main__":

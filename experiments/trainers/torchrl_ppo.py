@@ -31,8 +31,10 @@ except ImportError as error:
     complain(missing, "torchrl_ppo.py")
     sys.exit(USAGE)
 
+from judged import judged, option
+
 import bideuchre_env
-from bideuchre_env import Rules, match
+from bideuchre_env import Rules
 from bideuchre_env.adapters.torchrl import Env
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
@@ -40,12 +42,6 @@ from bideuchre_env.rules import actions
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points that are 1 to the critic
-MEASURED_SEED = 20_000_000  # of boards: deals that nobody learned from
-
-
-def option(default: Any, sense: str) -> Any:
-    """A field of `Args`."""
-    return field(default=default, metadata={"help": sense})
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,7 @@ class Args(ScriptArgs):
     boards: int = option(1000, "duplicate boards it is measured on, against each judge")
     judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
+    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 def layers(rules: Rules, outputs: int, hidden: int) -> MLP:
@@ -94,8 +91,8 @@ class Player:
         return logits.masked_fill(~legal, -torch.inf).argmax(1).numpy()
 
 
-def learned(args: Args) -> MLP:
-    """The actor's network after all steps."""
+def learned(args: Args) -> tuple[MLP, int]:
+    """The actor's network after all steps, and how many they were."""
     torch.manual_seed(args.seed)
     game = bideuchre_env.make(args.variant)
     env = Env(game, args.tables, opponents=args.opponents, episode="hand")
@@ -141,7 +138,7 @@ def learned(args: Args) -> MLP:
             speed = steps / (time.perf_counter() - began)
             print(f"{steps:,} decisions: {points:+.2f} points per hand, {speed:,.0f} a second")
     collector.shutdown()
-    return net
+    return net, updates * batch
 
 
 def main(args: Args) -> int:
@@ -149,11 +146,12 @@ def main(args: Args) -> int:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / POLICY
-    torch.save(learned(args).state_dict(), file)
+    began = time.process_time()
+    policy, decisions = learned(args)
+    seconds = time.process_time() - began
+    torch.save(policy.state_dict(), file)
     player = Player(bideuchre_env.make(args.variant).rules, file)
-    for judge in args.judges:
-        print(match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED))
-    return 0
+    return judged(args, "torchrl", player, decisions, seconds)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 from bideuchre_env import match
 
 
 def run_in_seconds(script, folder, capsys, *options):
     """A small run: it prints a result against each judge, and keeps a policy that can be named."""
     small = ["--out", str(folder), "--boards", "20", "--hidden", "16", "--minibatch", "256"]
-    assert script.main(script.Args.parse([*small, *options])) == 0
+    kept = folder / "result.json"
+    assert script.main(script.Args.parse([*small, "--json", str(kept), *options])) == 0
     printed = capsys.readouterr().out
+    report = json.loads(kept.read_text(encoding="utf-8"))
+    assert f"{report['decisions']:,} decisions, " in printed
+    assert report["decisions per second"] > 0
+    assert report["points per hand over"].keys() == {"cautious", "rule"}
     for judge in ("cautious", "rule"):
         assert f"{script.Player.name} against {judge}, cincinnati_v0" in printed
     named = f"{script.__file__}:Player:weights={folder / script.POLICY}"
