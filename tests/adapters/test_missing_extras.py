@@ -40,7 +40,7 @@ def test_a_missing_library_is_one_line_that_names_the_extra(name):
         code = f"import sys; sys.modules[{library!r}] = None\n{ask}"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         line = (
-            f"ModuleNotFoundError: bideuchre_env.adapters.{name} needs ({library}|torch)"
+            f"ModuleNotFoundError: bideuchre_env.adapters.{name} needs ({library}|torch|tensordict)"
             rf'[\w.]*: pip install "bideuchre_env\[{name}\]"'
         )
         assert re.fullmatch(line, done.stderr.splitlines()[-1])
