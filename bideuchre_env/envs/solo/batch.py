@@ -65,6 +65,7 @@ class SoloBatch:
     def __init__(self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1) -> None:
         self.rules, self.n = rules, n
         self.goal: Goal = "points" if options.episode == "hand" else "game"
+        self._observation = options.observation
         self._entropy: list[int] = []  # of the last seeds: those of agents made later come from it
         said = {OPPONENTS: options.opponents, PARTNER: options.partner}
         nobody = Seating([], np.full((n, 2), -1))
@@ -98,7 +99,7 @@ class SoloBatch:
 
     def _player(self, option: str, spec: Any, number: int) -> Player:
         entropy = [*self._entropy, number] if self._entropy else None
-        return Player(option, spec, self.rules, self.goal, entropy)
+        return Player(option, spec, self.rules, self.goal, entropy, self._observation)
 
     @property
     def players(self) -> list[Player]:
