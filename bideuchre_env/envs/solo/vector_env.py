@@ -99,8 +99,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 rows.seed_each(seeds, ones)
             elif seeds is not None:
                 rows.seed(seeds, ones)
-                super().reset(seed=seeds)
             rows.restart(ones, begin)
+        if isinstance(seeds, int):
+            super().reset(seed=seeds)
         return self._observations(), self._infos(chosen) | self._names(chosen)
 
     @one_at_a_time
