@@ -11,7 +11,7 @@ import numpy as np
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import PathLike
-from bideuchre_env.core.episode import TERMINATED, TRUNCATED_THERE
+from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import ending_row, reward_row
 from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
@@ -178,14 +178,15 @@ def _walked(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[
 
 
 def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
-    """Write what every hand pays to its `last` decision, and how it ends; where episodes end."""
+    """Write what each hand pays to its `last` decision and how it ends; which end an episode."""
     by_hand, by_points = options.episode == "hand", options.reward == "points"
+    over = np.zeros(len(states), np.bool_)  # a hand that is only dealt has no last decision
     for i in np.flatnonzero(states["phase"] >= DEAL).tolist():
         row, at = states[i : i + 1], last[i]
         reward, end = reward_row(row, by_points), ending_row(row, by_hand)
         steps.rewards[at] = (reward, -reward, reward, -reward)
         steps.terminated[at], steps.truncated[at] = end == TERMINATED, end == TRUNCATED_THERE
-    over: Array = (steps.terminated | steps.truncated)[last]
+        over[i] = end != GOES_ON
     return over
 
 

@@ -43,16 +43,17 @@ class DatasetWriter:
         """Write the decisions of some episodes; `finals` is what was seen after them, if known."""
         if not len(steps.actions):
             return
-        options = self._about.options
+        options, ended = self._about.options, int((steps.terminated | steps.truncated).sum())
+        assert finals is None or len(finals) == ended
         columns = columns_of(steps, self._layout, self.episodes, options.gamma, options.forced)
-        self.episodes += int((steps.terminated | steps.truncated).sum())
         if options.player is not None:
             names = self._file.names
             number = names.index(options.player) if options.player in names else NOBODY - 1
-            his = columns["player"] == number
-            columns = {name: each[his] for name, each in columns.items()}
-        self.decisions += len(columns["action"])
+            chosen = columns["player"] == number
+            columns = {name: each[chosen] for name, each in columns.items()}
         self._file.write(columns, finals)
+        self.decisions += len(columns["action"])
+        self.episodes += ended
 
     def close(self) -> None:
         """Complete the dataset and put it in its place; `OptionError` if nothing is in it."""

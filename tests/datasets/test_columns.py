@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.decisions import columns_by_hand, written_down
+from support.decisions import columns_by_hand, only_dealt, written_down
 from support.playthroughs import VARIANTS
 
 from bideuchre_env import datasets, make, records_io
@@ -163,6 +163,22 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
     with pytest.raises(OptionError, match=r"none of the 1 games is finished$"):
         datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz", episode="hand")
     assert not (tmp_path / "none.npz").exists()
+
+
+def test_a_hand_that_is_only_dealt_has_no_end(tmp_path):
+    """Whether others come before it or behind; alone, it is no finished episode."""
+    path, records = tmp_path / "games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
+    for order in (records, records[1:] + records[:1]):
+        records_io.write(path, order, overwrite=True)
+        datasets.export(path, tmp_path / "out.npz", episode="hand", overwrite=True)
+        found = arrays(tmp_path / "out.npz")
+        actions = [hand["actions"] for record in order for hand in record.hands]
+        assert np.bincount(found["episode"]).tolist() == [len(each) for each in actions if each]
+        assert found["terminated"].sum() == 4 * 5
+    records_io.write(path, records[1:2], overwrite=True)
+    for episode in ("hand", "game"):
+        with pytest.raises(OptionError, match=r"none of the 1 games is finished"):
+            datasets.export(path, tmp_path / "none.npz", episode=episode)
 
 
 def test_games_of_two_kinds_are_refused(tmp_path):
