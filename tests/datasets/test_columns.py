@@ -111,6 +111,35 @@ def test_one_player_alone(tmp_path):
     assert not (tmp_path / "none.npz").exists()
 
 
+@pytest.mark.parametrize("out", ["out.npz", "out.parquet", "minari:a-v0"])
+def test_a_player_of_unfinished_games_alone(out, tmp_path, monkeypatch):
+    """No decision of it can be written: nothing is, and an old dataset stays."""
+    library = {"z": "numpy", "t": "pyarrow", "0": "minari"}[out[-1]]
+    pytest.importorskip(library)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    monkeypatch.chdir(tmp_path)
+    path, episodes = played(tmp_path, "barrie_v0", 1)
+    left = only_dealt(1)
+    left.agents = ["x"] * 4
+    records_io.write("more.jsonl", [left])
+    made = datasets.export(path, out)
+    held = {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+    said = r"player='x', forced=True: no such decision in 1 episodes that have ended"
+    with pytest.raises(OptionError, match=said):
+        datasets.export([path, "more.jsonl"], out, player="x", overwrite=True)
+    assert made.decisions == len(episodes[0])
+    assert held == {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+
+
+@pytest.mark.parametrize("given", [5, None, b"games.jsonl", [5]])
+def test_what_is_no_path(given, tmp_path):
+    with pytest.raises(OptionError, match=r": the path of a file is expected, a str or a Path"):
+        datasets.export(given, tmp_path / "out.npz")
+    if given != [5]:
+        with pytest.raises(OptionError, match=r": the path of a file is expected, a str or a Path"):
+            datasets.export("games.jsonl", given)
+
+
 def test_records_of_nobody(tmp_path):
     _, record = written_down("six_card_v0", 5, episode="game", reward="win")
     records_io.write(tmp_path / "games.jsonl", [record])
