@@ -98,6 +98,8 @@ class BidEuchreVec(Face):
             ended=new_rows(TALLY, n),
         )
         self._flat = np.zeros((n, layout.size) if chosen.observation == "flat" else 0, np.float32)
+        self.changes = 0
+        """How often its rows have changed, by whatever call."""
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
 
@@ -196,6 +198,7 @@ class BidEuchreVec(Face):
         Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
         """
         self._rows.actions[:] = self._checked(actions)
+        self.changes += 1
         self._pool.step(self.num_envs, self._rows)
         observations, info = self._shown()
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
@@ -284,6 +287,7 @@ class BidEuchreVec(Face):
         self._present()
 
     def _present(self) -> None:
+        self.changes += 1
         present_rows(self._rows)
 
     def _shown(self) -> tuple[Observation, dict[str, Any]]:
