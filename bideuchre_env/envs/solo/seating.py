@@ -17,8 +17,8 @@ from bideuchre_env.runtime.jit import Array, new_rows
 Choice = tuple[tuple[Player, Player, float], ...]
 """What an episode draws one of: players left and right, a partner in both, and a weight."""
 Place = tuple[int, int]
-"""Where a player stands in what is said: which of a pool and which seat as one number, and in a
-list the row. A lone player's is (0, 0) as opponent, (1, 0) as partner."""
+"""Where a player stands in what an option gives: which of a pool and which seat as one number, and
+in a list the row. A lone player's is (0, 0) as opponent, (1, 0) as partner."""
 Make = Callable[[str, Any, Place], Player]
 """Makes a player of an option and its value, who stands at this place."""
 _LEFT, _PARTNER, _RIGHT = range(3)
@@ -28,8 +28,8 @@ class Seating:
     """The choices of n rows and all the players in them; nothing of it ever changes.
 
     `rows` (n, 2) says which of the `choices` a row's opponents are drawn from, and its partner;
-    -1 where nothing is said yet. `also` are players that sit somewhere though no choice has them.
-    `places` are those of the players, by which the agents among them are seeded.
+    -1 where no option has given any. `also` are players that sit somewhere though no choice has
+    them. `places` are those of the players, by which the agents among them are seeded.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Seating:
         that was never said is the opponents. Raises `OptionError` for what is no player, for a
         list of another length, and where the opponents that a partner should be are several.
         """
-        said, rows = _Said(self, make), self.rows.copy()
+        said, rows = _Given(self, make), self.rows.copy()
         for column, option in enumerate((OPPONENTS, PARTNER)):
             spec = given.get(option)
             if isinstance(spec, list):
@@ -118,17 +118,19 @@ class Seating:
         )
 
 
-class _Said:
-    """Choices and players as one call says them: those there are stay, others are made.
+class _Given:
+    """Choices and players as one call gives them: those there are stay, others are made.
 
-    Whoever is said has the place where it is said first; so a seed's agents do not depend on who
-    played before.
+    A player that is given has the place where it stands first; so a seed's agents do not depend on
+    who played before.
     """
 
     def __init__(self, seating: Seating, make: Make) -> None:
         self.numbers = {choice: number for number, choice in enumerate(seating.choices)}
         self._make = make
-        self._players = {(each.option, _key(each.spec)): each for each in seating.players}
+        self._players: dict[Any, Player] = {
+            (each.option, _key(each.spec)): each for each in seating.players
+        }
         self._before = dict(zip(seating.players, seating.places, strict=True))
         self._now: dict[Player, Place] = {}
 

@@ -28,6 +28,9 @@ from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     """`num_envs` tables with a learner at each: row i seeded with s is `SoloEnv` seeded with s + i.
 
+    That is so where what others do follows from what they see, and for "random" and "cautious". An
+    agent made here that draws lots of its own draws them for all its rows, from the seed s.
+
     Partner and opponents act inside the batch: named "random", "cautious", "rule" or "net" they are
     part of the kernels, anybody else's `act_rows` is given all the rows where it is its turn. They
     may be other ones in every row.

@@ -231,9 +231,10 @@ class BidEuchreVec(Face):
         return self.observation_layout.scaled(out) if self.observation == "flat" else out
 
     def action_masks(self) -> Array:
-        """Which actions of the seat to act are legal now, bool (n, A)."""
+        """Which actions of the seat to act are legal now, bool (n, A); a new array."""
         self._require_games()
-        return self._handed(self._rows.masks).view(bool)
+        masks: Array = self._rows.masks.astype(bool)
+        return masks
 
     def state(self) -> Array:
         """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
