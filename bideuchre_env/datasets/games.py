@@ -92,7 +92,7 @@ def export(
     return Exported(writer.decisions, writer.episodes, total, unfinished)
 
 
-def _paths(records: PathLike | Iterable[PathLike]) -> list[str]:
+def _paths(records: Any) -> list[str]:
     one = isinstance(records, (str, bytes, os.PathLike)) or not isinstance(records, Iterable)
     paths = [path_name(each) for each in ([records] if one else records)]
     if not paths:
