@@ -263,7 +263,7 @@ def test_a_table_is_that_of_its_seed():
 def test_infos_say_how_an_episode_ended_and_who_played():
     """As `solo` does; Tianshou's collector keeps them in its buffer."""
     pool = bideuchre_env.Pool("cautious", "rule")
-    options = {"opponents": pool, "episode": "hand", "observation": "flat"}
+    options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)
     seen, infos = envs.reset([0, 1], seed=4)
     _, info = solo.reset(seed=4)
