@@ -12,6 +12,7 @@ IPPO choose by the masks there. What AgileRL 2.58 then learns is another matter:
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils.wrappers import BaseParallelWrapper
@@ -103,7 +104,7 @@ class ParallelVec(AsyncPettingZooVecEnv):
 def _joined(infos: dict[str, Any]) -> dict[str, Any]:
     """The infos by agent, whose masks, a list for each table, are one list."""
     return {
-        agent: {**info, "action_mask": sum(info["action_mask"], [])}
+        agent: {**info, "action_mask": [*chain(*info["action_mask"])]}
         for agent, info in infos.items()
         if isinstance(info, dict)
     }

@@ -66,9 +66,9 @@ class VecEnv(BaseVectorEnv):
     `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
     but for the observation and the autoreset mode, which are Tianshou's. Rewards are float64 (n,),
     `terminated` and `truncated` bool (n,), infos n dicts with "env_id". Those of an episode that
-    has ended hold its "score", "hands", "winner", "outcome" and "illegal" too, and where players are
-    drawn "left", "partner" and "right", who played it; those of a reset say who is to play. Where
-    an episode has ended the mask is all True, since nothing is left to choose.
+    has ended hold its "score", "hands", "winner", "outcome" and "illegal" too, and where players
+    are drawn "left", "partner" and "right", who played it; those of a reset say who is to play.
+    Where an episode has ended the mask is all True, since nothing is left to choose.
     """
 
     def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
@@ -164,7 +164,7 @@ def _batch(observations: Array, info: dict[str, Any]) -> Batch:
 
 
 def _infos(ids: Array, info: dict[str, Any]) -> Array:
-    """What `info`, arrays by table, says of ends and players at these tables, as a dict for each."""
+    """What `info`, arrays by table, says of ends and players: a dict for each of these tables."""
     infos: list[dict[str, Any]] = [{"env_id": int(i)} for i in ids]
     for name in info.keys() - {"action_mask", "seat"}:
         if not name.startswith("_"):

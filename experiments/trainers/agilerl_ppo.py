@@ -85,7 +85,7 @@ class Player:
 def learned(args: Args) -> tuple[PPO, int]:
     """The agent after all steps, and how many they were."""
     torch.manual_seed(args.seed)
-    np.random.seed(args.seed)  # the library draws its minibatches by it
+    np.random.seed(args.seed)  # noqa: NPY002  # it draws minibatches by this
     envs = make_vec(args.variant, args.tables, opponents=args.opponents, episode="hand")
     batch = args.tables * args.table_steps
     agent = PPO(

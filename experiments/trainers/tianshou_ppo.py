@@ -96,7 +96,7 @@ class Player:
 def learned(args: Args) -> tuple[MaskedActor, int]:
     """The actor after all steps, and how many they were."""
     torch.manual_seed(args.seed)
-    np.random.seed(args.seed)  # the library draws its minibatches by it
+    np.random.seed(args.seed)  # noqa: NPY002  # it draws minibatches by this
     game = bideuchre_env.make(args.variant)
     seats = Seats(game, args.tables, episode="hand")
     inputs = layout_of(game.rules).size

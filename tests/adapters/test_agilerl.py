@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorWrapper
 from support.repeated_runs import same_policy_twice
 from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
@@ -29,21 +29,17 @@ GAME = bideuchre_env.cincinnati_v0
 SMALL = {"latent_dim": 16, "encoder_config": {"hidden_size": [16]}}
 
 
-class Watched:
+class Watched(VectorWrapper):
     """A batch of tables that counts actions which were not legal."""
 
-    def __init__(self, envs):
-        self._envs, self.illegal, self.taken = envs, 0, 0
-
-    def __getattr__(self, name):
-        return getattr(self._envs, name)
+    illegal = taken = 0
 
     def step(self, actions):
         """As the tables' own."""
-        legal = self._envs.action_masks()[np.arange(self._envs.num_envs), actions]
+        legal = self.env.action_masks()[np.arange(self.num_envs), actions]
         self.illegal += int((~legal).sum())
         self.taken += len(legal)
-        return self._envs.step(actions)
+        return super().step(actions)
 
 
 def test_ppo_keeps_to_the_masks_and_learns_with_them():

@@ -262,8 +262,8 @@ def test_a_table_is_that_of_its_seed():
 
 def test_infos_say_how_an_episode_ended_and_who_played():
     """As `solo` does; Tianshou's collector keeps them in its buffer."""
-    pool = {"a": "cautious", "b": "rule"}
-    options = {"opponents": pool, "episode": "hand", "observation": "flat"}
+    pool = bideuchre_env.Pool("cautious", "rule")
+    options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
     envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)
     seen, infos = envs.reset([0, 1], seed=4)
     _, info = solo.reset(seed=4)
@@ -283,7 +283,7 @@ def test_infos_say_how_an_episode_ended_and_who_played():
     collector.reset()
     collector.collect(n_step=200)
     data = buffer.sample(0)[0]
-    assert set(data.info.left[data.done]) <= {"a", "b"}
+    assert set(data.info.left[data.done]) <= {"cautious", "rule"}
     assert (data.info.hands[data.done] == 1).all()
 
 
