@@ -119,7 +119,9 @@ class SoloOptions(ViewOptions):
     vector environment also a list of these by row. A player is the name of an agent as
     `agents.make` takes it, an agent, a function `(observation, mask) -> action`, or a class or
     function that makes an agent, one that plays for points where the `episode` is a hand, else for
-    the game. `reset(options={"opponents": ...})` changes them."""
+    the game. A function is handed observations as the learner's are, flat ones float32, so that a
+    snapshot of the learner is an opponent; agents always see int8.
+    `reset(options={"opponents": ...})` changes them."""
     partner: Any = None
     """A player, a `Pool` of them, or a list by row. None is the player that both opponents are when
     the environment is made, and refused where there are several; only `reset(options={"partner":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.decisions import only_dealt
 
 import bideuchre_env
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
@@ -107,6 +108,19 @@ def replayed(raw, seed, learner, actions):
     record = raw.record
     record.agents = ["learner" if seat == learner else "rule" for seat in range(4)]
     return record
+
+
+def test_each_episode_ends_in_what_is_seen_of_its_own_hand():
+    """Also behind games that were left right after a deal, which has no decision."""
+    records = [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
+    records_io.write("games.jsonl", records)
+    datasets.export("games.jsonl", f"minari:{ID}", episode="hand")
+    found = minari.load_dataset(ID)
+    assert found.total_episodes == 4 * 5
+    layout = make("barrie_v0").vec(1).observation_layout
+    for episode in found.iterate_episodes():
+        before, last = map(layout.decode, episode.observations["observation"][-2:])
+        assert (last["phase"], last["dealer"]) == ("over", before["dealer"])
 
 
 def test_all_seats_and_names_that_nobody_can_be_made_by():

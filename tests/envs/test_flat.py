@@ -278,6 +278,47 @@ def test_solo_vec_is_gymnasiums_sync_vector_env(mode, opponents):
     assert_same(list(twin.step(actions)), list(vec.step(actions)))
 
 
+@pytest.mark.parametrize("face", ["solo", "solo_vec"])
+def test_a_function_is_handed_what_the_learner_sees(face):
+    """So that a snapshot of the learner plays; agents of all other kinds are shown int8."""
+    seen = {word: [] for word in ("dict", "flat")}
+    spies = {}
+    for word, list_of in seen.items():
+
+        def learner(observation, mask, list_of=list_of):
+            assert mask.dtype == np.int8
+            list_of.append(observation.copy())
+            observation[:] = 0  # its own
+            return int(mask.argmax())
+
+        spies[word] = Spy(cincinnati.rules)
+        spies[word].choose = watched(spies[word].choose)
+        counts = [2] if face == "solo_vec" else []
+        env = getattr(cincinnati, face)(
+            *counts, opponents=learner, partner=spies[word], observation=word, seat=0
+        )
+        env.reset(seed=3)
+        for _ in range(6):
+            masks = env.action_masks()
+            env.step(masks.argmax(axis=-1))
+    assert len(seen["flat"]) == len(seen["dict"]) > 5
+    layout = layout_of(cincinnati.rules)
+    for plain, flat in zip(seen["dict"], seen["flat"], strict=True):
+        assert plain.dtype == np.int8
+        assert_same(flat, layout.scaled(plain))
+    assert spies["flat"].batches == spies["dict"].batches != []
+
+
+def watched(choose):
+    """Fails where what is asked about is not int8."""
+
+    def int8_alone(observations, masks):
+        assert observations.dtype == np.int8
+        return choose(observations, masks)
+
+    return int8_alone
+
+
 def test_gymnasiums_registry():
     """`make` and `make_vec` hand the option on."""
     env = gymnasium.make("bideuchre/Barrie-v0", observation="flat")

@@ -86,7 +86,7 @@ def test_more_nets_than_kernels_hold_are_asked():
     margins = [f"net:margin=0.{i}" for i in range(1, KERNEL_NETS + 2)]
     pool = Pool(*margins, (margins[0], margins[-1]))
     vec = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
-    kinds = vec._rows.kinds.tolist()
+    kinds = vec._rows.seating.kinds.tolist()
     assert kinds.count(SOMEBODY) == 1
     assert kinds[0] == kinds[-1]
     makers = [
