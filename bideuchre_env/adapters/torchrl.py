@@ -154,6 +154,7 @@ class SelfPlayEnv(BatchedEnv):
         super().__init__(made, N_SEATS, device)
         self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)
         self._dealt = np.zeros(num_envs, bool)  # rows whose last step has dealt a new episode
+        self._last: tuple[Array, dict[str, Any]]  # what the rows showed last
 
     def _begin(
         self, seed: int | None, rows: Array | None, options: dict[str, Any] | None

@@ -26,8 +26,8 @@ do not end in their record are left out. If anything is wrong nothing is written
 stays."""
 _EXAMPLES = (
     "bideuchre export games.jsonl games.parquet",
-    "bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced --player expert",
-    "bideuchre export games.jsonl minari:bideuchre/cincinnati/expert-v0 --player expert",
+    "bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced",
+    "bideuchre export games.jsonl minari:bideuchre/expert-v0 --player expert",
 )
 
 

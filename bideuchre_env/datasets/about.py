@@ -17,6 +17,8 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 
 FORMAT = "bideuchre-dataset/1"
+METADATA = "bideuchre"
+"""The key of the metadata in that of a .parquet file or of a Minari dataset."""
 
 
 @dataclass(frozen=True, kw_only=True)

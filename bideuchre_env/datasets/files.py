@@ -16,14 +16,12 @@ import numpy as np
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, beside, reason
-from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.about import METADATA, About
 from bideuchre_env.datasets.steps import NOBODY, Columns
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.runtime.jit import Array
 
 NEEDS_PYARROW = 'a .parquet file needs pyarrow: pip install "bideuchre_env[data]"'
-METADATA = "bideuchre"
-"""The key of the metadata in a .parquet file's own."""
 _COPIED_AT_ONCE = 1 << 20
 _LEVEL = 2  # four times as fast as the usual 6, for files half as large again
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import PathLike
-from bideuchre_env.core.episode import TERMINATED, TRUNCATED_THERE
+from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import ending_row, reward_row
 from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
@@ -19,7 +19,7 @@ from bideuchre_env.core.state import DEAL, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.datasets.about import About, DatasetOptions
 from bideuchre_env.datasets.steps import Steps
-from bideuchre_env.datasets.writer import DatasetWriter, kind_of
+from bideuchre_env.datasets.writer import DatasetWriter, kind_of, path_name
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.files import STDIN, read_played
 from bideuchre_env.records.record import GameRecord, PlayedHand
@@ -64,14 +64,12 @@ def export(
     """
     chosen = DatasetOptions.chosen(options, "export")
     kind_of(out)
-    paths = [records] if isinstance(records, (str, os.PathLike)) else list(records)
-    if not paths:
-        raise OptionError("no files of game records are given")
+    paths = _paths(records)
     games = _of_one_game(paths)
     first, hands = next(games, (None, ()))
     if first is None:
-        raise OptionError(f"no game record in {', '.join(_named(path) for path in paths)}")
-    source = [os.fspath(path) for path in paths]
+        raise OptionError(f"no game record in {', '.join(map(_named, paths))}")
+    source = list(map(os.path.basename, paths))  # files are passed on: no folder of anybody's
     about = About(first.variant, first.rules, chosen, first.agents, source)
     writer = DatasetWriter(out, about, overwrite=overwrite)
     try:
@@ -94,7 +92,15 @@ def export(
     return Exported(writer.decisions, writer.episodes, total, unfinished)
 
 
-def _of_one_game(paths: Sequence[PathLike]) -> Iterator[Game]:
+def _paths(records: Any) -> list[str]:
+    one = isinstance(records, (str, bytes, os.PathLike)) or not isinstance(records, Iterable)
+    paths = [path_name(each) for each in ([records] if one else records)]
+    if not paths:
+        raise OptionError("no files of game records are given")
+    return paths
+
+
+def _of_one_game(paths: Sequence[str]) -> Iterator[Game]:
     """The games of all files; `RecordError` for one of another game than the first."""
     first = None
     for path in paths:
@@ -178,14 +184,15 @@ def _walked(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[
 
 
 def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
-    """Write what every hand pays to its `last` decision, and how it ends; where episodes end."""
+    """Write what each hand pays to its `last` decision and how it ends; which end an episode."""
     by_hand, by_points = options.episode == "hand", options.reward == "points"
+    over = np.zeros(len(states), np.bool_)  # a hand that is only dealt has no last decision
     for i in np.flatnonzero(states["phase"] >= DEAL).tolist():
         row, at = states[i : i + 1], last[i]
         reward, end = reward_row(row, by_points), ending_row(row, by_hand)
         steps.rewards[at] = (reward, -reward, reward, -reward)
         steps.terminated[at], steps.truncated[at] = end == TERMINATED, end == TRUNCATED_THERE
-    over: Array = (steps.terminated | steps.truncated)[last]
+        over[i] = end != GOES_ON
     return over
 
 
@@ -199,6 +206,5 @@ def _seen_after(states: Array, about: About) -> Array:
     return seen.swapaxes(0, 1)
 
 
-def _named(path: PathLike) -> str:
-    name = os.fspath(path)
+def _named(name: str) -> str:
     return "<stdin>" if name == STDIN else printable(name)

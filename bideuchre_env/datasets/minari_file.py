@@ -18,7 +18,7 @@ import numpy as np
 from bideuchre_env._checks import shown
 from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in, reason
 from bideuchre_env.agents import parse
-from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.about import METADATA, About
 from bideuchre_env.datasets.steps import Columns
 from bideuchre_env.envs.face import row_space
 from bideuchre_env.envs.registration import gymnasium_id
@@ -37,13 +37,20 @@ _MOST_OVERHEAD = 1 << 15  # bytes an episode, whatever its length
 class MinariFile:
     """Each seat's decisions in each episode, with what it sees at the end, are an episode of it.
 
-    Observations, actions, rewards and ends are those of `SoloEnv`; `infos` has the seat. The
-    environment that comes back with the dataset is that of a declared variant; its opponents and
-    partner are those of the first game, if they can be made by name. It is written to a folder
-    beside the other datasets, one run at a time, and moved to its place with `close`.
+    Observations, actions, rewards and ends are those of `SoloEnv`; `infos` has the seat. What
+    `About.metadata` says is in the metadata, as `METADATA`. The environment that comes back is that
+    of a declared variant; its opponents and partner are those of the first game, with random ones
+    in place of any that cannot be made by name, which the description tells.
+
+    It is written to a folder beside the other datasets, one run at a time, and moved to its place
+    with `close`. Raises `OptionError` for a `gamma`: it has rewards, and no returns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
+        if about.options.gamma != 1:
+            raise OptionError(
+                f"gamma={shown(about.options.gamma)}: a Minari dataset has rewards and no returns"
+            )
         self._minari = _library()
         self.names: list[str] = []
         self._id = _checked_id(os.fspath(path).removeprefix(PREFIX))
@@ -52,11 +59,11 @@ class MinariFile:
         root = self._minari.storage.get_dataset_path()
         self._place, self._staging = root / self._id, root / ".bideuchre"
         self._old = self._staging / f"old-{self._id.replace('/', '+')}"
-        self._held, self._open = ExitStack(), True
-        self._held.enter_context(only_run_in(self._staging))
+        self._lock, self._unfinished = ExitStack(), True
+        self._lock.enter_context(only_run_in(self._staging))
         self._clear()  # what a run left that was killed
         if self._place.exists() and not overwrite:
-            self._held.close()
+            self._lock.close()
             raise TakenError(
                 f"{PREFIX}{self._id} exists: choose another ID, or replace it "
                 "(--force, overwrite=True)"
@@ -95,11 +102,11 @@ class MinariFile:
 
     def discard(self) -> None:
         """Remove what has been written; an old dataset stays."""
-        if not self._open:
+        if not self._unfinished:
             return
         self._clear()
-        self._open = False
-        self._held.close()
+        self._unfinished = False
+        self._lock.close()
         before_quitting.discard(self.discard)
 
     def _clear(self) -> None:
@@ -133,11 +140,13 @@ class MinariFile:
             )
 
     def _created(self, episodes: list[Any]) -> Any:
-        about, spec = self._about, _environment(self._about)
-        told = f"{about.variant}, {about.options.episode}s, reward {about.options.reward}"
+        about, (spec, missing) = self._about, _environment(self._about)
+        said = f"{about.variant}, {about.options.episode}s, reward {about.options.reward}"
+        if missing:
+            said += f". The environment has random players in place of {', '.join(missing)}"
         with _root(self._staging / "made"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what is optional
-            return self._minari.create_dataset_from_buffers(
+            made = self._minari.create_dataset_from_buffers(
                 self._id,
                 episodes,
                 env=spec,
@@ -145,10 +154,12 @@ class MinariFile:
                 observation_space=row_space(about.rules, about.options.observation),
                 action_space=gymnasium.spaces.Discrete(actions.of(about.rules).n),
                 algorithm_name=about.options.player or ", ".join(self.names) or None,
-                description=f"Bid Euchre: {told}",
+                description=f"Bid Euchre: {said}",
                 requirements=["bideuchre_env"],
                 data_format="hdf5",
             )
+            made.storage.update_metadata({METADATA: about.metadata()})
+        return made
 
 
 def _library() -> Any:
@@ -173,21 +184,26 @@ def _checked_id(name: str) -> str:
     return name
 
 
-def _environment(about: About) -> Any:
-    """The spec of the learner's environment, None for a game of one's own."""
+def _environment(about: About) -> tuple[Any, list[str]]:
+    """The spec of the learner's environment, None for a game of one's own.
+
+    Also the names of the players that it has random ones in place of.
+    """
     if about.variant not in RULES:
-        return None
+        return None, []
     spec = copy.deepcopy(gymnasium.spec(gymnasium_id(about.variant)))
-    options = about.options
+    options, names = about.options, list(about.agents or ())
     spec.kwargs |= about.rules.options_from(RULES[about.variant])
     spec.kwargs |= {name: getattr(options, name) for name in ("episode", "reward", "observation")}
-    agents = [_maker(name) for name in about.agents or ()]
-    learner = next((i for i, name in enumerate(about.agents or ()) if name == options.player), 0)
-    if agents and agents[(learner + 1) % 4] == agents[(learner + 3) % 4] is not None:
-        spec.kwargs["opponents"] = agents[(learner + 1) % 4]
-    if agents and agents[(learner + 2) % 4] is not None:
-        spec.kwargs["partner"] = agents[(learner + 2) % 4]
-    return spec
+    learner = names.index(options.player) if options.player in names else 0
+    others = [names[(learner + turn) % N_SEATS] for turn in (1, 2, 3)] if names else []
+    made = list(map(_maker, others))
+    if any(made):
+        left, partner, right = (each or "random" for each in made)
+        spec.kwargs["opponents"] = left if left == right else (left, right)
+        spec.kwargs["partner"] = partner
+    missing = [name for name, maker in zip(others, made, strict=True) if maker is None]
+    return spec, list(dict.fromkeys(missing))
 
 
 def _require_room(folder: Path, columns: Columns, episodes: int) -> None:

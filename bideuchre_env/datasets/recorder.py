@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_plain_name, shown
+from bideuchre_env._checks import is_plain_name, printable, shown
 from bideuchre_env._files import PathLike
 from bideuchre_env.datasets.about import About, DatasetOptions
-from bideuchre_env.datasets.minari_file import PREFIX
+from bideuchre_env.datasets.minari_file import MinariFile
 from bideuchre_env.datasets.steps import Steps
-from bideuchre_env.datasets.writer import DatasetWriter
+from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
 from bideuchre_env.envs.vector.env import BidEuchreVec
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.jit import Array
 
 DECISIONS_AT_ONCE = 1 << 17
-LEAST_STEPS = 16
-_Ending = tuple[Any, Array, Array, Array, dict[str, Any]]
+_Step = tuple[Any, Array, Array, Array, dict[str, Any]]
 
 
 class VecRecorder:
     """A `vec` whose finished episodes are written to a dataset as they are played.
 
-    `reset` and `step` are those of `vec`, which is stepped through this alone. An episode is
-    written once it has ended; those that have not when it is closed are left out, as are those
-    that a reset breaks off. `players` are the names of who plays, by seat. A row's unfinished
-    episode is held in memory. The keywords are `gamma`, `forced` and `player` of `DatasetOptions`;
-    episodes, rewards and observations are those of `vec`. A context manager: if it is left by an
-    error, nothing is written and an old dataset stays.
+    `reset` and `step` are those of `vec`, which is reset and stepped through this alone. An episode
+    is written once it has ended; those that have not when it is closed are left out, as are those
+    that a reset breaks off. `players` are the names of who plays, by seat. The decisions of
+    unfinished episodes are held in memory. The keywords are `gamma`, `forced` and `player` of
+    `DatasetOptions`; episodes, rewards and observations are those of `vec`.
 
-    Raises `OptionError` as `export` does, and for `minari:ID`, which needs records.
+    A context manager, which closes it. The episodes that have ended are kept even if Ctrl-C or an
+    error leaves it; where a write fails nothing is, and an old dataset stays.
+
+    Raises `OptionError` as `export` does, for `minari:ID`, which needs records, where `vec` was
+    reset or stepped past it, and once it is closed.
     """
 
     def __init__(
@@ -47,32 +51,16 @@ class VecRecorder:
         overwrite: bool = False,
         **options: Any,
     ) -> None:
-        chosen = _chosen(vec, players, options)
+        chosen = _chosen(vec, path, players, options)
         self.vec = vec
-        source = {"vec": vec.num_envs}
-        if os.fspath(path).startswith(PREFIX):
-            raise OptionError(
-                f"{os.fspath(path)}: a Minari dataset is made of game records: bideuchre export"
-            )
-        about = About(vec.name, vec.rules, chosen, players, source)
-        self._writer = DatasetWriter(path, about, overwrite=overwrite)
+        about = About(vec.name, vec.rules, chosen, players, {"vec": vec.num_envs})
+        self._dtypes, self._writer = about.dtypes(), DatasetWriter(path, about, overwrite=overwrite)
         self._players = self._writer.players(players)
-        n, steps = vec.num_envs, max(LEAST_STEPS, DECISIONS_AT_ONCE // vec.num_envs)
-        dtypes = about.dtypes()
-        self._steps = Steps(
-            observations=np.zeros((steps, n), dtypes["observation"]),
-            masks=np.zeros((steps, n), dtypes["action_mask"]),
-            actions=np.zeros((steps, n), np.int64),
-            seats=np.zeros((steps, n), np.int8),
-            players=np.zeros((steps, n), np.int32),
-            rewards=np.zeros((steps, n, N_SEATS), np.float32),
-            terminated=np.zeros((steps, n), np.bool_),
-            truncated=np.zeros((steps, n), np.bool_),
-        )
-        self._runs = np.zeros((steps, n), np.int64)  # the number of the episode of each decision
-        self._run, self._next_run = np.arange(n), n
-        self._at = 0
+        self._make_room(1)
+        self._run, self._next_run = np.arange(vec.num_envs), vec.num_envs
         self._left: tuple[Steps, Array] | None = None  # of unfinished episodes, with their numbers
+        self._changes: int | None = None  # those of `vec` when it was last seen
+        self._closed = False
 
     @property
     def decisions(self) -> int:
@@ -92,13 +80,18 @@ class VecRecorder:
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """`reset` of `vec`; the episodes that it breaks off are left out."""
+        self._require_open()
+        if mask is not None:
+            self._require_in_step()
         observation, info = self.vec.reset(seed, mask=mask, options=options)
         self._begin(np.ones(self.vec.num_envs, bool) if mask is None else np.asarray(mask))
         self._see(observation, info)
         return observation, info
 
-    def step(self, actions: Any) -> _Ending:
+    def step(self, actions: Any) -> _Step:
         """`step` of `vec`, recorded."""
+        self._require_open()
+        self._require_in_step()
         taken = np.array(actions)  # it may be an array that the step rewrites
         observation, rewards, terminated, truncated, info = self.vec.step(actions)
         at, steps = self._at, self._steps
@@ -106,19 +99,20 @@ class VecRecorder:
         steps.terminated[at], steps.truncated[at] = terminated, truncated
         self._at += 1
         self._begin(terminated | truncated)
-        if self._at == len(self._runs):
-            self._write()
         self._see(observation, info)
         return observation, rewards, terminated, truncated, info
 
     def close(self) -> None:
-        """Write what is finished, and put the dataset in its place; closing twice is fine."""
-        try:
+        """Write what has ended, and put the dataset in its place; closing twice is fine.
+
+        Raises `OptionError`, and an old dataset stays, if no episode has ended.
+        """
+        if self._closed:
+            return
+        with self._writing():
             self._write()
-            self._left = None
             self._writer.close()
-        finally:
-            self._writer.discard()
+            self._closed = True
 
     def __enter__(self) -> VecRecorder:
         return self
@@ -131,17 +125,35 @@ class VecRecorder:
     ) -> None:
         if error is None:
             self.close()
-        else:
-            self._writer.discard()
+            return
+        with suppress(OptionError):  # nothing has ended
+            self.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise OptionError("this recorder is closed: make another")
+
+    def _require_in_step(self) -> None:
+        if self._changes is None:
+            raise OptionError("nothing has been dealt yet: reset() of the recorder deals")
+        if self._changes != self.vec.changes:
+            raise OptionError(
+                "the vec was reset or stepped past its recorder: reset() of the recorder begins "
+                "new games in every row"
+            )
 
     def _see(self, observation: Any, info: dict[str, Any]) -> None:
         """Keep what the seats to act see now: the next step rewrites it."""
+        if self._at == len(self._runs):
+            with self._writing():
+                self._write()
         at, steps = self._at, self._steps
         flat = isinstance(observation, np.ndarray)
         steps.observations[at] = observation if flat else observation["observation"]
         steps.masks[at], steps.seats[at] = info["action_mask"], info["seat"]
         steps.players[at] = self._players[info["seat"]]
         self._runs[at] = self._run
+        self._changes = self.vec.changes
 
     def _begin(self, rows: Array) -> None:
         """An episode begins in these rows, bool (n,)."""
@@ -149,6 +161,21 @@ class VecRecorder:
         self._run = self._run.copy()
         self._run[rows] = self._next_run + np.arange(new)
         self._next_run += new
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Ctrl-C waits until something is written whole; if that fails, nothing is kept."""
+        try:
+            with ctrl_c() as event:
+                yield
+        except BaseException:
+            self._closed = True
+            raise
+        finally:
+            if self._closed:
+                self._writer.discard()
+        if event.is_set():
+            raise KeyboardInterrupt
 
     def _write(self) -> None:
         """Write the episodes that have ended, and keep the decisions of those that go on."""
@@ -164,10 +191,30 @@ class VecRecorder:
         order = np.flatnonzero(ended)
         order = order[np.argsort(runs[order], kind="stable")]
         self._writer.add(Steps(*(part[order] for part in steps)))
+        self._make_room(len(goes_on))
+
+    def _make_room(self, waiting: int) -> None:
+        """Room for the steps until the next write: as many decisions as wait for it, at least.
+
+        So each decision is copied a few times only, however long its episode is.
+        """
+        n, dtypes = self.vec.num_envs, self._dtypes
+        steps = -(-max(DECISIONS_AT_ONCE, waiting) // n)
+        self._steps = Steps(
+            observations=np.empty((steps, n), dtypes["observation"]),
+            masks=np.empty((steps, n), (np.int8, dtypes["action_mask"].shape)),
+            actions=np.empty((steps, n), np.int64),
+            seats=np.empty((steps, n), np.int8),
+            players=np.empty((steps, n), np.int32),
+            rewards=np.empty((steps, n, N_SEATS), np.float32),
+            terminated=np.empty((steps, n), np.bool_),
+            truncated=np.empty((steps, n), np.bool_),
+        )
+        self._runs = np.empty((steps, n), np.int64)  # the number of each decision's episode
         self._at = 0
 
 
-def _chosen(vec: Any, players: Any, options: dict[str, Any]) -> DatasetOptions:
+def _chosen(vec: Any, path: Any, players: Any, options: dict[str, Any]) -> DatasetOptions:
     """The options of a recorder; `OptionError` for what it cannot take."""
     if not isinstance(vec, BidEuchreVec):
         raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
@@ -177,4 +224,11 @@ def _chosen(vec: Any, players: Any, options: dict[str, Any]) -> DatasetOptions:
     names = isinstance(players, (list, tuple)) and len(players) == N_SEATS
     if players is not None and not (names and all(map(is_plain_name, players))):
         raise OptionError(f"players={shown(players)}: four names, by seat, or None")
-    return DatasetOptions.chosen(taken | options, "a recorder")
+    chosen = DatasetOptions.chosen(taken | options, "a recorder")
+    if kind_of(path) is MinariFile:
+        raise OptionError(
+            f"{printable(os.fspath(path))}: a Minari dataset is made of game records: "
+            "bideuchre export"
+        )
+    check_player(chosen.player, players or ())
+    return chosen

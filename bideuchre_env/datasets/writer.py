@@ -24,14 +24,14 @@ _BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet"
 class DatasetWriter:
     """Writes steps of whole episodes to a dataset, which is in its place with `close`.
 
-    Raises `OptionError` for a name that no dataset has, an extra that is not installed, and a
-    dataset that exists, unless `overwrite`.
+    Raises `OptionError` for a name that no dataset has, an extra that is not installed, a dataset
+    that exists, unless `overwrite`, and what is added once it is closed.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
         self._about, self._layout = about, layout_of(about.rules)
-        self._file = kind_of(path)(path, about, overwrite=overwrite)
+        self._file, self._open = kind_of(path)(path, about, overwrite=overwrite), True
 
     def players(self, names: Sequence[str] | None) -> Array:
         """The numbers of the players of four seats, int32 (4,)."""
@@ -41,35 +41,67 @@ class DatasetWriter:
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
         """Write the decisions of some episodes; `finals` is what was seen after them, if known."""
+        if not self._open:
+            raise OptionError("the dataset is closed: nothing more can be written to it")
         if not len(steps.actions):
             return
-        options = self._about.options
+        options, ended = self._about.options, int((steps.terminated | steps.truncated).sum())
+        assert finals is None or len(finals) == ended
         columns = columns_of(steps, self._layout, self.episodes, options.gamma, options.forced)
-        self.episodes += int((steps.terminated | steps.truncated).sum())
         if options.player is not None:
             names = self._file.names
             number = names.index(options.player) if options.player in names else NOBODY - 1
-            his = columns["player"] == number
-            columns = {name: each[his] for name, each in columns.items()}
-        self.decisions += len(columns["action"])
+            chosen = columns["player"] == number
+            columns = {name: each[chosen] for name, each in columns.items()}
         self._file.write(columns, finals)
+        self.decisions += len(columns["action"])
+        self.episodes += ended
 
     def close(self) -> None:
-        """Complete the dataset and put it in its place; `OptionError` if nothing is in it."""
-        player, names = self._about.options.player, self._file.names
-        if player is not None and player not in names:
-            who = f"the players are {', '.join(names)}" if names else "no player has a name"
-            raise OptionError(f"player={shown(player)}: {who}")
+        """Complete the dataset and put it in its place.
+
+        Raises `OptionError`, and nothing is replaced, if there is no decision in it.
+        """
+        if not self.episodes:
+            raise OptionError("no episode has ended: there is nothing to write")
+        options = self._about.options
+        check_player(options.player, self._file.names)
+        if not self.decisions:
+            raise OptionError(
+                f"player={shown(options.player)}, forced={options.forced}: no such decision in "
+                f"{self.episodes:,} episodes that have ended"
+            )
         self._file.close()
+        self._open = False
 
     def discard(self) -> None:
         """Leave what there was as it was."""
+        self._open = False
         self._file.discard()
+
+
+def path_name(path: object) -> str:
+    """A path as a string; `OptionError` for what is no path."""
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str):
+        raise OptionError(f"{shown(path)}: the path of a file is expected, a str or a Path")
+    return name
+
+
+def check_player(player: str | None, names: Sequence[str]) -> None:
+    """Raise `OptionError` unless a player has this name, or none is asked for."""
+    if player is not None and player not in names:
+        who = (
+            f"the players are {', '.join(dict.fromkeys(names))}"
+            if names
+            else "no player has a name"
+        )
+        raise OptionError(f"player={shown(player)}: {who}")
 
 
 def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
     """What makes a dataset of this name; `OptionError` where nothing does."""
-    name = os.fspath(path)
+    name = path_name(path)
     if name.startswith(PREFIX):
         return MinariFile
     ending = os.path.splitext(name)[1].lower()

@@ -175,7 +175,13 @@ def gymnasium_id(name: str) -> str:
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:
-    """The `SoloEnv` of a declared variant by name: Gymnasium's entry point."""
+    """The `SoloEnv` of a declared variant by name: Gymnasium's entry point.
+
+    A pair of opponents is a list once its spec has been JSON, as in a dataset of Minari.
+    """
+    opponents = options.get("opponents")
+    if isinstance(opponents, list) and len(opponents) == 2:
+        options["opponents"] = tuple(opponents)
     return variants[variant].solo(**options)
 
 

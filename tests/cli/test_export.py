@@ -117,12 +117,23 @@ def test_bad_input_is_one_line_and_nothing_is_written(games, capsys):
 
 
 def test_ctrl_c_leaves_the_old_file(games, capsys, monkeypatch):
+    """Also when some of the new one is on disk."""
+    add, sizes = DatasetWriter.add, []
+
     def interrupted(self, steps, finals):
-        raise KeyboardInterrupt
+        if self.decisions:
+            sizes.extend(os.fstat(each.fileno()).st_size for each in self._file._waiting.values())
+            raise KeyboardInterrupt
+        add(self, steps, finals)
+        for each in self._file._waiting.values():
+            each.flush()
 
     Path("out.npz").write_text("mine")
+    monkeypatch.setattr("bideuchre_env.datasets.games.DECISIONS_AT_ONCE", 100)
     monkeypatch.setattr(DatasetWriter, "add", interrupted)
     assert run("export", games, "out.npz", "--force") == 130
+    assert sizes
+    assert min(sizes) > 0
     assert capsys.readouterr().err == "bideuchre: interrupted\n"
     assert Path("out.npz").read_text() == "mine"
     assert sorted(os.listdir()) == ["games.jsonl", "out.npz"]

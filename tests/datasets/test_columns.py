@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.decisions import columns_by_hand, written_down
+from support.decisions import columns_by_hand, only_dealt, written_down
 from support.playthroughs import VARIANTS
 
 from bideuchre_env import datasets, make, records_io
@@ -111,6 +111,35 @@ def test_one_player_alone(tmp_path):
     assert not (tmp_path / "none.npz").exists()
 
 
+@pytest.mark.parametrize("out", ["out.npz", "out.parquet", "minari:a-v0"])
+def test_a_player_of_unfinished_games_alone(out, tmp_path, monkeypatch):
+    """No decision of it can be written: nothing is, and an old dataset stays."""
+    library = {"z": "numpy", "t": "pyarrow", "0": "minari"}[out[-1]]
+    pytest.importorskip(library)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    monkeypatch.chdir(tmp_path)
+    path, episodes = played(tmp_path, "barrie_v0", 1)
+    left = only_dealt(1)
+    left.agents = ["x"] * 4
+    records_io.write("more.jsonl", [left])
+    made = datasets.export(path, out)
+    held = {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+    said = r"player='x', forced=True: no such decision in 1 episodes that have ended"
+    with pytest.raises(OptionError, match=said):
+        datasets.export([path, "more.jsonl"], out, player="x", overwrite=True)
+    assert made.decisions == len(episodes[0])
+    assert held == {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+
+
+@pytest.mark.parametrize("given", [5, None, b"games.jsonl", [5]])
+def test_what_is_no_path(given, tmp_path):
+    with pytest.raises(OptionError, match=r": the path of a file is expected, a str or a Path"):
+        datasets.export(given, tmp_path / "out.npz")
+    if given != [5]:
+        with pytest.raises(OptionError, match=r": the path of a file is expected, a str or a Path"):
+            datasets.export("games.jsonl", given)
+
+
 def test_records_of_nobody(tmp_path):
     _, record = written_down("six_card_v0", 5, episode="game", reward="win")
     records_io.write(tmp_path / "games.jsonl", [record])
@@ -163,6 +192,22 @@ def test_unfinished_games_are_left_out_and_counted(tmp_path):
     with pytest.raises(OptionError, match=r"none of the 1 games is finished$"):
         datasets.export(tmp_path / "more.jsonl", tmp_path / "none.npz", episode="hand")
     assert not (tmp_path / "none.npz").exists()
+
+
+def test_a_hand_that_is_only_dealt_has_no_end(tmp_path):
+    """Whether others come before it or behind; alone, it is no finished episode."""
+    path, records = tmp_path / "games.jsonl", [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
+    for order in (records, records[1:] + records[:1]):
+        records_io.write(path, order, overwrite=True)
+        datasets.export(path, tmp_path / "out.npz", episode="hand", overwrite=True)
+        found = arrays(tmp_path / "out.npz")
+        actions = [hand["actions"] for record in order for hand in record.hands]
+        assert np.bincount(found["episode"]).tolist() == [len(each) for each in actions if each]
+        assert found["terminated"].sum() == 4 * 5
+    records_io.write(path, records[1:2], overwrite=True)
+    for episode in ("hand", "game"):
+        with pytest.raises(OptionError, match=r"none of the 1 games is finished"):
+            datasets.export(path, tmp_path / "none.npz", episode=episode)
 
 
 def test_games_of_two_kinds_are_refused(tmp_path):

@@ -53,7 +53,7 @@ def test_an_npz_file_needs_no_pickle_and_says_what_it_is(records, tmp_path, smal
     )
     assert told["layout"][0]["name"] == "hand"
     assert told["layout"][-1]["stop"] == columns["observation"].shape[1]
-    assert told["source"] == [str(records)]
+    assert told["source"] == ["games.jsonl"]  # and no folder of anybody's
     legal = columns["action_mask"][np.arange(len(columns["action"])), columns["action"]]
     assert legal.all()
     datasets.export(records, tmp_path / "b.npz", gamma=0.5)

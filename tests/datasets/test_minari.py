@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.decisions import only_dealt
 
 import bideuchre_env
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
@@ -109,6 +110,19 @@ def replayed(raw, seed, learner, actions):
     return record
 
 
+def test_each_episode_ends_in_what_is_seen_of_its_own_hand():
+    """Also behind games that were left right after a deal, which has no decision."""
+    records = [only_dealt(1, 2), only_dealt(2), only_dealt(3, 3)]
+    records_io.write("games.jsonl", records)
+    datasets.export("games.jsonl", f"minari:{ID}", episode="hand")
+    found = minari.load_dataset(ID)
+    assert found.total_episodes == 4 * 5
+    layout = make("barrie_v0").vec(1).observation_layout
+    for episode in found.iterate_episodes():
+        before, last = map(layout.decode, episode.observations["observation"][-2:])
+        assert (last["phase"], last["dealer"]) == ("over", before["dealer"])
+
+
 def test_all_seats_and_names_that_nobody_can_be_made_by():
     env = make("barrie_v0", target=9).raw_env()
     env.reset(seed=0)
@@ -128,6 +142,58 @@ def test_all_seats_and_names_that_nobody_can_be_made_by():
     assert [episode.infos["seat"][0] for episode in found] == [0, 1, 2, 3]
 
 
+def names_in_seats(names, **options):
+    """A dataset of one hand of Barrie's game, these its players by seat."""
+    env = make("barrie_v0").raw_env(episode="hand")
+    env.reset(seed=0)
+    while not any(env.terminations.values()):
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    record = env.record
+    record.agents = names
+    records_io.write("seats.jsonl", [record], overwrite=True)
+    datasets.export("seats.jsonl", f"minari:{ID}", episode="hand", overwrite=True, **options)
+    return minari.load_dataset(ID)
+
+
+def test_opponents_that_differ_come_back():
+    found = names_in_seats(["cautious", "rule", "random", "rule#2"], player="rule")
+    env = found.recover_environment().unwrapped
+    assert tuple(found.env_spec.kwargs["opponents"]) == ("random", "cautious")
+    env.reset(seed=0)
+    assert env.players == {"left": "random", "partner": "rule", "right": "cautious"}
+
+
+@pytest.mark.parametrize(
+    ("names", "opponents", "partner", "missing"),
+    [
+        (["rule", "mine", "rule", "cautious"], ("random", "cautious"), "rule", "mine"),
+        (["rule", "cautious", "mine", "random"], ("cautious", "random"), "random", "mine"),
+        (["rule", "cautious", "mine", "cautious"], "cautious", "random", "mine"),
+        (["rule", "mine", "yours", "mine"], None, None, "mine, yours"),
+    ],
+)
+def test_random_players_stand_in_for_those_that_nobody_can_make(names, opponents, partner, missing):
+    """And the description says so."""
+    found = names_in_seats(names)
+    kwargs = found.env_spec.kwargs
+    given = kwargs.get("opponents")
+    assert (tuple(given) if isinstance(given, list) else given) == opponents
+    assert kwargs.get("partner") == partner
+    told = found.storage.metadata["description"]
+    assert told.endswith(f". The environment has random players in place of {missing}")
+    found.recover_environment().reset(seed=0)
+
+
+def test_where_all_can_be_made_none_is_missing():
+    assert "random" not in names_in_seats(["rule"] * 4).storage.metadata["description"]
+
+
+def test_no_returns_so_no_gamma(root):
+    with pytest.raises(OptionError, match=r"gamma=0.9: a Minari dataset has rewards and no ret"):
+        datasets.export(played(games=2), f"minari:{ID}", gamma=0.9)
+    assert not root.exists()
+
+
 def test_a_game_of_ones_own_has_no_environment_to_recover():
     rules = Rules(ranks="9", copies=1, partnered=(3, 5), target=4)
     selfplay.play(make(rules, name="farm"), "rule", "random", games=2, out="games.jsonl")
@@ -135,6 +201,10 @@ def test_a_game_of_ones_own_has_no_environment_to_recover():
     found = minari.load_dataset("farm-v0")
     assert found.total_episodes == 8
     assert found.env_spec is None
+    about = found.storage.metadata["bideuchre"]
+    assert Rules(**about["rules"]) == rules
+    assert (about["variant"], about["gamma"], about["forced"]) == ("farm", 1.0, True)
+    assert about["layout"][-1]["stop"] == found.observation_space["observation"].shape[0]
 
 
 def test_one_that_is_there_stays_unless_told(root, monkeypatch):

@@ -61,6 +61,42 @@ def figures() -> str:
     )
 
 
+TRAINERS = {  # by script: call, observation, autoreset mode, extra
+    "sb3_maskable_ppo": ("`adapters.sb3.VecEnv(256, GAME)`", "flat, dict", "SameStep", "sb3"),
+    "cleanrl_ppo": ('`GAME.vec(512, observation="flat")`', "flat, dict", "SameStep", "train"),
+    "agilerl_ppo": ("`adapters.agilerl.make_vec(GAME, 256)`", "flat", "SameStep", "agilerl"),
+    "torchrl_ppo": ("`adapters.torchrl.Env(GAME, 256)`", "flat", "Disabled", "torchrl"),
+    "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "flat", "SameStep", "tianshou"),
+    "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "flat, with mask", "RLlib's own", "rllib"),
+}
+NAMES = {
+    "sb3-contrib": "SB3, sb3-contrib",
+    "torch": "CleanRL's way, torch",
+    "agilerl": "AgileRL",
+    "torchrl": "TorchRL",
+    "tianshou": "Tianshou",
+    "ray": "RLlib, ray",
+}
+
+
+def trainers() -> str:
+    """The table of trainers, from what their scripts have written."""
+    lines = [
+        "| trainer | call | observation | autoreset | extra | decisions/s | over `cautious` |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for script, (call, seen, autoreset, extra) in TRAINERS.items():
+        path = ROOT / "experiments" / "results" / "trainers" / f"{script}.json"
+        made = json.loads(path.read_text("utf-8"))
+        name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
+        rate, over = made["decisions per second"], made["points per hand over"]["cautious"]
+        half = (over["high"] - over["low"]) / 2
+        points = f"{over['mean']:+.2f} ± {half:.2f}"
+        cells = (name, call, seen, autoreset, f"`{extra}`", f"{round(rate, -2):,.0f}", points)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def layout_block() -> str:
     env = bideuchre_env.cincinnati_v0.raw_env()
     return f"{env.observation_layout}\n"
@@ -103,7 +139,9 @@ def test_it_is_short() -> None:
 
 def test_the_figures_are_those_the_scripts_wrote() -> None:
     """Between their marks stands what the committed results say."""
-    assert f"<!-- figures -->\n{figures()}<!-- end -->" in README.read_text(encoding="utf-8")
+    text = README.read_text(encoding="utf-8")
+    assert f"<!-- figures -->\n{figures()}<!-- end -->" in text
+    assert f"\n\n{trainers()}| OpenSpiel" in text
 
 
 def test_every_picture_is_there_and_has_words() -> None:
@@ -188,6 +226,8 @@ def write() -> None:
         if page is README:
             marks = r"(<!-- figures -->\n).*?(<!-- end -->)"
             text = re.sub(marks, lambda m: m[1] + figures() + m[2], text, flags=re.S)
+            marks = r"\| trainer \|.*?(?=\| OpenSpiel)"
+            text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
         page.write_text(text, encoding="utf-8")
 
 

@@ -16,12 +16,21 @@ from support.script_modules import ROOT, loaded
 from bideuchre_env.cli import script_args
 
 FOLDER = ROOT / "experiments"
-NEEDS = {"train_ppo": "torch"}  # an extra; what it says without is tested with it
+NEEDS = {  # by script, the libraries of its extra; what it says without is tested with it
+    "train_ppo": ("torch",),
+    "cleanrl_ppo": ("torch",),
+    "sb3_maskable_ppo": ("sb3_contrib",),
+    "rllib_ppo": ("ray", "torch"),
+    "torchrl_ppo": ("torchrl",),
+    "tianshou_ppo": ("tianshou",),
+    "agilerl_ppo": ("agilerl",),
+    "openspiel_ismcts": ("pyspiel",),
+}
 FILES = {
     path.stem: path
     for path in sorted(FOLDER.rglob("*.py"))
     if "class Args(" in path.read_text(encoding="utf-8")
-    and (path.stem not in NEEDS or find_spec(NEEDS[path.stem]))
+    and all(map(find_spec, NEEDS.get(path.stem, ())))
 }
 NAMES = tuple(FILES)
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from support.playthroughs import Chooser, over, start
 
+from bideuchre_env import make
 from bideuchre_env.envs.aec.bookkeeping import AGENT_NAMES
 
 
@@ -63,3 +64,14 @@ def columns_by_hand(episodes: list[list[dict[str, Any]]], gamma: float) -> dict[
             row["return"], row["episode"] = coming[row["seat"]], number
         rows += decisions
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def only_dealt(seed: int, hands: int = 0) -> Any:
+    """The record of a game of Barrie's that was left right after a deal, behind some hands."""
+    env = make("barrie_v0").raw_env()
+    env.reset(seed=seed)
+    while len(env.record.hands) <= hands:
+        legal = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(np.flatnonzero(legal)[0]))
+    assert env.record.hands[-1]["actions"] == []
+    return env.record
