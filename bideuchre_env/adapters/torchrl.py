@@ -144,6 +144,8 @@ class SelfPlayEnv(BatchedEnv):
     ended, the next observation is that of the episode that TorchRL's reset then begins.
     """
 
+    _last: tuple[Array, dict[str, Any]]  # observations and infos that were handed out last
+
     def __init__(
         self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
     ) -> None:

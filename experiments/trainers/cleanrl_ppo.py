@@ -111,7 +111,7 @@ class Player:
     name = "cleanrl_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        self.layout, found = layout_of(rules), torch.load(weights)
+        self.layout, found = layout_of(rules), torch.load(weights, map_location="cpu")
         hidden, inputs = found["actor.0.weight"].shape
         self.agent = Agent(inputs, actions_of_games.of(rules).n, hidden)
         self.agent.load_state_dict(found)
