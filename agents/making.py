@@ -94,7 +94,7 @@ def completed(
     It is `called` so, or else by its own `name`, by the `name` given here, or by its class.
     Raises `OptionError` for what is no agent for these rules.
     """
-    if _acts(agent):
+    if acts(agent):
         name = name or getattr(agent, "__name__", type(agent).__name__)
         agent = ActingFunction(agent)
     sound: Any = agent
@@ -262,10 +262,10 @@ def _is_maker(source: Any, options: Iterable[str] = ()) -> bool:
     """Whether this is called for an agent, with these options, rather than being one."""
     if isinstance(source, type):
         return True
-    return callable(source) and not isinstance(source, Agent) and not _acts(source, options)
+    return callable(source) and not isinstance(source, Agent) and not acts(source, options)
 
 
-def _acts(source: Any, options: Iterable[str] = ()) -> bool:
+def acts(source: Any, options: Iterable[str] = ()) -> bool:
     """Whether this is a function `(observation, mask) -> action`, whatever it calls the two.
 
     It needs two arguments by place, besides the options, and none that makers are given.

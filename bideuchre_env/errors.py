@@ -14,6 +14,10 @@ class RulesError(BidEuchreError):
     """A `Rules` value or a variant's option that makes no game."""
 
 
+class UnknownRuleError(RulesError, TypeError):
+    """A keyword that is no option of the rules; a `TypeError` as `UnknownOptionError` is."""
+
+
 class OptionError(BidEuchreError):
     """An unknown or unusable keyword, reset option, agent name or command-line value."""
 

@@ -1,24 +1,29 @@
-"""The games for AgileRL: `make_vec` has a learner at each of many tables, and `Parallel` all four
-seats of one table.
+"""The games for AgileRL: `make_vec` has a learner at each of many tables, `Parallel` all four seats
+of one table, and `ParallelVec` those of many.
 
-AgileRL wants observations of numbers alone, and masks in the infos. Its PPO, DQN and Rainbow DQN
-read the masks from there. Two things of AgileRL 2.58 are to be known: the GAE of its PPO reads the
-end of an episode a step late, so that what is paid last reaches no earlier decision, where
-`rollout_buffer_config={"use_gae": False}`, what came of each decision, is right; and its IPPO draws
-legal actions by the masks, but forgets them when it learns.
+AgileRL wants observations of numbers alone, and masks in the infos. Its PPO, DQN, Rainbow DQN and
+IPPO choose by the masks there. What AgileRL 2.58 then learns is another matter:
+
+- the GAE of its PPO reads the end of an episode a step late, so that what is paid last reaches no
+  earlier decision; `rollout_buffer_config={"use_gae": False}`, the returns themselves, is right;
+- the targets of its DQN and Rainbow DQN take the best of all actions that follow, legal or not;
+- its IPPO forgets the masks when it learns.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, settled, variant_of
+from bideuchre_env.envs.checks import parse_count
 
 with needs("agilerl"):
     import agilerl.algorithms  # noqa: F401  # which need peft, though AgileRL does not say so
+    from agilerl.vector.pz_async_vec_env import AsyncPettingZooVecEnv
 
 if TYPE_CHECKING:
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
@@ -37,6 +42,8 @@ def make_vec(game: Game, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
 
 class Parallel(BaseParallelWrapper[str, Any, Any]):
     """The Parallel environment of one table, for `IPPO`; seats act in turn.
+
+    For many tables take `ParallelVec`: in a bare `AsyncPettingZooVecEnv` IPPO fails on the masks.
 
     The options are those of `parallel_env`, but for the observation. Observations are float32 (D,);
     every agent's info has an "action_mask", a list of A numbers, all 0 where it is not to act. What
@@ -67,4 +74,37 @@ def _listed(infos: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         agent: {**info, "action_mask": info["action_mask"].tolist()}
         for agent, info in infos.items()
+    }
+
+
+class ParallelVec(AsyncPettingZooVecEnv):
+    """`num_envs` tables as `Parallel`, each in a process of its own, for `IPPO`.
+
+    Every agent's info has an "action_mask", a list of num_envs * A numbers, table by table: IPPO
+    fails on arrays ("The truth value of an array with more than one element is ambiguous"), and
+    gives a list the shape that it needs.
+    """
+
+    def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
+        variant = variant_of(game)
+        super().__init__([lambda: Parallel(variant, **options)] * parse_count(num_envs))
+
+    def reset_wait(self, timeout: float | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What `AsyncPettingZooVecEnv` gives, with masks that IPPO reads."""
+        observations, infos = super().reset_wait(timeout)
+        return observations, _joined(infos)
+
+    def step_wait(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What `AsyncPettingZooVecEnv` gives, with masks that IPPO reads."""
+        *result, infos = super().step_wait(timeout)
+        observations, rewards, terminations, truncations = result
+        return observations, rewards, terminations, truncations, _joined(infos)
+
+
+def _joined(infos: dict[str, Any]) -> dict[str, Any]:
+    """The infos by agent, whose masks, a list for each table, are one list."""
+    return {
+        agent: {**info, "action_mask": [*chain(*info["action_mask"])]}
+        for agent, info in infos.items()
+        if isinstance(info, dict)
     }

@@ -1,4 +1,4 @@
-"""A game whose cards somebody else deals, one by one, and what each seat has been told of it.
+"""A game whose cards somebody else deals, one by one, and each seat's history of it in words.
 
 Libraries in which chance is a player deal so. The rules are the core's: what is kept here beside
 the state row is the cards of the deal in progress, what has been paid, and words.
@@ -37,7 +37,7 @@ from bideuchre_env.runtime.jit import Array
 
 CHANCE, OVER = -1, -2
 """Whose turn it is when it is no seat's."""
-PUBLIC = N_SEATS  # what a spectator is told stands behind what the seats are
+PUBLIC = N_SEATS  # a spectator's history stands behind the seats'
 
 
 class DealtGame:
@@ -54,8 +54,8 @@ class DealtGame:
         self.hand_began = 0  # how many of them came before the hand in progress was dealt
         self._states = new_states(1)
         self._dealt: list[int] = []
-        self._told = [""] * (N_SEATS + 1)
-        self._told_before = [""] * (N_SEATS + 1)  # of the hands that are over
+        self._histories = [""] * (N_SEATS + 1)
+        self._histories_before = [""] * (N_SEATS + 1)  # of the hands that are over
         self.paid = 0.0  # to side 0, so far
         self.paid_last = 0.0  # by the last choice of a seat
         self.turn = CHANCE
@@ -115,8 +115,8 @@ class DealtGame:
         row = self._states[0]
         score = "{} to {}".format(*row["score"].tolist())
         opening = f"hand {row['hands_dealt']}, dealer {row['dealer']}, score {score}"
-        self._told = [f"{opening}, seat {s} holds {_cards(h)}" for s, h in enumerate(hands)]
-        self._told.append(opening)
+        self._histories = [f"{opening}, seat {s} holds {_cards(h)}" for s, h in enumerate(hands)]
+        self._histories.append(opening)
 
     def _act(self, action: int) -> None:
         seat, phase = self.turn, int(self._states[0]["phase"])
@@ -126,23 +126,23 @@ class DealtGame:
             name = self._names[action] if known else f"action {action}"
             raise IllegalActionError(illegal(self._states[0], self.rules, name))
         self.turn, self.paid_last = turn, 0.0
-        self._tell(seat, phase, self._names[action])
+        self._add(seat, phase, self._names[action])
         if turn == HAND_OVER:
             self._end_hand()
 
-    def _tell(self, seat: int, phase: int, name: str) -> None:
-        """Tell everybody what a seat has done; a card of an exchange, itself alone."""
+    def _add(self, seat: int, phase: int, name: str) -> None:
+        """Add a choice to every history; which card of an exchange, to the seat's own alone."""
         if phase not in (GIVING, PASSING):
-            self._told = [f"{told} | {seat} {name}" for told in self._told]
+            self._histories = [f"{history} | {seat} {name}" for history in self._histories]
             return
         what = "gives" if phase == GIVING else "passes"
-        for place, told in enumerate(self._told):
+        for place, history in enumerate(self._histories):
             shown = name if place == seat else "a card"
-            self._told[place] = f"{told} | {seat} {what} {shown}"
+            self._histories[place] = f"{history} | {seat} {what} {shown}"
         row = self._states[0]
         if phase == PASSING and row["phase"] != PASSING:  # now the declarer takes them up
             passed = [kind for kind in row["passed"].tolist() if kind >= 0]
-            self._told[int(row["declarer"])] += f" | gets {_cards(hand_bits(passed))}"
+            self._histories[int(row["declarer"])] += f" | gets {_cards(hand_bits(passed))}"
 
     def _end_hand(self) -> None:
         """Pay out, and end the episode or have the next hand dealt."""
@@ -152,18 +152,18 @@ class DealtGame:
             self.turn = OVER
             return
         self.turn = CHANCE
-        for place, told in enumerate(self._told):
-            self._told_before[place] += f"{told} || "
-        self._told = [""] * (N_SEATS + 1)
+        for place, history in enumerate(self._histories):
+            self._histories_before[place] += f"{history} || "
+        self._histories = [""] * (N_SEATS + 1)
 
-    def told(self, place: int, all_hands: bool) -> str:
-        """All that a seat, or `PUBLIC`, has been told in this hand, or since the game began.
+    def history_of(self, place: int, all_hands: bool) -> str:
+        """The history of this hand, or of the game, as a seat or `PUBLIC` knows it.
 
-        Its cards as dealt, its own choices and everybody's public ones, in order: two games told
-        alike are one to the seat, and it forgets nothing.
+        Its cards as dealt, its own choices and everybody's public ones, in order: two games with
+        the same history are one to the seat, and it forgets nothing.
         """
-        before = self._told_before[place] if all_hands else ""
-        return before + self._told[place]
+        before = self._histories_before[place] if all_hands else ""
+        return before + self._histories[place]
 
     def observation(self, seat: int) -> Array:
         """What a seat observes, int8 (D,); zeros while the cards are dealt. Read it at once."""
@@ -194,7 +194,7 @@ class DealtGame:
         return cards + [index[name] for name in hand["actions"]]
 
     def __str__(self) -> str:
-        lines = [before + told for before, told in zip(self._told_before, self._told, strict=True)]
+        lines = [self.history_of(place, True) for place in range(N_SEATS + 1)]
         if self.turn == CHANCE:
             lines.append(f"dealt: {' '.join(CARD_NAMES[kind] for kind in self._dealt)}")
         return "\n".join(lines)
@@ -205,16 +205,19 @@ class DealtGame:
         twin._states = rows_of([self._states.tobytes()])
         twin._mask, twin._seen = self._mask.copy(), self._seen.copy()
         twin._dealt = self._dealt.copy()
-        twin._told, twin._told_before = self._told.copy(), self._told_before.copy()
+        twin._histories, twin._histories_before = (
+            self._histories.copy(),
+            self._histories_before.copy(),
+        )
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_tables", "_offsets", "_play", "_observe", "_reward", "_ending"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        mask = kept["_mask"]
-        self.__dict__.update(kept)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        mask = state["_mask"]
+        self.__dict__.update(state)
         self._derive()
         self._mask = mask
 

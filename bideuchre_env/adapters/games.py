@@ -22,9 +22,9 @@ def variant_of(game: Game) -> Variant:
 def settled(options: dict[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
     """The options with those that are `fixed`; `OptionError` for another value of one of these."""
     for name, value in fixed.items():
-        if options.get(name, value) != value:
+        chosen = options.get(name, value)
+        if getattr(chosen, "value", chosen) != value:  # an enum's member, too
             raise OptionError(
-                f"{name}={shown(options[name])}: for {trainer} it is {value!r}, as its trainers "
-                "need it"
+                f"{name}={shown(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
             )
     return options | fixed

@@ -7,7 +7,7 @@ deal card by card, a utility that sums to zero. Actions and their names are thos
 face of the game. The parameters are `episode` ("hand", the default, or "game"), `reward` ("points",
 the default for hands, or "win", that for games) and `dealer` (a seat; -1 draws the first dealer).
 
-An information state is all that a seat has been told, in words; as a tensor, where an episode is a
+An information state is a seat's history of the game, in words; as a tensor, where an episode is a
 hand, it is the observation, scaled to [-1, 1], which remembers the whole hand but for the order in
 which the seat itself put cards aside. Whole games have the tensor of the hand in progress alone.
 """
@@ -95,9 +95,9 @@ class BidEuchreGame(pyspiel.Game):
     rules: Rules
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
-        rules, given = self.rules, _DEFAULTS | (parameters or {})
-        options = EpisodeOptions(episode=given["episode"], reward=given["reward"] or None)
-        dealer = given["dealer"]
+        rules, values = self.rules, _DEFAULTS | (parameters or {})
+        options = EpisodeOptions(episode=values["episode"], reward=values["reward"] or None)
+        dealer = values["dealer"]
         self.options = options
         self.dealer = parse_dealer(None if dealer == -1 else dealer)
         hands = rules.max_hands if options.episode == "game" else 1
@@ -231,8 +231,8 @@ class Observer:
         np.multiply(seen[self._start :], self._scale, out=self.tensor)
 
     def string_from(self, state: BidEuchreState, player: int) -> str:
-        """What a player has been told in this hand, or with perfect recall since the start."""
-        return state.dealt_game.told(PUBLIC if self._public else player, self._all_hands)
+        """A player's history of this hand, or with perfect recall since the start."""
+        return state.dealt_game.history_of(PUBLIC if self._public else player, self._all_hands)
 
 
 class AgentBot(pyspiel.Bot):
@@ -266,14 +266,14 @@ def duplicate_boards(
     A board is played twice, the sides swapped, with the same deals: of seed `seed` + board.
     `ours` and `theirs` are four bots each, by the seat they play in; they may be the same bot.
     """
-    made = np.zeros(boards)
+    totals = np.zeros(boards)
     for side in range(2):
         sides = (ours, theirs) if side == 0 else (theirs, ours)
         bots = [sides[seat % 2][seat] for seat in range(N_SEATS)]
         for board in range(boards):
             state = game.new_initial_state()  # chance draws by the seed, and nothing else does
-            made[board] += pyspiel.evaluate_bots(state, bots, seed + board)[side] / 2
-    return made
+            totals[board] += pyspiel.evaluate_bots(state, bots, seed + board)[side] / 2
+    return totals
 
 
 def _guard_bots() -> None:
@@ -285,11 +285,12 @@ def _guard_bots() -> None:
 
     def guarded(bot: type, name: str, instead: Callable[[Any, Any], Any]) -> None:
         own = getattr(bot, name)
+        own = getattr(own, "unguarded", own)  # where this module is loaded again
 
         def method(self: Any, state: Any) -> Any:
             return (instead if isinstance(state, BidEuchreState) else own)(self, state)
 
-        method.__doc__ = own.__doc__
+        method.__doc__, method.unguarded = own.__doc__, own  # type: ignore[attr-defined]
         setattr(bot, name, method)
 
     def refuse(bot: Any, state: Any) -> None:

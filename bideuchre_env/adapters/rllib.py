@@ -4,8 +4,9 @@
 
 An observation is `{"observations": float32 (D,), "action_mask": float32 (A,)}`, the first the
 observation of the game, scaled to [-1, 1], as RLlib's `ActionMaskingTorchRLModule` reads it;
-`masked_module` is its spec. An action that is not legal ends the episode and costs a point, so that
-RLlib may try the environments with actions drawn blindly.
+`masked_module` is its spec. With the option `"observation": "flat"` it is the first alone, for
+RLlib's default module, which knows no masks. An action that is not legal ends the episode and costs
+a point, so that RLlib may try the environments with actions drawn blindly.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from gymnasium import spaces
 
 from bideuchre_env._checks import shown
 from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import settled, variant_of
+from bideuchre_env.adapters.games import variant_of
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.envs.face import Observation, row_space
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
@@ -38,29 +40,32 @@ with needs("rllib"):
         ActionMaskingTorchRLModule,
     )
 
-POLICY = "shared"
+SHARED_POLICY = "shared"
 
 
-def chosen(config: Mapping[str, Any] | None) -> tuple[Variant, dict[str, Any]]:
+def parse_config(config: Mapping[str, Any] | None) -> tuple[Variant, dict[str, Any]]:
     """The game of an `env_config`, and its other entries, which are options.
 
     "game" is what `bideuchre_env.make` takes, or a variant it has made; else "cincinnati_v0".
     """
     options = dict(config or {})
-    game = options.pop("game", "cincinnati_v0")
-    return variant_of(game), settled(options, "RLlib", observation="dict")
+    return variant_of(options.pop("game", "cincinnati_v0")), options
 
 
-def space_of(rules: Rules) -> spaces.Dict:
-    """The space of an observation and its mask."""
+def space_of(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
+    """The space of an observation and its mask; with "flat", of the observation alone."""
+    if observation == "flat":
+        return row_space(rules, "flat")
     layout = layout_of(rules)
     box = spaces.Box(layout.low * layout.scale, layout.high * layout.scale, dtype=np.float32)
     mask = spaces.Box(0, 1, (actions.of(rules).n,), np.float32)
     return spaces.Dict({"observations": box, "action_mask": mask})
 
 
-def seen_as(observation: Mapping[str, Array], rules: Rules) -> dict[str, Array]:
-    """What a face of the game shows, int8 (..., D) and (..., A), as RLlib is given it."""
+def for_rllib(observation: Observation, rules: Rules) -> Any:
+    """An observation, int8 (..., D) and (..., A), in RLlib's form; a flat one is in it already."""
+    if isinstance(observation, np.ndarray):
+        return observation
     return {
         "observations": layout_of(rules).scaled(observation["observation"]),
         "action_mask": observation["action_mask"].astype(np.float32),
@@ -71,19 +76,21 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
     """Four seats in turn, `player_0` to `player_3`, partners opposite; for self-play.
 
     `config` holds "game" and the options of its AEC environment. Each step tells the seat to act,
-    and no other, what it sees and what it has been paid since its last action; the last one tells
-    all who have acted, with masks of zeros.
+    and no other, what it sees and what it has been paid since its last action. The last one tells
+    all who have acted, with masks of zeros; a seat that has not, because an illegal action ended
+    the episode before its turn, is in none of the dicts, as RLlib has nothing to credit it with.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        variant, options = chosen(config)
+        variant, options = parse_config(config)
         self._env = variant.env(**options)
         self._game = self._env.unwrapped
         self.rules = self._game.rules
         self.possible_agents = list(AGENT_NAMES)
         self.agents = list(AGENT_NAMES)
-        space, width = space_of(self.rules), actions.of(self.rules).n
+        self.render_mode, self.metadata = self._game.render_mode, self._game.metadata
+        space, width = space_of(self.rules, self._game.observation), actions.of(self.rules).n
         self.observation_spaces = dict.fromkeys(AGENT_NAMES, space)
         self.action_spaces = {agent: spaces.Discrete(width) for agent in AGENT_NAMES}
         self._have_acted: set[str] = set()
@@ -108,46 +115,63 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         self._env.step(int(action_dict[actor]))
         terminated = any(self._env.terminations.values())
         over = terminated or any(self._env.truncations.values())
-        told = [self._env.agent_selection]
+        agents = [self._env.agent_selection]
         if over:
-            told = [agent for agent in AGENT_NAMES if agent in self._have_acted]
+            agents = [agent for agent in AGENT_NAMES if agent in self._have_acted]
         paid = self._game._cumulative_rewards
         return (
-            {agent: self._seen(agent) for agent in told},
-            {agent: float(paid[agent]) for agent in told},
-            dict.fromkeys(told, terminated) | {"__all__": terminated},
-            dict.fromkeys(told, over and not terminated) | {"__all__": over and not terminated},
-            {agent: {} for agent in told},
+            {agent: self._seen(agent) for agent in agents},
+            {agent: float(paid[agent]) for agent in agents},
+            dict.fromkeys(agents, terminated) | {"__all__": terminated},
+            dict.fromkeys(agents, over and not terminated) | {"__all__": over and not terminated},
+            {agent: {} for agent in agents},
         )
 
-    def _seen(self, agent: str) -> dict[str, Array]:
-        return seen_as(self._game.observe(agent), self.rules)
+    def render(self) -> Any:
+        """The table, as the AEC environment's `render` gives it."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """Let go of what rendering holds open."""
+        self._env.close()
+
+    def _seen(self, agent: str) -> Any:
+        return for_rllib(self._game.observe(agent), self.rules)
 
 
-class Env(gymnasium.Env[dict[str, Array], Any]):
+class Env(gymnasium.Env[Any, Any]):
     """One learner at a table, whose partner and opponents are given.
 
     `config` holds "game" and the options of `SoloEnv`: "opponents", "partner", "seat" and so on.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        variant, options = chosen(config)
+        variant, options = parse_config(config)
         self._env = variant.solo(**options)
         self.rules = self._env.rules
-        self.observation_space: spaces.Space[Any] = space_of(self.rules)
+        self.observation_space = space_of(self.rules, self._env.observation)
         self.action_space = self._env.action_space
+        self.render_mode, self.metadata = self._env.render_mode, self._env.metadata
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Array], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start an episode, as `SoloEnv.reset` does."""
         observation, info = self._env.reset(seed=seed, options=options)
-        return seen_as(observation, self.rules), info
+        return for_rllib(observation, self.rules), info
 
-    def step(self, action: Any) -> tuple[dict[str, Array], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """The learner's action, and the others' up to its next turn or the end of the episode."""
         observation, reward, terminated, truncated, info = self._env.step(action)
-        return seen_as(observation, self.rules), reward, terminated, truncated, info
+        return for_rllib(observation, self.rules), reward, terminated, truncated, info
+
+    def render(self) -> Any:
+        """The table, as `SoloEnv.render` gives it."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """Let go of what rendering holds open."""
+        self._env.close()
 
 
 def masked_module(hidden: tuple[int, ...] = (256, 256), **model: Any) -> RLModuleSpec:
@@ -162,26 +186,32 @@ def masked_module(hidden: tuple[int, ...] = (256, 256), **model: Any) -> RLModul
 
 
 def for_all_seats(agent_id: str, episode: Any = None, **more: Any) -> str:
-    """The policy of every seat, `POLICY`: a `policy_mapping_fn` for self-play with one network."""
-    return POLICY
+    """`SHARED_POLICY`, a `policy_mapping_fn` for self-play with one network."""
+    return SHARED_POLICY
 
 
 class ModuleAgent:
     """A trained module as an agent, for matches: its likeliest legal action.
 
-    `module` is what `algorithm.get_module(...)` gives, trained on this game's `rules`.
+    `module` is what `algorithm.get_module(...)` gives, trained on this game's `rules`, on any
+    device and with either kind of observation.
     """
 
     def __init__(self, module: Any, rules: Rules, name: str = "rllib") -> None:
         if not isinstance(rules, Rules):
             raise OptionError(f"rules={shown(rules)}: a Rules value")
         self.rules, self.name, self._module = rules, name, module
+        # the masked module calls the part without the mask its observation space
+        space = getattr(module, "observation_space_with_mask", module.observation_space)
+        self._masked = isinstance(space, spaces.Dict)
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        seen = seen_as({"observation": observations, "action_mask": action_masks}, self.rules)
-        batch = {Columns.OBS: {name: torch.from_numpy(part) for name, part in seen.items()}}
+        seen = for_rllib({"observation": observations, "action_mask": action_masks}, self.rules)
+        device = next(self._module.parameters()).device
+        tensors = {name: torch.from_numpy(part).to(device) for name, part in seen.items()}
+        batch = {Columns.OBS: tensors if self._masked else tensors["observations"]}
         with torch.no_grad():
-            logits = self._module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS].numpy()
-        chosen: Array = np.where(action_masks != 0, logits, -np.inf).argmax(axis=1)
-        return chosen
+            logits = self._module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
+        best: Array = np.where(action_masks != 0, logits.cpu().numpy(), -np.inf).argmax(axis=1)
+        return best

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import Wrapper
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from bideuchre_env._checks import shown
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, variant_of
+from bideuchre_env.envs.options import VIEWS, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array
@@ -35,7 +36,7 @@ class VecEnv(BaseVecEnv):
 
     `envs` tables of a `game` with the options of `SoloVectorEnv`, `opponents` and `observation`
     among them; or, instead of their number, a `SoloVectorEnv` that is made already, as
-    `gymnasium.make_vec` gives it.
+    `gymnasium.make_vec` gives it, without wrappers.
 
     Observations are float32 (n, D) with `observation="flat"`, for "MlpPolicy", else dicts of int8
     arrays, for "MultiInputPolicy"; rewards float32 (n,). `env_method("action_masks")` gives a bool
@@ -57,6 +58,12 @@ class VecEnv(BaseVecEnv):
             if options:
                 raise OptionError(f"{', '.join(options)}: options of environments to be made")
             self.batch = envs
+        elif isinstance(envs, VectorEnv):
+            raise OptionError(
+                f"{type(envs).__name__}: a SoloVectorEnv without wrappers is expected, as "
+                "gymnasium.make_vec gives it; Stable-Baselines3's own, like VecMonitor, go around "
+                "the VecEnv"
+            )
         else:
             self.batch = variant_of(game).solo_vec(envs, **options)
         mode = self.batch.autoreset_mode
@@ -96,15 +103,15 @@ class VecEnv(BaseVecEnv):
 
         `IllegalActionError` where one is no action of the game: then no table has changed.
         """
-        observations, rewards, terminated, truncated, found = self.batch.step(self._choices)
+        observations, rewards, terminated, truncated, results = self.batch.step(self._choices)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         done = terminated | truncated
         if done.any():
-            ends = found["final_info"]
+            ends = results["final_info"]
             names = [name for name in ends if not name.startswith("_")]
             for i in np.flatnonzero(done):
                 infos[i] = {name: ends[name][i] for name in names}
-                infos[i]["terminal_observation"] = found["final_obs"][i]
+                infos[i]["terminal_observation"] = results["final_obs"][i]
                 infos[i]["TimeLimit.truncated"] = bool(truncated[i] and not terminated[i])
         return observations, rewards.astype(np.float32), done, infos
 
@@ -126,12 +133,28 @@ class VecEnv(BaseVecEnv):
         value = getattr(self.batch, attr_name)
         return [value for _ in rows]
 
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether `get_attr` knows it, after a reset if need be."""
+        batch = self.batch
+        known = (*METHODS, "seat", *dir(type(batch)))  # a property may need a game, to be read
+        return attr_name in known or hasattr(batch, attr_name)
+
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute that there is; the rows have it in common, so `OptionError` for some."""
+        """Set "view", whose cards pictures show, for all tables.
+
+        Raises `OptionError` for some tables, for another attribute and for what is no view.
+        """
+        if not self.has_attr(attr_name):
+            raise AttributeError(f"set_attr: there is no {shown(attr_name)}")
+        if attr_name != "view":
+            raise OptionError(
+                f"set_attr({attr_name!r}): 'view' alone can be set; the rest are options, given "
+                "when tables are made or by set_options"
+            )
         if len(set(self._get_indices(indices))) < self.num_envs:
-            raise OptionError(f"set_attr: {attr_name!r} is one for all rows, not for some of them")
-        getattr(self.batch, attr_name)
-        setattr(self.batch, attr_name, value)
+            raise OptionError("set_attr: 'view' is one for all rows, not for some of them")
+        check_choice("view", value, VIEWS)
+        self.batch.view = value
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **kwargs: Any
@@ -141,8 +164,8 @@ class VecEnv(BaseVecEnv):
             raise AttributeError(
                 f"env_method({shown(method_name)}): one of {', '.join(map(repr, METHODS))}"
             )
-        found = getattr(self.batch, method_name)(*method_args, **kwargs)
-        return [None if found is None else found[i] for i in self._get_indices(indices)]
+        results = getattr(self.batch, method_name)(*method_args, **kwargs)
+        return [None if results is None else results[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(
         self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None

@@ -3,7 +3,7 @@ collects what all four seats decide in self-play.
 
 Observations are `Batch(obs=float32 (n, D) in [-1, 1], mask=bool (n, A))`. Tianshou's DQN family
 reads the mask; its policy-gradient family (PPO, A2C, Reinforce) does not, and takes `MaskedActor`
-and `SeenCritic` around its networks.
+and `ObservationCritic` around its networks.
 
 Tianshou's own `PettingZooEnv` runs too, but does not learn rightly: it stores only what is paid at
 a seat's own move, ends an episode for the last seat alone, and lets a seat go on from what the next
@@ -43,8 +43,8 @@ class MaskedActor(torch.nn.Module):
         return logits.masked_fill(~legal, torch.finfo(logits.dtype).min), state
 
 
-class SeenCritic(torch.nn.Module):
-    """The value by a network from float32 (n, D) to (n, 1) of what is seen."""
+class ObservationCritic(torch.nn.Module):
+    """The value of an observation, by a network from float32 (n, D) to (n, 1)."""
 
     def __init__(self, net: torch.nn.Module) -> None:
         super().__init__()
@@ -65,14 +65,17 @@ class VecEnv(BaseVectorEnv):
 
     `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
     but for the observation and the autoreset mode, which are Tianshou's. Rewards are float64 (n,),
-    `terminated` and `truncated` bool (n,), infos n dicts with "env_id".
+    `terminated` and `truncated` bool (n,), infos n dicts with "env_id". Those of an episode that
+    has ended hold its "score", "hands", "winner", "outcome" and "illegal" too, and where players
+    are drawn "left", "partner" and "right", who played it; those of a reset say who is to play.
+    Where an episode has ended the mask is all True, since nothing is left to choose.
     """
 
     def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
         fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
         self.tables = variant_of(game).solo_vec(num_envs, **settled(options, "Tianshou", **fixed))
         self.env_num, self.is_async, self.is_closed = num_envs, False, False
-        self._seeds: list[int | None] | None = None
+        self._seeds: list[int | None] = [None] * num_envs  # of the next reset, by table
         self._idle = np.ones(num_envs, bool)  # tables that have to be reset before the next step
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
@@ -92,23 +95,24 @@ class VecEnv(BaseVectorEnv):
         """Seed table i with `seed` + i, or `seed[i]`, at its next reset."""
         if isinstance(seed, int):
             seed = [seed + i for i in range(self.env_num)]
-        self._seeds = None if seed is None else [*seed]
-        return [[each] for each in self._seeds or [None] * self.env_num]
+        self._seeds = [None] * self.env_num if seed is None else [*seed]
+        return [[each] for each in self._seeds]
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Batch, Array]:
         """Start episodes at all tables, or at these; `options` are those of `solo_vec`'s reset."""
         ids = np.asarray(self._wrap_id(env_id))
         chosen = np.zeros(self.env_num, bool)
         chosen[ids] = True
-        seeds = kwargs.get("seed", self._seeds)
-        if self._seeds is not None:
-            self._seeds = None
+        seeds = kwargs.get("seed")
+        if seeds is None and any(self._seeds[i] is not None for i in ids):
+            seeds = self._seeds
+        self._seeds = [None if i in ids else each for i, each in enumerate(self._seeds)]
         options = dict(kwargs.get("options") or {})
         if not chosen.all():
             options["reset_mask"] = chosen
-        seen = _batch(*self.tables.reset(seed=seeds, options=options))
+        observations, info = self.tables.reset(seed=seeds, options=options)
         self._idle &= ~chosen
-        return seen[ids], _infos(ids)
+        return self._batch(observations)[ids], _infos(ids, info)
 
     def step(self, action: Any, id: Any = None) -> tuple[Batch, Array, Array, Array, Array]:
         """One action at each table, or at these, which leaves the others to be reset.
@@ -125,8 +129,13 @@ class VecEnv(BaseVectorEnv):
         observations, rewards, terminated, truncated, info = self.tables.step(choices)
         self._idle |= left_out
         self._idle |= terminated | truncated
-        seen = _batch(observations, info)
-        return seen[ids], rewards[ids], terminated[ids], truncated[ids], _infos(ids)
+        seen = self._batch(observations)[ids]
+        return seen, rewards[ids], terminated[ids], truncated[ids], _infos(ids, info)
+
+    def _batch(self, observations: Array) -> Batch:
+        masks = self.tables.action_masks()
+        masks[~masks.any(axis=1)] = True  # over; DQN takes the best of these where it was cut short
+        return Batch(obs=observations, mask=masks)
 
     def _choices_of_others(self, left_out: Array) -> Array:
         """Actions at the tables that a step leaves out: the batch steps all, so they play on."""
@@ -154,8 +163,15 @@ def _batch(observations: Array, info: dict[str, Any]) -> Batch:
     return Batch(obs=observations, mask=info["action_mask"].astype(bool))
 
 
-def _infos(ids: Array) -> Array:
-    return np.array([{"env_id": int(i)} for i in ids], object)
+def _infos(ids: Array, info: dict[str, Any]) -> Array:
+    """What `info`, arrays by table, says of ends and players: a dict for each of these tables."""
+    infos: list[dict[str, Any]] = [{"env_id": int(i)} for i in ids]
+    for name in info.keys() - {"action_mask", "seat"}:
+        if not name.startswith("_"):
+            for each in infos:
+                if info[f"_{name}"][each["env_id"]]:
+                    each[name] = info[name][each["env_id"]]
+    return np.array(infos, object)
 
 
 class Seats:
@@ -196,11 +212,14 @@ class SeatCollector(BaseCollector):
     is paid in between; an episode ends for every seat, with what it is paid last. The buffer is a
     `VectorReplayBuffer` with a part for each of `len(seats)`, and any algorithm of one agent learns
     from it. Steps are transitions, and episodes those of seats, four for each at a table.
+
+    An episode that is cut short (by `max_hands`, say) is stored as terminated and truncated: the
+    tables have dealt anew by then, so there is nothing to bootstrap from.
     """
 
     def __init__(self, policy: Any, seats: Seats, buffer: Any = None, **options: Any) -> None:
         super().__init__(policy, seats, buffer, **options)
-        self._shown: tuple[Batch, Array] | None = None
+        self._turns: tuple[Batch, Array] | None = None
 
     def reset_env(self, gym_reset_kwargs: dict[str, Any] | None = None) -> tuple[Batch, Array]:
         """Start games at all tables; what is under way at them is dropped."""
@@ -208,9 +227,9 @@ class SeatCollector(BaseCollector):
         [size] = self.env.tables.single_observation_space.shape
         self._seen = Batch(obs=np.zeros((n, size), np.float32), mask=np.zeros((n, width), bool))
         self._acts, self._paid = np.zeros(n, np.int64), np.zeros(n)
-        self._waits = np.zeros(n, bool)  # for what comes of its decision
-        self._shown = self.env.reset(**(gym_reset_kwargs or {}))
-        return self._shown
+        self._pending = np.zeros(n, bool)  # with a decision that is not stored yet
+        self._turns = self.env.reset(**(gym_reset_kwargs or {}))
+        return self._turns
 
     def _collect(
         self,
@@ -220,18 +239,20 @@ class SeatCollector(BaseCollector):
         render: float | None = None,
         gym_reset_kwargs: dict[str, Any] | None = None,
     ) -> CollectStats:
-        if self._shown is None:
+        if render is not None:
+            raise OptionError(f"render={render}: a SeatCollector does not render")
+        if self._turns is None:
             raise OptionError("nothing has been dealt yet: reset() deals, or reset_before_collect")
         steps, ends = 0, [np.zeros((0, 2))]
         while steps < (n_step or 0) or sum(map(len, ends)) < (n_episode or 0):
             steps += self._turn(random, ends)
-        found = np.concatenate(ends)
+        episodes = np.concatenate(ends)
         self.collect_step += steps
-        self.collect_episode += len(found)
+        self.collect_episode += len(episodes)
         return CollectStats.with_autogenerated_stats(
-            returns=found[:, 0],
-            lens=found[:, 1].astype(int),
-            n_collected_episodes=len(found),
+            returns=episodes[:, 0],
+            lens=episodes[:, 1].astype(int),
+            n_collected_episodes=len(episodes),
             n_collected_steps=steps,
         )
 
@@ -240,30 +261,30 @@ class SeatCollector(BaseCollector):
 
         Returns and lengths (m, 2) of seats' episodes that end are added to `ends`.
         """
-        assert self._shown is not None
-        seen, ids = self._shown
-        again = np.flatnonzero(self._waits[ids])
+        assert self._turns is not None
+        seen, ids = self._turns
+        again = np.flatnonzero(self._pending[ids])
         self._store(ids[again], seen[again])
         self._acts[ids] = acts = self._choose(seen, random)
-        self._seen[ids], self._paid[ids], self._waits[ids] = seen, 0.0, True
+        self._seen[ids], self._paid[ids], self._pending[ids] = seen, 0.0, True
         observations, rewards, terminated, truncated, info = self.env.tables.step(acts)
         self._paid += rewards.reshape(-1)
-        self._shown = _batch(observations, info), self.env.ids(info)
-        over = np.flatnonzero(self._waits & (terminated | truncated).repeat(N_SEATS))
+        self._turns = _batch(observations, info), self.env.ids(info)
+        over = np.flatnonzero(self._pending & (terminated | truncated).repeat(N_SEATS))
         if len(over):
             by_seat = (terminated.repeat(N_SEATS)[over], truncated.repeat(N_SEATS)[over])
             ends.append(self._store(over, self._seen[over], *by_seat))
-            self._waits[over] = False
+            self._pending[over] = False
         return len(again) + len(over)
 
     def _choose(self, seen: Batch, random: bool) -> Array:
         if random:
             drawn: Array = self.env.tables.sample()
             return drawn
-        asked = Batch(obs=seen, info=Batch())
-        acts = self.policy(asked).act
+        batch = Batch(obs=seen, info=Batch())
+        acts = self.policy(batch).act
         acts = acts.cpu().numpy() if isinstance(acts, torch.Tensor) else np.asarray(acts)
-        return self.policy.add_exploration_noise(acts, asked) if self.exploration_noise else acts
+        return self.policy.add_exploration_noise(acts, batch) if self.exploration_noise else acts
 
     def _store(self, ids: Array, following: Batch, *ended: Array) -> Array:
         """Store what came of the decisions of these seats: returns and lengths (m, 2) so far."""
@@ -274,7 +295,7 @@ class SeatCollector(BaseCollector):
             obs=self._seen[ids],
             act=self._acts[ids],
             rew=self._paid[ids],
-            terminated=terminated,
+            terminated=terminated | truncated,
             truncated=truncated,
             done=terminated | truncated,
             obs_next=following,

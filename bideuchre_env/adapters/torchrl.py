@@ -26,6 +26,7 @@ with needs("torchrl"):
 
 
 ENDS = ("done", "terminated", "truncated")
+RESULTS = {"score": (2,), "hands": (), "winner": ()}  # of an episode, and their shapes
 
 
 class BatchedEnv(EnvBase):
@@ -38,30 +39,38 @@ class BatchedEnv(EnvBase):
         n = tables.num_envs
         super().__init__(device=device, batch_size=[n])
         self.tables = tables
-        self._next_seed: int | None = None
+        self._seed, self._unseeded = 0, np.zeros(n, bool)  # rows that `_seed` is still for
         [size], width = tables.single_observation_space.shape, int(tables.single_action_space.n)
         self.observation_spec = Composite(
             observation=Bounded(-1.0, 1.0, (n, size), dtype=torch.float32),
             action_mask=Binary(width, (n, width), dtype=torch.bool),
             shape=(n,),
         )
+        for key, shape in RESULTS.items():
+            self.observation_spec[key] = Unbounded((n, *shape), dtype=torch.int64)
         self.action_spec = Categorical(width, (n,), dtype=torch.int64)
         self.reward_spec = Unbounded((n, rewards), dtype=torch.float32)
         ends = {key: Categorical(2, (n, 1), dtype=torch.bool) for key in ENDS}
         self.done_spec = Composite(ends, shape=(n,))
 
     def _set_seed(self, seed: int | None) -> None:
-        """Row i is seeded with `seed` + i at the next reset."""
-        self._next_seed = seed
+        """Row i is seeded with `seed` + i at its next reset."""
+        self._seed, self._unseeded[:] = seed or 0, seed is not None
 
     def _reset(
         self, tensordict: TensorDictBase | None = None, options: dict[str, Any] | None = None
     ) -> TensorDict:
-        chosen = None if tensordict is None else tensordict.get("_reset", None)
-        rows = None if chosen is None else chosen.reshape(-1).cpu().numpy()
-        seed, self._next_seed = self._next_seed, None
+        mask = None if tensordict is None else tensordict.get("_reset", None)
+        rows = None if mask is None else mask.reshape(-1).cpu().numpy()
+        seeded = self._unseeded if rows is None else self._unseeded & rows
+        if seeded.any():
+            result = self._begin(self._seed, seeded, options)
+            rows = ~seeded if rows is None else rows & ~seeded
+            self._unseeded = self._unseeded & ~seeded
+        if rows is None or rows.any():
+            result = self._begin(None, rows, options)
         going_on = np.zeros(self.batch_size[0], bool)
-        return self._tensors(*self._begin(seed, rows, options), going_on, going_on)
+        return self._tensors(*result, going_on, going_on)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         actions = tensordict["action"].cpu().numpy()
@@ -82,10 +91,14 @@ class BatchedEnv(EnvBase):
         masks = np.array(self.tables.action_masks())
         masks[~masks.any(axis=1)] = True  # over: nothing is asked, but distributions are made
         masks = torch.from_numpy(masks)
-        seen = {"observation": torch.from_numpy(observations), "action_mask": masks}
+        tensors = {"observation": torch.from_numpy(observations), "action_mask": masks}
         ends = zip(ENDS, (terminated | truncated, terminated, truncated), strict=True)
-        seen |= {key: torch.from_numpy(end)[:, np.newaxis] for key, end in ends}
-        return TensorDict(seen, batch_size=self.batch_size, device=self.device)
+        tensors |= {key: torch.from_numpy(end)[:, np.newaxis] for key, end in ends}
+        results = info.get("episode", info)  # as `vec` has them, and `solo_vec`
+        for key, shape in RESULTS.items():
+            array = results.get(key, np.zeros((len(masks), *shape), np.int64))
+            tensors[key] = torch.from_numpy(array.astype(np.int64))
+        return TensorDict(tensors, batch_size=self.batch_size, device=self.device)
 
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Let the threads go."""
@@ -99,8 +112,10 @@ class Env(BatchedEnv):
     `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
     but for the observation and the autoreset mode, which are TorchRL's. Batch size (n,), and keys
     "observation" (n, D) float32, "action_mask" (n, A) bool, "action" (n,) int64, "reward" (n, 1)
-    float32, "done", "terminated" and "truncated" (n, 1) bool. `reset(options=...)` takes what that
-    of `solo_vec` does.
+    float32, "done", "terminated" and "truncated" (n, 1) bool. Where an episode has just ended, the
+    int64 keys "score" (n, 2), "hands" (n,) and "winner" (n,) say how, as `solo_vec`'s infos do;
+    elsewhere they mean nothing. `tables.players` names who plays. `reset(options=...)` takes what
+    that of `solo_vec` does.
     """
 
     def __init__(
@@ -113,9 +128,9 @@ class Env(BatchedEnv):
     def _begin(
         self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
     ) -> tuple[Array, dict[str, Any]]:
-        chosen = {} if rows is None else {"reset_mask": rows}
+        mask = {} if rows is None else {"reset_mask": rows}
         result: tuple[Array, dict[str, Any]] = self.tables.reset(
-            seed=seed, options={**(options or {}), **chosen}
+            seed=seed, options={**(options or {}), **mask}
         )
         return result
 
@@ -137,6 +152,7 @@ class SelfPlayEnv(BatchedEnv):
         super().__init__(made, N_SEATS, device)
         self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)
         self._dealt = np.zeros(num_envs, bool)  # rows whose last step has dealt a new episode
+        self._last: tuple[Array, dict[str, Any]]  # what the rows showed last
 
     def _begin(
         self, seed: int | None, rows: Array | None, options: dict[str, Any] | None
@@ -144,14 +160,15 @@ class SelfPlayEnv(BatchedEnv):
         if rows is not None and seed is None and not options:
             rows = rows & ~self._dealt
             if not rows.any():
-                return self._seen
-        result: tuple[Array, dict[str, Any]] = self.tables.reset(seed, mask=rows, options=options)
-        return result
+                return self._last
+        mask = None if rows is None or rows.all() else rows
+        self._last = self.tables.reset(seed, mask=mask, options=options)
+        return self._last
 
     def _tensors(
         self, observations: Array, info: dict[str, Any], terminated: Array, truncated: Array
     ) -> TensorDict:
-        self._seen, self._dealt = (observations, info), terminated | truncated
+        self._last, self._dealt = (observations, info), terminated | truncated
         result = super()._tensors(observations, info, terminated, truncated)
         return result.set("seat", torch.from_numpy(info["seat"]))
 
@@ -161,7 +178,8 @@ def add_advantages(batch: TensorDictBase, *, gamma: float = 1.0, lambda_: float 
 
     `batch`, of size (n, T), has "state_value" (n, T, 1), what the seat to act thinks its decision
     worth. Each seat's rewards go to its own decisions (`learning.returns.lambda_returns`). A seat's
-    last decision before the cut has advantage 0, and its value as the target.
+    last decision before the cut has advantage 0, its value as the target, and "complete", bool
+    (n, T, 1), False: learn from `batch[batch["complete"][..., 0]]`.
     """
 
     def by_step(key: str | tuple[str, str]) -> Array:
@@ -175,5 +193,7 @@ def add_advantages(batch: TensorDictBase, *, gamma: float = 1.0, lambda_: float 
         gamma=gamma,
         lambda_=lambda_,
     )
-    for key, found in (("advantage", result.advantages), ("value_target", result.returns)):
-        batch.set(key, torch.from_numpy(found.T[..., np.newaxis].copy()).to(batch.device or "cpu"))
+    names = {"value_target": "returns", "advantage": "advantages", "complete": "complete"}
+    for key, name in names.items():
+        array = getattr(result, name).T[..., np.newaxis].copy()
+        batch.set(key, torch.from_numpy(array).to(batch.device or "cpu"))

@@ -116,14 +116,17 @@ class SoloOptions(ViewOptions):
 
     opponents: Any = "random"
     """A player, a pair of them, (left, right), or a `Pool` to draw from in every episode; for a
-    vector environment also a list of these by row. A player is the name of an agent as
-    `agents.make` takes it, an agent, a function `(observation, mask) -> action`, or a class or
-    function that makes an agent, one that plays for points where the `episode` is a hand, else for
-    the game. `reset(options={"opponents": ...})` changes them."""
+    vector environment also a list of these by row (a list is never a pair). A player is the name of
+    an agent as `agents.make` takes it, an agent, a function `(observation, mask) -> action`, or a
+    class or function that makes an agent, one that plays for points where the `episode` is a hand,
+    else for the game. A function is handed observations as the learner's are, flat ones float32, so
+    that a snapshot of the learner is an opponent; agents always see int8.
+    `reset(options={"opponents": ...})` changes them."""
     partner: Any = None
     """A player, a `Pool` of them, or a list by row. None is the player that both opponents are when
     the environment is made, and refused where there are several; only `reset(options={"partner":
-    ...})` changes it. `players`, the repr and each episode's infos say who it is."""
+    ...})` changes it. `players` and the repr say who it is; infos do in rows where a `Pool` is
+    drawn from, and in no others."""
     seat: int | None = None
     """The learner's seat, 0 to 3; None draws one for every episode."""
     illegal_reward: float = -1.0

@@ -228,6 +228,8 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
         return RULES[variant].replace(**options)
+    except BidEuchreError as error:
+        raise RecordError(f"options: {error}") from None
     except (KeyError, TypeError):
         known = ", ".join(RULES)
         raise RecordError(
@@ -235,8 +237,6 @@ def rules_of(variant: str, options: dict[str, Any]) -> Rules:
             "with the options that differ, or a game of one's own, with its whole rules: "
             f"{', '.join(_NEEDED)} at least"
         ) from None
-    except BidEuchreError as error:
-        raise RecordError(f"options: {error}") from None
 
 
 def hands_of(rows: Array, rules: Rules) -> list[dict[str, Any]]:

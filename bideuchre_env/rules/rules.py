@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any, cast
 
 from bideuchre_env._checks import did_you_mean, shown, unknown_options
-from bideuchre_env.errors import OptionError, RulesError
+from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
     check_integer,
@@ -117,13 +117,13 @@ class Rules(GameOptions):
             )
 
     def replace(self, **options: Any) -> Rules:
-        """These rules with some options changed; `RulesError` for an unknown option.
+        """These rules with some options changed; `UnknownRuleError` for an unknown option.
 
         Changing `win_rule` between a target and rounds drops the one that no longer applies
         (and a `both_over` that only "any" has), and sets `rounds` to 1 where none is given.
         """
-        if unknown := unknown_options(options, OPTIONS):
-            raise RulesError(unknown)
+        if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
+            raise UnknownRuleError(unknown)
         changed = dict(options)
         if changed.get("win_rule", self.win_rule) == "rounds":
             changed.setdefault("target", None)

@@ -8,14 +8,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import wraps
 from itertools import starmap
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.runtime.interrupts import ctrl_c
 
 Work = Callable[[int, int], Any]
+Method = TypeVar("Method", bound=Callable[..., Any])
 LEAST_PART = 256  # rows that are worth a call of their own
 PARTS_EACH = 4
 MOST_THREADS = 1024
@@ -41,7 +43,8 @@ class OneAtATime:
     def __enter__(self) -> None:
         if not self._lock.acquire(blocking=False):
             raise IllegalActionError(
-                "another thread is stepping this environment: give each an environment of its own"
+                "another thread is stepping or resetting this environment: give each an "
+                "environment of its own"
             )
 
     def __exit__(self, *ignored: object) -> None:
@@ -49,6 +52,17 @@ class OneAtATime:
 
     def __reduce__(self) -> tuple[type[OneAtATime], tuple[()]]:
         return OneAtATime, ()
+
+
+def one_at_a_time(method: Method) -> Method:
+    """A method that is kept out, by its object's `_alone`, while another such method runs."""
+
+    @wraps(method)
+    def kept_out(self: Any, *given: Any, **named: Any) -> Any:
+        with self._alone:
+            return method(self, *given, **named)
+
+    return cast(Method, kept_out)
 
 
 class ThreadPool:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bideuchre_env.cli.program import USAGE, complain
 
 try:
@@ -83,6 +85,7 @@ class Player:
 def learned(args: Args) -> tuple[PPO, int]:
     """The agent after all steps, and how many they were."""
     torch.manual_seed(args.seed)
+    np.random.seed(args.seed)  # noqa: NPY002  # it draws minibatches by this
     envs = make_vec(args.variant, args.tables, opponents=args.opponents, episode="hand")
     batch = args.tables * args.table_steps
     agent = PPO(

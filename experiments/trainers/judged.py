@@ -26,7 +26,7 @@ def judged(args: Any, library: str, player: Any, decisions: int, seconds: float)
     `library` is the trainer's distribution, `decisions` what it learned from, in `seconds` of
     processor time.
     """
-    rate, points = decisions / seconds, {}
+    decisions, rate, points = int(decisions), decisions / seconds, {}
     print(f"{decisions:,} decisions, {rate:,.0f} a second of processor time, learning included")
     for judge in args.judges:
         result = match.play(args.variant, player, judge, boards=args.boards, seed=MEASURED_SEED)

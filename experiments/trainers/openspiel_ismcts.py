@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env.adapters.extras import how_to_install
 from bideuchre_env.cli.program import USAGE, complain
 
 try:
@@ -24,7 +25,7 @@ try:
     from open_spiel.python.algorithms.ismcts import ISMCTSBot
     from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 except ImportError as error:
-    missing = f'searching needs {error.name}: pip install "bideuchre_env[openspiel]"'
+    missing = f"searching needs {error.name}: {how_to_install('openspiel')}"
     complain(missing, "openspiel_ismcts.py")
     sys.exit(USAGE)
 
@@ -57,6 +58,9 @@ def points(args: Args, judge: str) -> Interval:
     draws = np.random.RandomState(args.seed)
     rollouts = RandomRolloutEvaluator(1, draws)
     searcher = ISMCTSBot(game, rollouts, args.uct, args.simulations, random_state=draws)
+    searcher.set_resampler(  # its own draws redeals by the clock
+        lambda state, player: state.resample_from_infostate(player, draws.random_sample)
+    )
     other = openspiel.AgentBot(game, judge, seed=args.seed)
     made = openspiel.duplicate_boards(game, [searcher] * 4, [other] * 4, args.boards, args.seed)
     half = t_quantile(args.boards - 1) * made.std(ddof=1) / np.sqrt(args.boards)
@@ -68,9 +72,9 @@ def main(args: Args) -> int:
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
     for judge in args.judges:
-        found = points(args, judge)
+        result = points(args, judge)
         print(f"ismcts:{args.simulations} against {judge}, {args.variant}, {args.boards} boards")
-        print(f"points per hand {found.mean:+.2f}, 95 % {found.low:+.2f} to {found.high:+.2f}")
+        print(f"points per hand {result.mean:+.2f}, 95 % {result.low:+.2f} to {result.high:+.2f}")
     return 0
 
 

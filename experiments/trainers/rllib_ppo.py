@@ -25,8 +25,8 @@ try:
     import torch
     from ray.rllib.algorithms.ppo import PPOConfig
 
-    from bideuchre_env.adapters.rllib import POLICY as SHARED
     from bideuchre_env.adapters.rllib import (
+        SHARED_POLICY,
         ModuleAgent,
         MultiAgentEnv,
         for_all_seats,
@@ -62,10 +62,8 @@ class Args(ScriptArgs):
     epochs: int = option(4, "times each decision is learned from")
     entropy: float = option(0.01, "worth of entropy")
     runners: int = option(0, "processes that play; 0: this one does")
-    boards: int = option(1000, "duplicate boards against each judge")
-    judges: tuple[str, ...] = field(
-        default=("cautious", "rule"), metadata={"help": "who it is measured by"}
-    )
+    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
@@ -75,13 +73,13 @@ class Player:
     name = "rllib_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        kept = torch.load(weights, weights_only=True)
-        spec = masked_module(kept["hidden"], vf_share_layers=False)
+        saved = torch.load(weights, weights_only=True)
+        spec = masked_module(saved["hidden"], vf_share_layers=False)
         spec.observation_space = space_of(rules)
         spec.action_space = MultiAgentEnv({"game": rules}).action_spaces["player_0"]
         spec.inference_only = True  # the critic is not kept
         module = spec.build()
-        module.load_state_dict(kept["weights"])
+        module.load_state_dict(saved["weights"])
         self._agent = ModuleAgent(module, rules)
 
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
@@ -99,7 +97,7 @@ def configured(args: Args) -> PPOConfig:
             num_envs_per_env_runner=args.tables,
             batch_mode="complete_episodes",
         )
-        .multi_agent(policies={SHARED}, policy_mapping_fn=for_all_seats)
+        .multi_agent(policies={SHARED_POLICY}, policy_mapping_fn=for_all_seats)
         .rl_module(rl_module_spec=masked_module((args.hidden,) * 2, vf_share_layers=False))
         .training(
             train_batch_size_per_learner=args.batch,
@@ -125,10 +123,10 @@ def learned(args: Args) -> tuple[Any, int]:
     try:
         while steps < args.steps:
             result = algorithm.train()
-            steps += result["env_runners"]["num_env_steps_sampled"]
-            entropy = float(result["learners"][SHARED]["entropy"])
+            steps += int(result["env_runners"]["num_env_steps_sampled"])
+            entropy = float(result["learners"][SHARED_POLICY]["entropy"])
             print(f"{steps} decisions, entropy {entropy:.2f}", flush=True)
-        return algorithm.get_module(SHARED).state_dict(), steps
+        return algorithm.get_module(SHARED_POLICY).state_dict(), steps
     finally:
         algorithm.stop()
 

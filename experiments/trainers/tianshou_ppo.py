@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bideuchre_env.cli.program import USAGE, complain
 
 try:
@@ -35,7 +37,7 @@ from judged import judged, option
 
 import bideuchre_env
 from bideuchre_env import Rules
-from bideuchre_env.adapters.tianshou import MaskedActor, SeatCollector, Seats, SeenCritic
+from bideuchre_env.adapters.tianshou import MaskedActor, ObservationCritic, SeatCollector, Seats
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.rules import actions
@@ -78,11 +80,11 @@ class Player:
     name = "tianshou_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        found = torch.load(weights)
-        hidden, inputs = found["net.0.weight"].shape
+        state = torch.load(weights, map_location="cpu")
+        hidden, inputs = state["net.0.weight"].shape
         self.layout = layout_of(rules)
         self.actor = MaskedActor(layers(inputs, hidden, actions.of(rules).n))
-        self.actor.load_state_dict(found)
+        self.actor.load_state_dict(state)
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:
@@ -94,13 +96,14 @@ class Player:
 def learned(args: Args) -> tuple[MaskedActor, int]:
     """The actor after all steps, and how many they were."""
     torch.manual_seed(args.seed)
+    np.random.seed(args.seed)  # noqa: NPY002  # it draws minibatches by this
     game = bideuchre_env.make(args.variant)
     seats = Seats(game, args.tables, episode="hand")
     inputs = layout_of(game.rules).size
     actor = MaskedActor(layers(inputs, args.hidden, int(seats.action_space.n)))
     algorithm = PPO(
         policy=DiscreteActorPolicy(actor=actor, action_space=seats.action_space),
-        critic=SeenCritic(layers(inputs, args.hidden, 1)),
+        critic=ObservationCritic(layers(inputs, args.hidden, 1)),
         optim=AdamOptimizerFactory(lr=args.rate),
         gamma=1.0,
         gae_lambda=args.lambda_,
@@ -111,8 +114,8 @@ def learned(args: Args) -> tuple[MaskedActor, int]:
         advantage_normalization=True,
     )
     batch = len(seats) * args.seat_steps
-    room = VectorReplayBuffer(2 * batch, len(seats))  # some seats decide more often than others
-    collector = SeatCollector(algorithm, seats, room)
+    buffer = VectorReplayBuffer(2 * batch, len(seats))  # some seats decide more often than others
+    collector = SeatCollector(algorithm, seats, buffer)
     collector.reset(gym_reset_kwargs={"seed": args.seed})
     updates = max(1, args.steps // batch)
     algorithm.run_training(

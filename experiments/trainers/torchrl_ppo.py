@@ -78,10 +78,10 @@ class Player:
     name = "torchrl_ppo"
 
     def __init__(self, rules: Rules, weights: Path = Args.out / POLICY) -> None:
-        found = torch.load(weights)
+        state = torch.load(weights, map_location="cpu")
         self.layout = layout_of(rules)
-        self.net = layers(rules, actions.of(rules).n, len(found["0.bias"]))
-        self.net.load_state_dict(found)
+        self.net = layers(rules, actions.of(rules).n, len(state["0.bias"]))
+        self.net.load_state_dict(state)
 
     @torch.no_grad()
     def act_rows(self, observations: Any, action_masks: Any) -> Any:

@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode, VectorWrapper
+from support.repeated_runs import same_policy_twice
 from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
@@ -16,30 +18,28 @@ from bideuchre_env.errors import OptionError
 
 pytest.importorskip("agilerl")
 
-from agilerl.algorithms import DQN, IPPO, PPO
+from agilerl.algorithms import DQN, IPPO, PPO, RainbowDQN
 from agilerl.rollouts import collect_rollouts
+from agilerl.training.train_multi_agent_on_policy import train_multi_agent_on_policy
+from agilerl.training.train_on_policy import train_on_policy
 
-from bideuchre_env.adapters.agilerl import Parallel, make_vec
+from bideuchre_env.adapters.agilerl import Parallel, ParallelVec, make_vec
 
 GAME = bideuchre_env.cincinnati_v0
 SMALL = {"latent_dim": 16, "encoder_config": {"hidden_size": [16]}}
 
 
-class Watched:
+class Watched(VectorWrapper):
     """A batch of tables that counts actions which were not legal."""
 
-    def __init__(self, envs):
-        self._envs, self.illegal, self.taken = envs, 0, 0
-
-    def __getattr__(self, name):
-        return getattr(self._envs, name)
+    illegal = taken = 0
 
     def step(self, actions):
         """As the tables' own."""
-        legal = self._envs.action_masks()[np.arange(self._envs.num_envs), actions]
+        legal = self.env.action_masks()[np.arange(self.num_envs), actions]
         self.illegal += int((~legal).sum())
         self.taken += len(legal)
-        return self._envs.step(actions)
+        return super().step(actions)
 
 
 def test_ppo_keeps_to_the_masks_and_learns_with_them():
@@ -84,27 +84,47 @@ def test_what_a_hand_pays_reaches_all_its_decisions():
     assert np.any(returns)
 
 
-def test_dqn_keeps_to_the_masks():
-    """Random actions and the best ones."""
+def test_agilerls_own_training_runs():
+    """`train_on_policy`, which tests by `agent.test`; every action is legal."""
+    envs = Watched(make_vec(GAME, 4, opponents="random", episode="hand"))
+    agent = PPO(
+        envs.single_observation_space, envs.single_action_space, net_config=SMALL,
+        num_envs=4, learn_step=64, batch_size=32, rollout_buffer_config={"use_gae": False},
+    )  # fmt: skip
+    sizes = {"max_steps": 128, "evo_steps": 64, "eval_steps": 20}
+    [trained], _ = train_on_policy(envs, "bid", "PPO", [agent], **sizes, verbose=False)
+    assert np.isfinite(trained.test(envs, max_steps=30, loop=1))
+    assert envs.taken > 128
+    assert envs.illegal == 0
+
+
+@pytest.mark.parametrize("algorithm", [DQN, RainbowDQN])
+def test_dqn_keeps_to_the_masks(algorithm):
+    """Random actions and the best ones, as far as it has random ones."""
     envs = make_vec(GAME, 8, episode="hand")
-    agent = DQN(envs.single_observation_space, envs.single_action_space, net_config=SMALL)
+    agent = algorithm(envs.single_observation_space, envs.single_action_space, net_config=SMALL)
     seen, info = envs.reset(seed=1)
     for step in range(40):
-        actions = agent.get_action(seen, epsilon=step % 2, action_mask=info["action_mask"])
+        noise = {"epsilon": step % 2} if algorithm is DQN else {}
+        actions = agent.get_action(seen, action_mask=info["action_mask"], **noise)
         assert envs.action_masks()[np.arange(8), actions].all()
         seen, _, _, _, info = envs.step(actions)
+
+
+def ippo(observation_space, action_space, agents):
+    """A small IPPO."""
+    return IPPO(
+        [observation_space(each) for each in agents],
+        [action_space(each) for each in agents],
+        agents, net_config=SMALL, learn_step=48, batch_size=32,
+    )  # fmt: skip
 
 
 def test_ippo_finds_its_masks_in_the_infos():
     """It refuses those in observations; with these every seat to act plays legally."""
     env = Parallel(GAME, episode="hand")
     agents = env.possible_agents
-    learner = IPPO(
-        [env.observation_space(each) for each in agents],
-        [env.action_space(each) for each in agents],
-        agents,
-        net_config=SMALL,
-    )
+    learner = ippo(env.observation_space, env.action_space, agents)
     seen, infos = env.reset(seed=3)
     moves = 0
     while env.agents:
@@ -117,8 +137,31 @@ def test_ippo_finds_its_masks_in_the_infos():
     assert moves > 20
 
 
+def test_ippo_plays_and_learns_at_many_tables():
+    """Its masks are right at every table, which `AsyncPettingZooVecEnv` alone does not give it."""
+    envs = ParallelVec(GAME, 2, episode="hand")
+    try:
+        agents = list(envs.agents)
+        learner = ippo(envs.single_observation_space, envs.single_action_space, agents)
+        seen, infos = envs.reset(seed=3)
+        for _ in range(40):
+            actions = learner.get_action(seen, infos)[0]
+            masks = {each: np.reshape(infos[each]["action_mask"], (2, -1)) for each in agents}
+            for table in range(2):
+                [actor] = [each for each in agents if masks[each][table].any()]
+                assert masks[actor][table, int(actions[actor][table])] == 1
+            seen, _, _, _, infos = envs.step(actions)
+        sizes = {"max_steps": 96, "evo_steps": 48, "eval_steps": 8}
+        train_multi_agent_on_policy(envs, "bid", "IPPO", [learner], **sizes, verbose=False)
+    finally:
+        envs.close(terminate=True)
+    with pytest.raises(OptionError, match="num_envs=0"):
+        ParallelVec(GAME, 0)
+
+
 def test_options_that_are_not_free_are_refused_in_words():
-    """The observation, and the autoreset mode."""
+    """The observation, and the autoreset mode; the mode that it is may be Gymnasium's own value."""
+    assert make_vec(GAME, 2, autoreset_mode=AutoresetMode.SAME_STEP).num_envs == 2
     with pytest.raises(OptionError, match="observation='dict': for AgileRL it is 'flat'"):
         Parallel(GAME, observation="dict")
     with pytest.raises(OptionError, match="autoreset_mode='Disabled': for AgileRL it is"):
@@ -144,6 +187,12 @@ def test_the_script_runs(script, tmp_path, capsys):
     """In seconds; what it keeps is an agent."""
     sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
     run_in_seconds(script, tmp_path, capsys, *sizes)
+
+
+def test_the_script_is_settled_by_its_seed(script):
+    """The same weights, minibatches included."""
+    sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
+    same_policy_twice(script, *sizes, policy=lambda agent: agent.actor)
 
 
 @pytest.mark.slow

@@ -12,8 +12,11 @@ import bideuchre_env
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules.cards import CARD_NAMES
 
-pyspiel = pytest.importorskip("pyspiel")
-openspiel = pytest.importorskip("bideuchre_env.adapters.openspiel")
+pytest.importorskip("pyspiel")
+
+import pyspiel
+
+from bideuchre_env.adapters import openspiel
 
 # a game small enough for tables: four cards each, three bids, no exchange
 SMALL = bideuchre_env.Rules(
@@ -316,6 +319,23 @@ def test_a_program_ends_as_it_should():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_module_can_be_loaded_again():
+    """As in a notebook: the library's bots are guarded once, and still play."""
+    ask = (
+        "import importlib, pyspiel; from bideuchre_env.adapters import openspiel\n"
+        "own = pyspiel.MCTSBot.step.unguarded; importlib.reload(openspiel)\n"
+        "assert pyspiel.MCTSBot.step.unguarded is own\n"
+        "for name in ('bideuchre_barrie_v0(dealer=1)', 'tic_tac_toe'):\n"
+        "    game = pyspiel.load_game(name); state = game.new_initial_state()\n"
+        "    while state.is_chance_node(): state.apply_action(state.legal_actions()[0])\n"
+        "    rollouts = pyspiel.RandomRolloutEvaluator(1, 1)\n"
+        "    bot = pyspiel.MCTSBot(game, rollouts, 2.0, 20, 5, False, 1, False)\n"
+        "    assert bot.step(state) in state.legal_actions()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_boards_swap_the_sides():
     """The same deals with either side's bots: two alike come to nothing, better ones to more."""
     game = pyspiel.load_game("bideuchre_cincinnati_v0")
@@ -355,6 +375,16 @@ def test_the_script_prints_a_result(script, capsys):
         assert f"ismcts:4 against {judge}, cincinnati_v0, 2 boards\npoints per hand" in printed
     with pytest.raises(OptionError, match="--boards: 2 or more"):
         script.main(script.Args.parse(["--boards", "1"]))
+
+
+def test_equal_seeds_search_alike(script):
+    """Deals, redeals and rollouts; other seeds do not."""
+    small = {"boards": 3, "simulations": 10}
+    first, again, other = (
+        script.points(script.Args(seed=seed, **small), "cautious") for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
 
 
 @pytest.mark.slow

@@ -10,8 +10,14 @@ from support.trainer_runs import points_over_cautious, run_in_seconds
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OptionError
 
-ray = pytest.importorskip("ray")
-rllib = pytest.importorskip("bideuchre_env.adapters.rllib")
+pytest.importorskip("ray.rllib")
+pytest.importorskip("torch")
+
+import ray
+import torch
+
+from bideuchre_env.adapters import rllib
+
 MARGIN = 0.5  # points per hand; runs of 200,000 decisions came to 1.6
 
 
@@ -98,8 +104,9 @@ def test_what_is_refused():
             env.step(actions)
     with pytest.raises(OptionError, match="unexpected keyword argument 'opponents'"):
         rllib.MultiAgentEnv({"opponents": "rule"})
-    with pytest.raises(OptionError, match="observation='flat': for RLlib it is 'dict'"):
-        rllib.Env({"observation": "flat"})
+    for kind in (rllib.Env, rllib.MultiAgentEnv):
+        with pytest.raises(OptionError, match="observation='round': one of 'dict', 'flat'"):
+            kind({"observation": "round"})
     with pytest.raises(OptionError, match="'whist' is no variant"):
         rllib.Env({"game": "whist"})
     with pytest.raises(OptionError, match="a Rules value"):
@@ -127,26 +134,92 @@ def test_one_learner_is_the_solo_environment():
             assert reward == same
 
 
-def test_the_masked_module_learns_one_seat(local_ray):
-    """Neither 'No default encoder config' nor KeyError 'observations'; every action is legal."""
+@pytest.mark.parametrize("kind", [rllib.Env, rllib.MultiAgentEnv])
+def test_one_array(kind):
+    """With "flat": the observations of the other form, without their masks."""
+    config = {"episode": "hand", "seat": 0} if kind is rllib.Env else {"episode": "hand"}
+    flat, masked = kind(config | {"observation": "flat"}), kind(config)
+    rng, over = np.random.default_rng(3), False
+    got, wanted = flat.reset(seed=6)[0], masked.reset(seed=6)[0]
+    while not over:
+        if kind is rllib.Env:
+            got, wanted = {0: got}, {0: wanted}
+        else:
+            assert flat.observation_spaces["player_0"].contains(next(iter(got.values())))
+        for agent, seen in got.items():
+            assert seen.dtype == np.float32
+            assert np.array_equal(seen, wanted[agent]["observations"])
+        [agent] = wanted
+        action = legal(wanted[agent], rng)
+        action = action if kind is rllib.Env else {agent: action}
+        (got, *_), (wanted, _, over, *_) = flat.step(action), masked.step(action)
+        over = over if kind is rllib.Env else over["__all__"]
+
+
+@pytest.mark.parametrize("kind", [rllib.Env, rllib.MultiAgentEnv])
+def test_pictures_for_rllibs_callbacks(kind):
+    """`render_mode` is the environment's own, and `render` draws in it."""
+    env = kind({"render_mode": "ansi"})
+    env.reset(seed=1)
+    assert env.render_mode == "ansi"
+    assert "ansi" in env.metadata["render_modes"]
+    assert "dealer" in env.render()
+    env.close()
+
+
+def trainer(**config):
+    """PPO on a few tables with one learner each."""
     from ray.rllib.algorithms.ppo import PPOConfig
 
-    config = (
+    return (
         PPOConfig()
-        .environment(rllib.Env, env_config={"episode": "hand", "illegal_reward": -1000.0})
+        .environment(rllib.Env, env_config={"episode": "hand", **config})
         .env_runners(num_env_runners=0, num_envs_per_env_runner=4)
-        .rl_module(rl_module_spec=rllib.masked_module((16,)))
         .training(train_batch_size_per_learner=100, minibatch_size=50, num_epochs=1)
     )
-    algorithm = config.build_algo()
-    result = algorithm.train()
-    assert result["env_runners"]["episode_return_min"] > -1000
-    learner = result["learners"]["default_policy"]
-    assert np.isfinite(learner["total_loss"])
+
+
+def plays_on(algorithm):
+    """Whether what it has learned is finite, and its module an agent; stops it."""
+    learner = algorithm.train()["learners"]["default_policy"]
     agent = rllib.ModuleAgent(algorithm.get_module(), bideuchre_env.cincinnati_v0.rules)
     algorithm.stop()
     result = bideuchre_env.match.play("cincinnati_v0", agent, "random", boards=10)
-    assert result.boards.points_per_hand is not None
+    return np.isfinite([learner["total_loss"], result.boards.points_per_hand.mean]).all()
+
+
+def test_the_masked_module_learns_one_seat(local_ray):
+    """No KeyError 'observations'; every action is legal."""
+    config = trainer(illegal_reward=-1000.0).rl_module(rl_module_spec=rllib.masked_module((16,)))
+    algorithm = config.build_algo()
+    assert algorithm.train()["env_runners"]["episode_return_min"] > -1000
+    assert plays_on(algorithm)
+
+
+def test_the_default_module_learns_from_one_array(local_ray):
+    """On dicts it ends in 'No default encoder config'; with "flat" it learns, without masks."""
+    with pytest.raises(ValueError, match="No default encoder config"):
+        trainer().build_algo()
+    assert plays_on(trainer(observation="flat").build_algo())
+
+
+def test_a_module_is_given_tensors_on_its_own_device():
+    """As one is that has learned on a graphics processor; its answers come back from there."""
+
+    class OnDevice(torch.nn.Linear):
+        observation_space = None
+
+        def forward_inference(self, batch):
+            assert batch["obs"].device == self.weight.device == torch.device("meta")
+            return {"action_dist_inputs": torch.zeros(len(batch["obs"]), self.out_features)}
+
+    rules = bideuchre_env.cincinnati_v0.rules
+    env = bideuchre_env.cincinnati_v0.vec(3)
+    seen, _ = env.reset(seed=1)
+    masks = env.action_masks()
+    agent = rllib.ModuleAgent(OnDevice(289, masks.shape[1], device="meta"), rules)
+    observations = seen["observation"] if isinstance(seen, dict) else seen
+    assert agent.act_rows(observations, masks).tolist() == masks.argmax(axis=1).tolist()
 
 
 # --- the script -----------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gymnasium import make, make_vec, spaces
-from support.script_modules import loaded
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from support.script_modules import ROOT, loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
 import bideuchre_env
@@ -144,12 +145,37 @@ def test_what_it_says_of_its_rows():
     for call in (envs.env_method, envs.get_attr, lambda name: envs.set_attr(name, 1)):
         with pytest.raises(AttributeError, match="nonsense"):
             call("nonsense")
-    envs.set_attr("view", 2)
-    assert envs.get_attr("view") == [2] * 3
-    with pytest.raises(OptionError, match="for all rows"):
-        envs.set_attr("view", 1, indices=[0])
     assert envs.unwrapped is envs
     envs.close()
+
+
+def test_what_can_be_set():
+    """The view of pictures; whatever nothing would read is refused, and stays as it was."""
+    envs = tables(3, render_mode="ansi")
+    envs.reset()
+    before = envs.env_method("render")
+    envs.set_attr("view", 2)
+    assert envs.get_attr("view") == [2] * 3
+    assert envs.env_method("render") != before
+    with pytest.raises(OptionError, match="for all rows"):
+        envs.set_attr("view", 1, indices=[0])
+    with pytest.raises(OptionError, match="view=7: one of 'all', 'actor', 0, 1, 2, 3"):
+        envs.set_attr("view", 7)
+    for name, value in (("episode", "game"), ("reward", "win"), ("seat", 1), ("num_envs", 9)):
+        kept = envs.get_attr(name)
+        with pytest.raises(OptionError, match=f"set_attr\\('{name}'\\): 'view' alone can be set"):
+            envs.set_attr(name, value)
+        assert envs.get_attr(name) == kept
+
+
+def test_attributes_are_known_before_the_first_reset():
+    """As Stable-Baselines3 asks: yes or no, and no error."""
+    envs = VecMonitor(tables(2))
+    for name in ("seat", "players", "seats", "action_masks", "view", "episode", "rules"):
+        assert envs.has_attr(name)
+    assert not envs.has_attr("nonsense")
+    with pytest.raises(OptionError, match="nothing has been dealt yet"):
+        envs.get_attr("players")
 
 
 def test_seeds_and_options_are_taken_at_the_next_reset_and_only_there():
@@ -201,6 +227,12 @@ def test_environments_that_are_made_already():
             VecEnv(make_vec(ID, num_envs=4, **options))
         with pytest.raises(OptionError, match=told):
             tables(**options)
+    for wrapped in (
+        RecordEpisodeStatistics(make_vec(ID, num_envs=4)),
+        make_vec(ID, num_envs=4, vectorization_mode="sync"),
+    ):
+        with pytest.raises(OptionError, match=r"(Statistics|Sync).*without wrappers is expected"):
+            VecEnv(wrapped)
     with pytest.raises(OptionError, match="opponents"):
         VecEnv(make_vec(ID, num_envs=4), opponents="rule")
     for odd in (0, "4", None):
@@ -208,6 +240,18 @@ def test_environments_that_are_made_already():
             VecEnv(odd)
     with pytest.raises(OptionError, match="nonsense"):
         VecEnv(4, nonsense=1)
+
+
+def test_the_page_quotes_what_make_vec_alone_ends_in():
+    """Whoever looks for the error of Stable-Baselines3 finds the way out beside it."""
+    page = (ROOT / "bideuchre_env/adapters/README.md").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="SoloVectorEnv") as error:
+        PPO("MlpPolicy", make_vec(ID, num_envs=4, observation="flat"))
+    start, end = str(error.value).split("<class")
+    assert start in page
+    assert end.partition(", ")[2].split(".")[0] in page
+    way_out = page.split(start)[1].split("\n\n")[0]
+    assert "`VecEnv(gymnasium.make_vec(" in way_out
 
 
 def test_games_of_ones_own():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.repeated_runs import same_policy_twice, save_as_on_a_gpu
 from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
@@ -14,6 +15,7 @@ pytest.importorskip("tianshou")
 
 import torch
 from gymnasium.spaces import Discrete
+from gymnasium.vector import AutoresetMode
 from tianshou.algorithm import DQN, PPO
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
@@ -21,7 +23,13 @@ from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Batch, Collector, VectorReplayBuffer
 from tianshou.utils.net.common import Net
 
-from bideuchre_env.adapters.tianshou import MaskedActor, SeatCollector, Seats, SeenCritic, VecEnv
+from bideuchre_env.adapters.tianshou import (
+    MaskedActor,
+    ObservationCritic,
+    SeatCollector,
+    Seats,
+    VecEnv,
+)
 
 GAME = bideuchre_env.cincinnati_v0
 [SIZE], WIDTH = GAME.vec(1, observation="flat").single_observation_space.shape, 37
@@ -54,7 +62,9 @@ def drawing(net):
 
 def ppo():
     """A small PPO."""
-    return PPO(policy=drawing(linear(WIDTH)), critic=SeenCritic(linear(1)), optim=ADAM, gamma=1.0)
+    return PPO(
+        policy=drawing(linear(WIDTH)), critic=ObservationCritic(linear(1)), optim=ADAM, gamma=1.0
+    )
 
 
 def dqn():
@@ -131,6 +141,22 @@ def test_the_ends_of_all_seats_carry_a_reward():
     hands = found.returns.reshape(83, 4)  # both sides together get nothing
     np.testing.assert_array_equal(hands, hands[:, :1] * [1, -1, 1, -1])
     assert np.count_nonzero(hands[:, 0]) > 70  # some hands are even
+
+
+def test_episodes_that_are_cut_short_pay_nothing_more():
+    """Whatever the critic says: a target is what the seat was still paid, then nothing."""
+    buffer = VectorReplayBuffer(8 * 1000, 8)
+    seats = Seats(GAME, 2, episode="game", reward="points", max_hands=1)
+    collector = SeatCollector(drawing(Uniform()), seats, buffer)
+    collector.reset()
+    collector.collect(n_episode=40)
+    cut = np.flatnonzero(buffer.truncated)
+    assert len(cut) >= 40
+    values = np.full(len(cut), 7.0)
+    returns, _ = PPO.compute_episodic_return(
+        buffer[cut], buffer, cut, values, values, gamma=1.0, gae_lambda=1.0
+    )
+    np.testing.assert_array_equal(returns, buffer.rew[cut])
 
 
 def test_n_step_returns_are_a_seats_own():
@@ -221,12 +247,58 @@ def test_a_table_is_that_of_its_seed():
     assert [info["env_id"] for info in infos] == [0, 2]
     with pytest.raises(IllegalActionError, match=r"table 1: reset\(\) starts an episode"):
         envs.step(first)
-    envs.reset([1])
+    envs.seed(50)
+    for row in (1, 0):  # a seed waits for its own table's reset
+        seen, _ = envs.reset([row])
+        one, _ = solo.reset(seed=50 + row)
+        np.testing.assert_array_equal(seen.obs[0], one)
     assert len(envs.action_space) == len(envs) == 3
     with pytest.raises(OptionError, match="set_env_attr"):
         envs.set_env_attr("seat", 1)
     with pytest.raises(OptionError, match="autoreset_mode='SameStep': for Tianshou it is"):
         VecEnv(GAME, 2, autoreset_mode="SameStep")
+    VecEnv(GAME, 2, autoreset_mode=AutoresetMode.DISABLED).close()
+
+
+def test_infos_say_how_an_episode_ended_and_who_played():
+    """As `solo` does; Tianshou's collector keeps them in its buffer."""
+    pool = bideuchre_env.Pool("cautious", "rule")
+    options = {"opponents": pool, "partner": "rule", "episode": "hand", "observation": "flat"}
+    envs, solo = VecEnv(GAME, 2, **options), GAME.solo(**options)
+    seen, infos = envs.reset([0, 1], seed=4)
+    _, info = solo.reset(seed=4)
+    places = ("left", "partner", "right")
+    assert {place: infos[0][place] for place in places} == {place: info[place] for place in places}
+    terminated = [False]
+    while not terminated[0]:
+        action = int(seen.mask[0].argmax())
+        seen, _, terminated, _, infos = envs.step([action], [0])
+        _, _, _, _, info = solo.step(action)
+    del info["action_mask"], info["seat"]
+    assert infos[0].keys() == {"env_id", *info}
+    for name, value in info.items():
+        np.testing.assert_array_equal(infos[0][name], value)
+    buffer = VectorReplayBuffer(2 * 200, 2)
+    collector = Collector(drawing(Uniform()), VecEnv(GAME, 2, **options), buffer)
+    collector.reset()
+    collector.collect(n_step=200)
+    data = buffer.sample(0)[0]
+    assert set(data.info.left[data.done]) <= {"cautious", "rule"}
+    assert (data.info.hands[data.done] == 1).all()
+
+
+def test_the_mask_of_an_episode_that_was_cut_short_is_no_wall():
+    """DQN takes the best of it; with all False Tianshou lowers every value."""
+    envs = VecEnv(GAME, 2, opponents="random", episode="game", reward="points", max_hands=1)
+    seen, _ = envs.reset()
+    truncated = np.zeros(2, bool)
+    while not truncated.any():
+        seen, _, terminated, truncated, _ = envs.step(seen.mask.argmax(axis=1))
+        assert not terminated.any()
+    assert seen.mask[truncated].all()
+    policy = dqn().policy
+    values = torch.arange(WIDTH, dtype=torch.float32).repeat(int(truncated.sum()), 1)
+    assert policy.compute_q_value(values, seen.mask[truncated]).max() == WIDTH - 1
 
 
 def test_the_actor_never_draws_what_is_not_legal():
@@ -245,6 +317,9 @@ def test_nothing_is_dealt_before_the_first_reset():
     collector = SeatCollector(drawing(Uniform()), Seats(GAME, 1))
     with pytest.raises(OptionError, match=r"nothing has been dealt yet: reset\(\)"):
         collector.collect(n_step=4)
+    collector.reset()
+    with pytest.raises(OptionError, match=r"render=0\.1: a SeatCollector does not render"):
+        collector.collect(n_step=4, render=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +333,19 @@ def test_the_script_runs(script, tmp_path, capsys):
     """In seconds; what it keeps is an agent."""
     sizes = ("--steps", "4096", "--tables", "16", "--seat-steps", "16")
     run_in_seconds(script, tmp_path, capsys, *sizes)
+
+
+def test_the_script_is_settled_by_its_seed(script):
+    """The same weights, minibatches included."""
+    same_policy_twice(script, "--steps", "2048", "--tables", "8", "--seat-steps", "16")
+
+
+def test_weights_from_a_gpu_play_without_one(script, monkeypatch, tmp_path):
+    """They are read to the processor."""
+    net = MaskedActor(script.layers(SIZE, 16, WIDTH))
+    save_as_on_a_gpu(monkeypatch, net.state_dict(), tmp_path / "policy.pt")
+    player = script.Player(GAME.rules, tmp_path / "policy.pt")
+    assert next(player.actor.parameters()).device.type == "cpu"
 
 
 @pytest.mark.slow

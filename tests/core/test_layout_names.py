@@ -75,6 +75,7 @@ def test_a_block_that_there_is_not():
     layout = layout_of(bideuchre_env.cincinnati_v0.rules)
     assert layout["hand"] == layout.slices["hand"] == slice(0, 24)
     assert "hand" in layout
+    assert list(layout) == list(layout.slices) == [block.name for block in layout.blocks]
     for wrong, close in (("hands", "did you mean 'hand'"), ("passed", ""), (0, ""), (None, "")):
         assert wrong not in layout
         with pytest.raises(OptionError, match=r"no block .*: hand, phase, to_act") as caught:

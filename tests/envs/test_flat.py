@@ -11,9 +11,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from pettingzoo.test import api_test, parallel_api_test, seed_test
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 from support.playthroughs import VARIANTS, Chooser, finish, over, plies, snapshot
 from support.solo_helpers import Spy, assert_same
+from support.wrapper_twin import NoMaskLeft
 
 import bideuchre_env
 from bideuchre_env.core.observation.layout import layout_of
@@ -96,7 +97,7 @@ def test_pettingzoos_tests(name):
 def test_pettingzoos_wrappers_find_the_mask(illegal):
     """`TerminateIllegalWrapper` takes it from the infos, those of agents that are done, too."""
     raw = cincinnati.raw_env(observation="flat", max_hands=2)
-    env = OrderEnforcingWrapper(TerminateIllegalWrapper(raw, illegal_reward=-1))
+    env = OrderEnforcingWrapper(NoMaskLeft(raw, illegal_reward=-1))
     ours = cincinnati.env(observation="flat", max_hands=2)
     env.reset(seed=2)
     ours.reset(seed=2)
@@ -195,8 +196,36 @@ def test_vec_set_deal_and_memory():
         assert (vec.step(vec.sample())[0] <= 1).all()
 
 
+def test_masks_of_one_table_are_bool():
+    """`action_masks()` of the agent to act, bare and wrapped; none once nobody is to act."""
+    for word in ("dict", "flat"):
+        for env in (cincinnati.env(observation=word), cincinnati.raw_env(observation=word)):
+            with pytest.raises(OptionError, match="nothing has been dealt"):
+                env.action_masks()
+            env.reset(seed=1)
+            masks = env.action_masks()
+            assert masks.dtype == bool
+            np.testing.assert_array_equal(masks, env.last()[4]["action_mask"])
+            masks[:] = True  # its own
+            assert not env.action_masks().all()
+            env.unwrapped._forfeit(-1)
+            assert not env.action_masks().any()
+
+
+def test_after_an_illegal_action_no_mask_says_that_something_is_legal():
+    """Neither the observation's nor an info's; in flat environments the info has the only one."""
+    for word in ("dict", "flat"):
+        env = cincinnati(observation=word)
+        env.reset(seed=1)
+        env.step(int(np.flatnonzero(~env.action_masks())[0]))
+        seen, reward, terminated, _, info = env.last()
+        assert (reward, terminated) == (-1, True)
+        assert not any(each.get("action_mask", np.zeros(1)).any() for each in env.infos.values())
+        assert not (info if word == "flat" else seen)["action_mask"].any()
+
+
 def test_masks_of_many_tables_are_bool():
-    """`vec.action_masks()`, a copy if copies are asked for."""
+    """`vec.action_masks()`: a new array, whatever else is rewritten by the next step."""
     for copied in (False, True):
         vec = cincinnati.vec(4, copy=copied)
         with pytest.raises(OptionError, match="nothing has been dealt"):
@@ -208,6 +237,10 @@ def test_masks_of_many_tables_are_bool():
         np.testing.assert_array_equal(masks, info["action_mask"])
         assert info["_action_mask"].all()
         assert info["_seat"].all()
+        kept = masks.copy()
+        vec.step(vec.sample())
+        assert (vec.action_masks() != kept).any()
+        np.testing.assert_array_equal(masks, kept)
         masks[:] = True
         with pytest.raises(IllegalActionError, match="row 0"):  # it is no way into the game
             vec.step(np.full(4, masks.shape[1] - 1))
@@ -276,6 +309,47 @@ def test_solo_vec_is_gymnasiums_sync_vector_env(mode, opponents):
     twin = pickle.loads(pickle.dumps(vec))
     actions = last_legal(vec.action_masks())
     assert_same(list(twin.step(actions)), list(vec.step(actions)))
+
+
+@pytest.mark.parametrize("face", ["solo", "solo_vec"])
+def test_a_function_is_handed_what_the_learner_sees(face):
+    """So that a snapshot of the learner plays; agents of all other kinds are shown int8."""
+    seen = {word: [] for word in ("dict", "flat")}
+    spies = {}
+    for word, list_of in seen.items():
+
+        def learner(observation, mask, list_of=list_of):
+            assert mask.dtype == np.int8
+            list_of.append(observation.copy())
+            observation[:] = 0  # its own
+            return int(mask.argmax())
+
+        spies[word] = Spy(cincinnati.rules)
+        spies[word].choose = watched(spies[word].choose)
+        counts = [2] if face == "solo_vec" else []
+        env = getattr(cincinnati, face)(
+            *counts, opponents=learner, partner=spies[word], observation=word, seat=0
+        )
+        env.reset(seed=3)
+        for _ in range(6):
+            masks = env.action_masks()
+            env.step(masks.argmax(axis=-1))
+    assert len(seen["flat"]) == len(seen["dict"]) > 5
+    layout = layout_of(cincinnati.rules)
+    for plain, flat in zip(seen["dict"], seen["flat"], strict=True):
+        assert plain.dtype == np.int8
+        assert_same(flat, layout.scaled(plain))
+    assert spies["flat"].batches == spies["dict"].batches != []
+
+
+def watched(choose):
+    """Fails where what is asked about is not int8."""
+
+    def int8_alone(observations, masks):
+        assert observations.dtype == np.int8
+        return choose(observations, masks)
+
+    return int8_alone
 
 
 def test_gymnasiums_registry():

@@ -5,7 +5,7 @@ import pettingzoo
 import pytest
 
 import bideuchre_env
-from bideuchre_env.errors import OptionError, UnknownOptionError
+from bideuchre_env.errors import OptionError, RulesError, UnknownOptionError, UnknownRuleError
 
 game = bideuchre_env.cincinnati_v0
 ID = game.gymnasium_id
@@ -37,6 +37,28 @@ def test_an_unknown_keyword_is_a_type_error_too(face):
     assert "of cincinnati_v0; the options are: episode, reward, observation" in str(caught.value)
     with pytest.raises(UnknownOptionError, match=r"'epissode' .*\(did you mean 'episode'\?\)"):
         FACES[face](epissode="hand")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda **options: bideuchre_env.make("cincinnati_v0", **options),
+        lambda **options: bideuchre_env.make(game.rules, **options),
+        game.replace,
+        game.rules.replace,
+    ],
+)
+def test_an_unknown_rule_is_a_type_error_too(change):
+    """Where the keywords are those of the rules alone; one with a bad value is none."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'") as caught:
+        change(frameskip=1)
+    assert isinstance(caught.value, RulesError)
+    assert "; the options are: ranks, " in str(caught.value)
+    with pytest.raises(UnknownRuleError, match=r"'trget' \(did you mean 'target'\?\)"):
+        change(trget=1)
+    with pytest.raises(RulesError) as caught:
+        change(target=-1)
+    assert not isinstance(caught.value, TypeError)
 
 
 @pytest.mark.parametrize("face", FACES)

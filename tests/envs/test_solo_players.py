@@ -86,7 +86,7 @@ def test_more_nets_than_kernels_hold_are_asked():
     margins = [f"net:margin=0.{i}" for i in range(1, KERNEL_NETS + 2)]
     pool = Pool(*margins, (margins[0], margins[-1]))
     vec = cincinnati.solo_vec(12, opponents=pool, partner=margins[0], episode="hand")
-    kinds = vec._rows.kinds.tolist()
+    kinds = vec._rows.seating.kinds.tolist()
     assert kinds.count(SOMEBODY) == 1
     assert kinds[0] == kinds[-1]
     makers = [
@@ -205,6 +205,15 @@ def test_a_function_serves_as_an_agent():
     assert agents.agent_of(first, cincinnati.rules).name == "first"
 
 
+def test_a_list_is_by_row_and_a_tuple_is_a_pair():
+    """Where there are as many rows as there are in a pair, too."""
+    by_row = cincinnati.solo_vec(2, opponents=["rule", "cautious"], partner="random")
+    pair = cincinnati.solo_vec(2, opponents=("rule", "cautious"), partner="random")
+    for vec, right in ((by_row, ["rule", "cautious"]), (pair, ["cautious", "cautious"])):
+        vec.reset(seed=1)
+        assert vec.players["right"].tolist() == right
+
+
 class Rating:
     """An object that is called as a function is."""
 
@@ -270,6 +279,9 @@ def test_a_function_that_answers_wrongly_is_named(answer, match):
         (lambda: Pool("rule", weights=[float("nan")]), "weights="),
         (lambda: Pool("rule", weights=[True]), "weights="),
         (lambda: Pool("rule", weights="1"), "weights="),
+        (lambda: Pool("rule", "net", weights=[1e308, 1e308]), "with a finite sum"),
+        (lambda: Pool("rule", "net", weights=[1, float("inf")]), "with a finite sum"),
+        (lambda: Pool("rule", "net", weights=[1, 10**400]), "with a finite sum"),
         (lambda: Pool("rule", weights=2), "weights="),
     ],
 )

@@ -158,6 +158,72 @@ def test_a_reset_that_a_player_spoils_puts_the_old_ones_back():
     vec.step(actions_for(obs, 3))
 
 
+@pytest.mark.parametrize(
+    "face", [cincinnati.solo, lambda **options: cincinnati.solo_vec(3, **options)]
+)
+def test_a_seed_that_is_spoiled_was_never_given(face):
+    """The agents made here are the same ones, and those to come are seeded from the seed before."""
+    seeds = []
+
+    def maker(rules, seed):
+        seeds.append(seed)
+        return agents.make("random", rules, seed=seed)
+
+    def bad(rules, seed):
+        return Bad(rules, broken, 0)
+
+    env, twin = (face(opponents=maker, partner="rule", seat=0) for _ in range(2))
+    for each in (env, twin):
+        each.reset(seed=5)
+    before = unchanged(env)
+    with pytest.raises(RuntimeError, match="broke down"):
+        env.reset(seed=9, options={"opponents": (maker, bad), "dealer": 0})
+    assert unchanged(env) == before
+    assert env.np_random_seed == 5
+    later = []
+    for each in (env, twin):
+        seeds.clear()
+        each.reset(options={"partner": maker})
+        later.append(seeds.copy())
+    assert later[0] == later[1] != []
+
+
+def test_agents_are_seeded_by_their_place():
+    """By which player they are, never by who played before: a seed's game has no history."""
+    seeds = {}
+
+    def maker(name):
+        def make(rules, seed):
+            seeds[name] = seed
+            return agents.make("random", rules, seed=seed)
+
+        return make
+
+    a, b, c, d = map(maker, "abcd")
+    made = {"opponents": Pool(a, (b, "rule"), ("cautious", c)), "partner": d}
+    told = []
+    for first_ones in (
+        {"opponents": "random"},
+        {"opponents": c, "partner": a},
+        {"opponents": ("rule", b), "partner": Pool(d, c)},
+        made,
+    ):
+        env = cincinnati.solo(episode="hand", **first_ones)
+        env.reset(seed=1)
+        env.reset(options={"opponents": d})
+        told.append([env.reset(seed=3, options=made), dict(seeds), *walk(env, 10, None)])
+    for other in told[1:]:
+        assert_same(told[0], other)
+    assert len(set(seeds.values())) == 4
+    for options, number in (({"opponents": a}, 0), ({"opponents": "rule", "partner": a}, 1)):
+        cincinnati.solo(**options).reset(seed=3)  # what one player's seed has always been
+        assert seeds["a"] == np.random.SeedSequence([3, number]).generate_state(1, np.uint64)[0]
+    vec = cincinnati.solo_vec(4, opponents=["rule", a, b, a], partner="rule")
+    vec.reset(seed=3)
+    assert seeds["a"] == np.random.SeedSequence([3, 0, 1, 0]).generate_state(1, np.uint64)[0]
+    assert seeds["b"] == np.random.SeedSequence([3, 0, 2, 0]).generate_state(1, np.uint64)[0]
+
+
 def test_copies_go_their_own_way():
     """Pickled and copied between two steps, some rows with players that nobody else draws."""
     options = {"opponents": Pool("rule", "net", first), "partner": First, "episode": "hand"}

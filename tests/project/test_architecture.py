@@ -55,7 +55,6 @@ MODULES = {
 }
 PACKAGES = {"bideuchre_env", "bideuchre_env.evaluation", "bideuchre_env.evaluation.statistics"}
 PACKAGES.add("bideuchre_env.records")
-LIGHT = ("errors", "rules.rules", "rules.variants", "envs.registration", "__init__", "cli.main")
 
 
 def modules():
@@ -360,16 +359,6 @@ def test_sources_without_the_link_find_the_agents(tmp_path):
     (tmp_path / "pyproject.toml").unlink()  # some other folder called agents
     done = subprocess.run([sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True)
     assert "No module named 'bideuchre_env.agents'" in done.stderr
-
-
-@pytest.mark.parametrize("name", LIGHT)
-def test_importing_is_light(name):
-    """Importing the package, its rules or its command line does not load numba."""
-    module = {"__init__": "bideuchre_env"}.get(name, f"bideuchre_env.{name}")
-    heavy = {"numba", "matplotlib", "ray", "pyspiel", "pyarrow", "minari"}
-    ask = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_the_version_is_stated_once_alike():

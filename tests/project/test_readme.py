@@ -69,7 +69,14 @@ TRAINERS = {  # by script: call, observation, autoreset mode, extra
     "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "flat", "SameStep", "tianshou"),
     "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "flat, with mask", "RLlib's own", "rllib"),
 }
-NAMES = {"torch": "CleanRL's way, torch", "ray": "RLlib, ray", "sb3-contrib": "SB3, sb3-contrib"}
+NAMES = {
+    "sb3-contrib": "SB3, sb3-contrib",
+    "torch": "CleanRL's way, torch",
+    "agilerl": "AgileRL",
+    "torchrl": "TorchRL",
+    "tianshou": "Tianshou",
+    "ray": "RLlib, ray",
+}
 
 
 def trainers() -> str:
@@ -81,7 +88,7 @@ def trainers() -> str:
     for script, (call, seen, autoreset, extra) in TRAINERS.items():
         path = ROOT / "experiments" / "results" / "trainers" / f"{script}.json"
         made = json.loads(path.read_text("utf-8"))
-        name = f"{NAMES.get(made['library'], made['library'])} {made['version']}"
+        name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
         rate, over = made["decisions per second"], made["points per hand over"]["cautious"]
         half = (over["high"] - over["low"]) / 2
         points = f"{over['mean']:+.2f} ± {half:.2f}"

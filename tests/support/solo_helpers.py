@@ -133,7 +133,8 @@ def unchanged(env):
     """What a refused call may not change."""
     rows = env._rows
     players = tuple((id(each), id(each.agent)) for each in rows.players)
-    return rows.states.tobytes(), rows.solos.tobytes(), repr(env), rows.seating.made, players
+    seeds = env.np_random_seed, list(rows._entropy), rows._changes
+    return rows.states.tobytes(), rows.solos.tobytes(), repr(env), seeds, players
 
 
 def without_names(told):

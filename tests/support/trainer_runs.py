@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+import bideuchre_env
 from bideuchre_env import match
 
 
 def run_in_seconds(script, folder, capsys, *options):
-    """A small run: it prints a result against each judge, and keeps a policy that can be named."""
+    """A small run: it prints a result against each judge, and keeps a policy that can be named.
+
+    What so few decisions come to is worth nothing yet, and is held to nothing.
+    """
     small = ["--out", str(folder), "--boards", "20", "--hidden", "16", "--minibatch", "256"]
     kept = folder / "result.json"
     assert script.main(script.Args.parse([*small, "--json", str(kept), *options])) == 0
@@ -20,7 +24,12 @@ def run_in_seconds(script, folder, capsys, *options):
     for judge in ("cautious", "rule"):
         assert f"{script.Player.name} against {judge}, cincinnati_v0" in printed
     named = f"{script.__file__}:Player:weights={folder / script.POLICY}"
-    assert match.play("cincinnati_v0", named, "random", boards=10).boards.points_per_hand
+    player = script.Player(bideuchre_env.cincinnati_v0.rules, folder / script.POLICY)
+    by_name, in_process = (
+        match.play("cincinnati_v0", each, "random", boards=10, seed=3).boards.points_per_hand
+        for each in (named, player)
+    )
+    assert by_name == in_process
 
 
 def points_over_cautious(script, folder):

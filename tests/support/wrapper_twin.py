@@ -77,9 +77,19 @@ class Bounds(BaseWrapper):
         return str(self.env)
 
 
+class NoMaskLeft(TerminateIllegalWrapper):
+    """PettingZoo's, which leaves the mask of before in the info of who chose an illegal action."""
+
+    def step(self, action):
+        agent, before = self.agent_selection, self._terminated
+        super().step(action)
+        if self._terminated and not before:
+            self.unwrapped.infos[agent] = self.unwrapped._info()
+
+
 def in_wrappers(raw):
     """An environment in PettingZoo's own wrappers."""
-    return OrderEnforcingWrapper(Bounds(TerminateIllegalWrapper(raw, illegal_reward=-1)))
+    return OrderEnforcingWrapper(Bounds(NoMaskLeft(raw, illegal_reward=-1)))
 
 
 def told(call, env):

@@ -11,7 +11,7 @@ public blocks seen from seat 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -182,6 +182,10 @@ class Layout:
         raise OptionError(
             f"no block {shown(name)} in this game's observations{close}: {', '.join(self.slices)}"
         )
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the blocks, in order."""
+        return iter(self.slices)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self.slices

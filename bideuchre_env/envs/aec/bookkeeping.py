@@ -70,8 +70,10 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         """End the game for everybody, with this reward for the agent to act and 0 for the others.
 
         Everybody is both terminated and truncated, as PettingZoo has it after an illegal action.
+        Nobody is to act any more, so no info says that something is legal.
         """
         culprit = self.agent_selection
+        self.infos[culprit] = self._info()
         self._clear_rewards()
         self.rewards[culprit] = penalty
         self._paid = True

@@ -184,6 +184,15 @@ class BidEuchreEnv(Bookkeeping, Face):
         agent = self._actor
         return agent is None or self.terminations[agent] or self.truncations[agent]
 
+    def action_masks(self) -> Array:
+        """Which actions of the agent to act are legal now, bool (A,); a new array.
+
+        None is where nobody is to act.
+        """
+        self._require_game()
+        mask: Array = self._mask.astype(bool)
+        return mask & (not self._over)
+
     def state(self) -> Array:
         """Everything, int8 of shape (state_size,): four seats' private blocks, then the public."""
         self._require_game()

@@ -39,7 +39,7 @@ from bideuchre_env.envs.solo.rows import (
     show_rows,
     take_rows,
 )
-from bideuchre_env.envs.solo.seating import Seating
+from bideuchre_env.envs.solo.seating import Place, Seating
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -65,7 +65,9 @@ class SoloBatch:
     def __init__(self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1) -> None:
         self.rules, self.n = rules, n
         self.goal: Goal = "points" if options.episode == "hand" else "game"
+        self._observation = options.observation
         self._entropy: list[int] = []  # of the last seeds: those of agents made later come from it
+        self._changes = 0  # of the players since then
         said = {OPPONENTS: options.opponents, PARTNER: options.partner}
         nobody = Seating([], np.full((n, 2), -1))
         self.seating = nobody.changed(said, np.ones(n, bool), (), self._player)
@@ -96,9 +98,16 @@ class SoloBatch:
         }
         self._derive()
 
-    def _player(self, option: str, spec: Any, number: int) -> Player:
-        entropy = [*self._entropy, number] if self._entropy else None
-        return Player(option, spec, self.rules, self.goal, entropy)
+    def _player(self, option: str, spec: Any, place: Place) -> Player:
+        entropy = self._entropy_of(place, self._changes + 1)
+        return Player(option, spec, self.rules, self.goal, entropy, self._observation)
+
+    def _entropy_of(self, place: Place, changes: int = 0) -> list[int] | None:
+        """What an agent's seed is drawn from: the last seeds, its place, and what came since."""
+        if not self._entropy:
+            return None
+        number, row = place
+        return [*self._entropy, number, *((row, changes) if row or changes else ())]
 
     @property
     def players(self) -> list[Player]:
@@ -110,8 +119,16 @@ class SoloBatch:
         self.actions = actions.of(self.rules)
         self.tables = compile_tables(self.rules)
         self.layout = layout_of(self.rules)
-        self.kinds = self.seating.kinds
-        self._rows = rows = SoloRows(
+        self._scratch: dict[int, SoloScratch] = {}
+        self._nets: dict[int, tuple[NetWorkspace, ...]] = {}
+        self._seat_players()
+        self._take_rows = direct(take_rows, self._rows, self.every, self.every, 0, 0)
+        self._show_rows = direct(show_rows, self._rows, self.every, 0, 0)
+
+    def _seat_players(self) -> None:
+        """Compute from the seating what kernels go by."""
+        seating = self.seating
+        self._rows = SoloRows(
             self.tables,
             self.layout.offsets,
             self.setup,
@@ -119,19 +136,8 @@ class SoloBatch:
             self.solos,
             self.observations,
             self.masks,
-            self.kinds,
+            seating.kinds,
         )
-        self._take_rows = direct(take_rows, rows, self.every, self.every, 0, 0)
-        self._show_rows = direct(show_rows, rows, self.every, 0, 0)
-        self._scratch: dict[int, SoloScratch] = {}
-        self._nets: dict[int, tuple[NetWorkspace, ...]] = {}
-        self._seat_players()
-
-    def _seat_players(self) -> None:
-        """Compute from the seating what kernels go by."""
-        seating = self.seating
-        self.kinds = seating.kinds
-        self._rows = self._rows._replace(kinds=self.kinds)
         self._draws = seating.draws()
         self.names = np.array([player.name for player in self.players], object)
         self._asks = seating.asks
@@ -206,9 +212,9 @@ class SoloBatch:
 
     def _take_streams(self, fresh: Array, chosen: Array, entropy: list[int]) -> None:
         """Give chosen rows these streams, lots and all, and seed the agents made here."""
-        self._entropy = entropy
-        for place, player in enumerate(self.players):
-            player.renew([*entropy, place] if entropy else None)
+        self._entropy, self._changes = entropy, 0
+        for player, place in zip(self.players, self.seating.places, strict=True):
+            player.renew(self._entropy_of(place))
         self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
         seed_solos(self.states, self.solos, chosen)
 
@@ -293,7 +299,7 @@ class SoloBatch:
         while waiting:
             waiting = False
             for place, player in enumerate(self.players):
-                if self.kinds[place] == SOMEBODY and (
+                if self._rows.kinds[place] == SOMEBODY and (
                     m := int(asked_rows(self.solos, place, self._index))
                 ):
                     waiting = True
@@ -327,18 +333,24 @@ class SoloBatch:
     def undone_by_errors(self, begin: dict[str, Any] | None = None) -> Iterator[None]:
         """Put every row back as it was if somebody who is asked raises an error.
 
-        Before, take the players of an `opening`; these are put back, too.
+        Before, take the players of an `opening`; these are put back, too, and so are the seeds and
+        the agents made here.
         """
         before, after = self.seating, begin["seating"] if begin else None
         if not self._asks and after is None:
             yield
             return
         states, solos = self.states.copy(), self.solos.copy()
+        seeds, agents = (self._entropy, self._changes), [each.agent for each in self.players]
         try:
             if after is not None:
+                self._changes += 1
                 self._take_seating(after)
             yield
         except BaseException:
+            self._entropy, self._changes = seeds
+            for player, agent in zip(before.players, agents, strict=True):
+                player.agent = agent
             if after is not None:
                 self._take_seating(before)
             self.states[:], self.solos[:] = states, solos

@@ -82,10 +82,11 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         with self._rows.undone_by_errors(begin):
             if seed is not None:
                 self._rows.seed(seed, self._rows.every)
-                super().reset(seed=int(seed))
             elif not self._rows.dealt:
                 self._rows.seed(drawn_seed(self), self._rows.every)
             self._rows.restart(self._rows.every, begin)
+        if seed is not None:
+            super().reset(seed=int(seed))
         if self.render_mode == "human":
             self.render()
         return self._seen(), self._info(False) | self._drawn()

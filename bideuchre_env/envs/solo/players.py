@@ -10,6 +10,8 @@ import numpy as np
 from bideuchre_env import agents
 from bideuchre_env._checks import shown
 from bideuchre_env.agents import Agent, CompleteAgent, Goal
+from bideuchre_env.agents.making import acts
+from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.checks import whole_numbers
 from bideuchre_env.envs.solo.rows import CAUTIOUS, NET, RANDOM, RULE, SOMEBODY
 from bideuchre_env.errors import OptionError
@@ -33,7 +35,8 @@ class Player:
 
     `spec` is a name as `agents.make` takes it, an agent, a function that acts, or a class or
     function that makes one. An agent made here plays for the `goal`, and is made anew by every
-    `renew`.
+    `renew`. Agents see int8 observations; a function that acts sees what a learner does, with
+    `observation` "flat" the scaled ones.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class Player:
         rules: Rules,
         goal: Goal | None = None,
         entropy: list[int] | None = None,
+        observation: str = "dict",
     ) -> None:
         self.option, self.spec, self.rules, self.goal = option, spec, rules, goal
         self.kind = BUILT_IN.get(spec, SOMEBODY) if isinstance(spec, str) else SOMEBODY
@@ -58,6 +62,7 @@ class Player:
         self.renew(entropy)
         if self._is_net():
             self.kind = NET
+        self._sees_flat = observation == "flat" and acts(spec)
 
     def _is_net(self) -> bool:
         """Whether this is a net, and will be the same one whenever it is made anew."""
@@ -89,6 +94,8 @@ class Player:
         Raises `IllegalActionError` unless it gives whole numbers of that shape.
         """
         assert self.agent is not None
+        if self._sees_flat:
+            observations = layout_of(self.rules).scaled(observations)
         choices = self.agent.act_rows(observations, masks)
         where = f"{self.option}: agent {self.agent.name!r}: act_rows"
         return whole_numbers(where, choices, len(observations), limit=2**62)

@@ -1,4 +1,4 @@
-"""How the players beside a learner are said: one, a pair, or a pool that episodes draw from."""
+"""Who plays beside a learner, as options give it: one, a pair, or a pool to draw from."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Pool:
     """Players to draw from anew for every episode: `Pool("rule", ("net", "rule"), mine)`.
 
     Each is a player as `opponents` takes it, or a pair of them, (left, right). `weights` are
-    positive numbers, one for each: how often they are drawn, alike if there are none. Raises
-    `OptionError` for an empty pool, a pool within one, and weights that do not fit.
+    positive numbers, one for each: how often they are drawn, alike if there are none; their sum is
+    finite. Raises `OptionError` for an empty pool, a pool within one, and weights that do not fit.
     """
 
     players: tuple[Any, ...]
@@ -33,7 +33,7 @@ class Pool:
         if not hasattr(given, "__len__") or len(given) != len(players) or not _are_weights(given):
             raise OptionError(
                 f"Pool: weights={shown(weights)}: a positive number for each of its {len(players)} "
-                "is expected"
+                "is expected, with a finite sum"
             )
         object.__setattr__(self, "players", players)
         object.__setattr__(self, "weights", tuple(map(float, given)))
@@ -46,7 +46,7 @@ class Pool:
 def drawn_from(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
     """What an option's value is drawn from: players left and right, a partner in both, weights.
 
-    Raises `OptionError` for a pair that is none, or that a partner is said to be.
+    Raises `OptionError` for a pair that is none, or that is given as a partner.
     """
     if isinstance(spec, Pool):
         entries = zip(spec.players, spec.weights, strict=True)
@@ -65,7 +65,10 @@ def _pair(option: str, spec: Any) -> tuple[Any, Any]:
 
 
 def _are_weights(values: Sequence[Any]) -> bool:
-    return all(
-        not isinstance(each, bool) and isinstance(each, Real) and 0 < float(each) < math.inf
-        for each in values
-    )
+    if not all(isinstance(each, Real) and not isinstance(each, bool) for each in values):
+        return False
+    try:
+        numbers = [float(each) for each in values]
+    except OverflowError:
+        return False
+    return all(each > 0 for each in numbers) and math.isfinite(sum(numbers))

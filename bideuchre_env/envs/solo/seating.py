@@ -16,20 +16,28 @@ from bideuchre_env.runtime.jit import Array, new_rows
 
 Choice = tuple[tuple[Player, Player, float], ...]
 """What an episode draws one of: players left and right, a partner in both, and a weight."""
-Make = Callable[[str, Any, int], Player]
-"""Makes a player of an option and its value, the how manieth it is."""
+Place = tuple[int, int]
+"""Where a player stands in what an option gives: which of a pool and which seat as one number, and
+in a list the row. A lone player's is (0, 0) as opponent, (1, 0) as partner."""
+Make = Callable[[str, Any, Place], Player]
+"""Makes a player of an option and its value, who stands at this place."""
+_LEFT, _PARTNER, _RIGHT = range(3)
 
 
 class Seating:
     """The choices of n rows and all the players in them; nothing of it ever changes.
 
     `rows` (n, 2) says which of the `choices` a row's opponents are drawn from, and its partner;
-    -1 where nothing is said yet. `also` are players that sit somewhere though no choice has them.
-    `made` is how many players have been made, for the seeds of those to come.
+    -1 where no option has given any. `also` are players that sit somewhere though no choice has
+    them. `places` are those of the players, by which the agents among them are seeded.
     """
 
     def __init__(
-        self, choices: list[Choice], rows: Array, also: Iterable[Player] = (), made: int = 0
+        self,
+        choices: list[Choice],
+        rows: Array,
+        also: Iterable[Player] = (),
+        places: Mapping[Player, Place] | None = None,
     ) -> None:
         used = np.unique(rows)
         used = used[used >= 0]
@@ -37,7 +45,7 @@ class Seating:
         self.rows = np.where(rows < 0, -1, np.searchsorted(used, rows))
         found = [each for choice in self.choices for entry in choice for each in entry[:2]]
         self.players = list(dict.fromkeys([*found, *also]))
-        self.made = made
+        self.places = [(places or {})[player] for player in self.players]
         self.nets: list[Player] = []  # those that kernels hold
         self.kinds = np.array([self._kind(player) for player in self.players], np.int64)
         self.asks = bool((self.kinds == SOMEBODY).any())
@@ -80,35 +88,17 @@ class Seating:
         that was never said is the opponents. Raises `OptionError` for what is no player, for a
         list of another length, and where the opponents that a partner should be are several.
         """
-        numbers = {choice: number for number, choice in enumerate(self.choices)}
-        players: dict[Any, Player] = {(each.option, _key(each.spec)): each for each in self.players}
-        rows, made = self.rows.copy(), self.made
-
-        def player_of(option: str, spec: Any) -> Player:
-            nonlocal made
-            key = option, _key(spec)
-            if key not in players:
-                players[key] = make(option, spec, made)
-                made += 1
-            return players[key]
-
-        def number_of(option: str, spec: Any) -> int:
-            choice = tuple(
-                (player_of(option, left), player_of(option, right), weight)
-                for left, right, weight in drawn_from(option, spec)
-            )
-            return numbers.setdefault(choice, len(numbers))
-
+        said, rows = _Given(self, make), self.rows.copy()
         for column, option in enumerate((OPPONENTS, PARTNER)):
             spec = given.get(option)
             if isinstance(spec, list):
                 for i in np.flatnonzero(chosen & _said(option, spec, len(rows))):
-                    rows[i, column] = number_of(option, spec[i])
+                    rows[i, column] = said.number_of(option, spec[i], int(i))
             elif spec is not None:
-                rows[chosen, column] = number_of(option, spec)
+                rows[chosen, column] = said.number_of(option, spec)
         if (rows[:, 0] < 0).any():
             raise OptionError(f"opponents={shown(given.get(OPPONENTS))}: who they are is missing")
-        choices = list(numbers)
+        choices = list(said.numbers)
         unsaid = rows[:, 1] < 0
         for number in np.unique(rows[unsaid, 0]):
             if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
@@ -117,7 +107,7 @@ class Seating:
                     "partner='rule'"
                 )
         rows[unsaid, 1] = rows[unsaid, 0]
-        return Seating(choices, rows, also, made)
+        return Seating(choices, rows, also, said.places)
 
     def words(self) -> str:
         """Who plays with the learners and against them, for a screen: "rule against net"."""
@@ -126,6 +116,48 @@ class Seating:
             _words(self.choices[each[0]]) if len(each) == 1 else "different ones by row"
             for each in both
         )
+
+
+class _Given:
+    """Choices and players as one call gives them: those there are stay, others are made.
+
+    A player that is given has the place where it stands first; so a seed's agents do not depend on
+    who played before.
+    """
+
+    def __init__(self, seating: Seating, make: Make) -> None:
+        self.numbers = {choice: number for number, choice in enumerate(seating.choices)}
+        self._make = make
+        self._players: dict[Any, Player] = {
+            (each.option, _key(each.spec)): each for each in seating.players
+        }
+        self._before = dict(zip(seating.players, seating.places, strict=True))
+        self._now: dict[Player, Place] = {}
+
+    @property
+    def places(self) -> dict[Player, Place]:
+        """The places of all players."""
+        return self._before | self._now
+
+    def number_of(self, option: str, spec: Any, row: int = 0) -> int:
+        """The number of the choice that an option's value is, in a list the one of a row."""
+        sides = (_LEFT, _RIGHT) if option == OPPONENTS else (_PARTNER, _PARTNER)
+        entries: Choice = ()
+        for k, (left, right, weight) in enumerate(drawn_from(option, spec)):
+            pair = [
+                self._player(option, each, (3 * k + side, row))
+                for each, side in zip((left, right), sides, strict=True)
+            ]
+            entries = (*entries, (pair[0], pair[1], weight))
+        return self.numbers.setdefault(entries, len(self.numbers))
+
+    def _player(self, option: str, spec: Any, place: Place) -> Player:
+        key = option, _key(spec)
+        if key not in self._players:
+            self._players[key] = self._make(option, spec, place)
+        player = self._players[key]
+        self._now.setdefault(player, place)
+        return player
 
 
 def _words(choice: Choice) -> str:

@@ -22,11 +22,14 @@ from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
-from bideuchre_env.runtime.threads import OneAtATime
+from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     """`num_envs` tables with a learner at each: row i seeded with s is `SoloEnv` seeded with s + i.
+
+    That is so where what others do follows from what they see, and for "random" and "cautious". An
+    agent made here that draws lots of its own draws them for all its rows, from the seed s.
 
     Partner and opponents act inside the batch: named "random", "cautious", "rule" or "net" they are
     part of the kernels, anybody else's `act_rows` is given all the rows where it is its turn. They
@@ -77,6 +80,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         names, numbers = self._rows.names, self._rows.solos["player"]
         return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
 
+    @one_at_a_time
     def reset(
         self,
         *,
@@ -98,20 +102,18 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 rows.seed_each(seeds, ones)
             elif seeds is not None:
                 rows.seed(seeds, ones)
-                super().reset(seed=seeds)
             rows.restart(ones, begin)
+        if isinstance(seeds, int):
+            super().reset(seed=seeds)
         return self._observations(), self._infos(chosen) | self._names(chosen)
 
+    @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """One action for every row, whole numbers (n,); those of rows that only restart are unused.
 
         Raises `IllegalActionError`, and no row has moved, before the first reset, for anything but
         an action of the game, and in mode "Disabled" while an ended row has not been reset.
         """
-        with self._alone:
-            return self._step(actions)
-
-    def _step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         rows = self._rows
         self._require_games(IllegalActionError)
         done = rows.done

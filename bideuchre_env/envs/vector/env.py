@@ -46,7 +46,7 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
-from bideuchre_env.runtime.threads import OneAtATime
+from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
 
 class BidEuchreVec(Face):
@@ -123,6 +123,7 @@ class BidEuchreVec(Face):
         """The actions of all rows."""
         return batch_space(self.single_action_space, self.num_envs)
 
+    @one_at_a_time
     def reset(
         self,
         seed: int | None = None,
@@ -156,6 +157,7 @@ class BidEuchreVec(Face):
         )
         return self._shown()
 
+    @one_at_a_time
     def set_deal(
         self, deals: Any, rows: Any = None, *, dealers: Any = None, scores: Any = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -189,20 +191,21 @@ class BidEuchreVec(Face):
         self._restart(chosen, seats, points, hands)
         return self._shown()
 
+    @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """Carry out one action in every row: (n,), of any integer dtype.
 
         Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
         """
-        with self._alone:
-            self._rows.actions[:] = self._checked(actions)
-            self.changes += 1
-            self._pool.step(self.num_envs, self._rows)
+        self._rows.actions[:] = self._checked(actions)
+        self.changes += 1
+        self._pool.step(self.num_envs, self._rows)
         observations, info = self._shown()
         ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
         rewards, terminated, truncated = (self._handed(a) for a in ends)
         return observations, rewards, terminated, truncated, info
 
+    @one_at_a_time
     def sample(self) -> Array:
         """A uniform legal action for every row, int64 (n,), rewritten by the next call.
 
@@ -228,9 +231,10 @@ class BidEuchreVec(Face):
         return self.observation_layout.scaled(out) if self.observation == "flat" else out
 
     def action_masks(self) -> Array:
-        """Which actions of the seat to act are legal now, bool (n, A)."""
+        """Which actions of the seat to act are legal now, bool (n, A); a new array."""
         self._require_games()
-        return self._handed(self._rows.masks).view(bool)
+        masks: Array = self._rows.masks.astype(bool)
+        return masks
 
     def state(self) -> Array:
         """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
@@ -244,6 +248,7 @@ class BidEuchreVec(Face):
         self._require_games()
         return np.array(self._rows.states)
 
+    @one_at_a_time
     def set_state(self, states: Array, rows: Any = None) -> tuple[Observation, dict[str, Any]]:
         """Put states, as `get_state` gives them, into `rows` (every row by default).
 
