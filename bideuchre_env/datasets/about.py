@@ -12,7 +12,7 @@ from bideuchre_env._checks import shown
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.options import EpisodeOptions
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.returns import lambda_returns
+from bideuchre_env.learning.returns import checked_rate
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 
@@ -34,14 +34,7 @@ class DatasetOptions(EpisodeOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        nothing = np.zeros((0, 1), np.float32)
-        lambda_returns(
-            nothing.astype(np.int8),
-            np.zeros((0, 1, 4), np.float32),
-            nothing.astype(np.bool_),
-            nothing,
-            gamma=self.gamma,
-        )
+        checked_rate("gamma", self.gamma)
         if not isinstance(self.forced, bool):
             raise OptionError(f"forced={shown(self.forced)}: True or False")
         if not isinstance(self.player, str | None):

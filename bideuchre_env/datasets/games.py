@@ -73,23 +73,31 @@ def export(
     about = About(first.variant, first.rules, chosen, first.agents, source)
     writer = DatasetWriter(out, about, overwrite=overwrite)
     try:
-        total, unfinished = 0, 0
-        for block in _blocks(chain([(first, hands)], games)):
-            steps, finals, left_out = _replayed(block, about, writer)
-            writer.add(steps, finals)
-            total, unfinished = total + len(block), unfinished + left_out
-            if progress is not None:
-                progress(total, writer.decisions)
-        if not writer.episodes:
-            hint = ": episode='hand' (--episode hand) takes their hands"
-            raise OptionError(
-                f"none of the {total:,} games is finished"
-                + (hint if chosen.episode == "game" else "")
-            )
+        total, unfinished = _written(chain([(first, hands)], games), about, writer, progress)
         writer.close()
     finally:
         writer.discard()
     return Exported(writer.decisions, writer.episodes, total, unfinished)
+
+
+def _written(
+    games: Iterable[Game], about: About, writer: DatasetWriter, progress: Progress | None
+) -> tuple[int, int]:
+    """Write the finished episodes: of how many games, and how many decisions are left out."""
+    total, unfinished = 0, 0
+    for block in _blocks(games):
+        steps, finals, left_out = _replayed(block, about, writer)
+        writer.add(steps, finals)
+        total, unfinished = total + len(block), unfinished + left_out
+        if progress is not None:
+            progress(total, writer.decisions)
+    if not writer.episodes:
+        hint = ": episode='hand' (--episode hand) takes their hands"
+        raise OptionError(
+            f"none of the {total:,} games is finished"
+            + (hint if about.options.episode == "game" else "")
+        )
+    return total, unfinished
 
 
 def _paths(records: Any) -> list[str]:

@@ -76,12 +76,13 @@ def lambda_returns(
     )
     carried = np.zeros((3, seats.shape[1], N_SEATS))
     carried[NEXT_VALUE] = bootstrap
-    rates = _rate("gamma", gamma), _rate("lambda_", lambda_)
+    rates = checked_rate("gamma", gamma), checked_rate("lambda_", lambda_)
     return_rows(seats, rewards, ended, values, carried, *rates, made)
     return made
 
 
-def _rate(name: str, rate: Any) -> float:
+def checked_rate(name: str, rate: Any) -> float:
+    """A rate as a float; `OptionError` unless it is a number from 0 to 1."""
     number = isinstance(rate, Real) and not isinstance(rate, bool)
     if not number or not 0 <= float(rate) <= 1:
         raise OptionError(f"{name}={shown(rate)}: from 0 to 1")

@@ -9,6 +9,7 @@ from support.playthroughs import VARIANTS
 
 from bideuchre_env import datasets, make, records_io
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.datasets.about import DatasetOptions
 from bideuchre_env.datasets.steps import Steps, columns_of
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.rules.variants import RULES
@@ -240,6 +241,14 @@ def test_games_of_two_kinds_are_refused(tmp_path):
 def test_bad_options(options, said, tmp_path):
     with pytest.raises(OptionError, match=said):
         datasets.export("games.jsonl", tmp_path / "out.npz", **options)
+
+
+def test_options_are_checked_without_a_kernel(monkeypatch):
+    """`bideuchre export` with a bad one answers at once."""
+    monkeypatch.setattr("bideuchre_env.learning.returns.return_rows", None)
+    assert DatasetOptions(gamma=0.5).gamma == 0.5
+    with pytest.raises(OptionError, match="gamma=2: from 0 to 1"):
+        DatasetOptions(gamma=2)
 
 
 def test_no_files_and_no_games(tmp_path):
