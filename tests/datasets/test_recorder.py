@@ -134,7 +134,16 @@ def test_what_has_ended_is_kept_when_the_loop_breaks_off(error, kind, tmp_path):
     assert whole == broken
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as Python takes it, also where a shell began the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no such signals here")
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_waits_until_a_block_is_whole(tmp_path, monkeypatch):
     """And what is in the block is in the file."""
     monkeypatch.setattr("bideuchre_env.datasets.recorder.DECISIONS_AT_ONCE", 1)

@@ -74,7 +74,7 @@ def guarded(rows):
     for name in ARRAYS:
         setattr(rows, name, walled(getattr(rows, name), walls))
     own = rows._rows
-    rows._rows = own._replace(**{name: getattr(rows, name) for name in own._fields[3:]})
+    rows._rows = own._replace(**{name: getattr(rows, name) for name in own._fields[3:7]})
     for start, scratch in rows._scratch.items():
         *arrays, rule = scratch
         rule = rule._replace(views=walled(rule.views, walls), scratch=walled(rule.scratch, walls))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import torch
+import pytest
+
+torch = pytest.importorskip("torch")
 
 
 def same_policy_twice(script, *options, policy=lambda learned: learned):
