@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, with_fixed, variant_of
+from bideuchre_env.adapters.games import Game, variant_of, with_fixed
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
