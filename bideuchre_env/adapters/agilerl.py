@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, settled, variant_of
+from bideuchre_env.adapters.games import Game, variant_of, with_fixed
 from bideuchre_env.envs.checks import parse_count
 
 with needs("agilerl"):
@@ -37,7 +37,7 @@ def make_vec(game: Game, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
     with `info["action_mask"]` int8 (n, A), and episodes that begin anew in the step that ends them.
     """
     fixed = {"observation": "flat", "autoreset_mode": "SameStep", "copy": True}
-    return variant_of(game).solo_vec(num_envs, **settled(options, "AgileRL", **fixed))
+    return variant_of(game).solo_vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
 
 
 class Parallel(BaseParallelWrapper[str, Any, Any]):
@@ -52,7 +52,7 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
 
     def __init__(self, game: Game, **options: Any) -> None:
         super().__init__(
-            variant_of(game).parallel_env(**settled(options, "AgileRL", observation="flat"))
+            variant_of(game).parallel_env(**with_fixed(options, "AgileRL", observation="flat"))
         )
 
     def reset(

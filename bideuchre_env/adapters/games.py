@@ -1,4 +1,4 @@
-"""What adapters are given: a game, and options of its faces."""
+"""The arguments of adapters: a game, and options of its faces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def variant_of(game: Game) -> Variant:
     return game if isinstance(game, Variant) else make(game)
 
 
-def settled(options: dict[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
+def with_fixed(options: dict[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
     """The options with those that are `fixed`; `OptionError` for another value of one of these."""
     for name, value in fixed.items():
         chosen = options.get(name, value)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, settled, variant_of
+from bideuchre_env.adapters.games import Game, variant_of, with_fixed
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
@@ -73,7 +73,9 @@ class VecEnv(BaseVectorEnv):
 
     def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
         fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
-        self.tables = variant_of(game).solo_vec(num_envs, **settled(options, "Tianshou", **fixed))
+        self.tables = variant_of(game).solo_vec(
+            num_envs, **with_fixed(options, "Tianshou", **fixed)
+        )
         self.env_num, self.is_async, self.is_closed = num_envs, False, False
         self._seeds: list[int | None] = [None] * num_envs  # of the next reset, by table
         self._idle = np.ones(num_envs, bool)  # tables that have to be reset before the next step
@@ -183,7 +185,7 @@ class Seats:
 
     def __init__(self, game: Game, num_tables: int = 1, **options: Any) -> None:
         fixed = {"observation": "flat", "copy": True}
-        self.tables = variant_of(game).vec(num_tables, **settled(options, "Tianshou", **fixed))
+        self.tables = variant_of(game).vec(num_tables, **with_fixed(options, "Tianshou", **fixed))
         self.action_space = self.tables.single_action_space
 
     def __len__(self) -> int:

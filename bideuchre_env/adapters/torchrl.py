@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, settled, variant_of
+from bideuchre_env.adapters.games import Game, variant_of, with_fixed
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
@@ -122,7 +122,7 @@ class Env(BatchedEnv):
         self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
     ) -> None:
         fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
-        made = variant_of(game).solo_vec(num_envs, **settled(options, "TorchRL", **fixed))
+        made = variant_of(game).solo_vec(num_envs, **with_fixed(options, "TorchRL", **fixed))
         super().__init__(made, 1, device)
 
     def _begin(
@@ -150,7 +150,7 @@ class SelfPlayEnv(BatchedEnv):
         self, game: Game, num_envs: int = 1, *, device: Any = None, **options: Any
     ) -> None:
         fixed = {"observation": "flat", "copy": True}
-        made = variant_of(game).vec(num_envs, **settled(options, "TorchRL", **fixed))
+        made = variant_of(game).vec(num_envs, **with_fixed(options, "TorchRL", **fixed))
         super().__init__(made, N_SEATS, device)
         self.observation_spec["seat"] = Bounded(0, N_SEATS - 1, (num_envs,), dtype=torch.int8)
         self._dealt = np.zeros(num_envs, bool)  # rows whose last step has dealt a new episode

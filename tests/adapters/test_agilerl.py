@@ -22,6 +22,7 @@ from agilerl.algorithms import DQN, IPPO, PPO, RainbowDQN
 from agilerl.rollouts import collect_rollouts
 from agilerl.training.train_multi_agent_on_policy import train_multi_agent_on_policy
 from agilerl.training.train_on_policy import train_on_policy
+from agilerl.vector.pz_async_vec_env import AsyncPettingZooVecEnv
 
 from bideuchre_env.adapters.agilerl import Parallel, ParallelVec, make_vec
 
@@ -144,6 +145,13 @@ def test_ippo_plays_and_learns_at_many_tables():
         agents = list(envs.agents)
         learner = ippo(envs.single_observation_space, envs.single_action_space, agents)
         seen, infos = envs.reset(seed=3)
+        arrays = AsyncPettingZooVecEnv._add_info  # what it makes of masks that are arrays
+        bare = {}
+        for table in range(2):
+            masks = {each: {"action_mask": np.ones(37, np.int8)} for each in agents}
+            bare = arrays(envs, bare, masks, table)
+        with pytest.raises(ValueError, match="truth value of an array with more than one"):
+            learner.get_action(seen, bare)
         for _ in range(40):
             actions = learner.get_action(seen, infos)[0]
             masks = {each: np.reshape(infos[each]["action_mask"], (2, -1)) for each in agents}
