@@ -8,8 +8,6 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
 # isort: split
 import sys
 import time
@@ -31,12 +29,11 @@ except ImportError as error:
     sys.exit(USAGE)
 
 from gymnasium.wrappers.vector import TransformReward
-from judged import judged, option
+from judged import TrainerArgs, learn_and_judge, option
 
-import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.adapters.agilerl import make_vec
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import run
 from bideuchre_env.core.observation.layout import layout_of
 
 POLICY = "policy.pt"
@@ -44,12 +41,10 @@ SCALE = 5.0  # points that are 1 to the critic
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
+class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/agilerl"), metadata={"help": "folder for the policy"})
-    seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(1_000_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")
     table_steps: int = option(64, "decisions at each of them between updates")
@@ -59,10 +54,7 @@ class Args(ScriptArgs):
     minibatch: int = option(2048, "decisions of a step of learning")
     epochs: int = option(4, "times each decision is learned from")
     entropy: float = option(0.01, "worth of entropy")
-    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
-    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
-    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 class Player:
@@ -122,17 +114,15 @@ def learned(args: Args) -> tuple[PPO, int]:
     return agent, updates * batch
 
 
+def save(agent: PPO, file: Path) -> None:
+    """Save what `PPO.load` reads."""
+    agent.save_checkpoint(str(file))
+
+
 def main(args: Args) -> int:
     """Learn, keep the policy, and measure it on duplicate boards."""
     torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
-    file = args.out / POLICY
-    began = time.process_time()
-    policy, decisions = learned(args)
-    seconds = time.process_time() - began
-    policy.save_checkpoint(str(file))
-    player = Player(bideuchre_env.make(args.variant).rules, file)
-    return judged(args, "agilerl", player, decisions, seconds)
+    return learn_and_judge(args, "agilerl", learned, save, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

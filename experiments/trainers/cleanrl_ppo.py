@@ -31,11 +31,11 @@ except ImportError as error:
     complain(missing, "cleanrl_ppo.py")
     sys.exit(USAGE)
 
-from judged import judged, option
+from judged import TrainerArgs, learn_and_judge, option, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules import actions as actions_of_games
@@ -45,12 +45,10 @@ SCALE = 5.0  # points that are 1 to the critic
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
+class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/cleanrl"), metadata={"help": "folder for the policy"})
-    seed: int = option(1, "of deals, draws and first weights")
     total_timesteps: int = option(1_000_000, "decisions of all seats together")
     learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
     num_envs: int = option(512, "tables that are played at once")
@@ -64,10 +62,7 @@ class Args(ScriptArgs):
     vf_coef: float = option(0.5, "weight of the critic's error")
     max_grad_norm: float = option(0.5, "longest gradient")
     hidden: int = option(128, "units of either hidden layer")
-    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
-    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
-    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
@@ -212,14 +207,7 @@ def learned(args: Args) -> tuple[Agent, int]:
 def main(args: Args) -> int:
     """Learn, keep the policy, and measure it on duplicate boards."""
     torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
-    file = args.out / POLICY
-    began = time.process_time()
-    policy, decisions = learned(args)
-    seconds = time.process_time() - began
-    torch.save(policy.state_dict(), file)
-    player = Player(bideuchre_env.make(args.variant).rules, file)
-    return judged(args, "torch", player, decisions, seconds)
+    return learn_and_judge(args, "torch", learned, save_state, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,9 @@ The critic has a network of its own: points of a hand go up to fifty, and would 
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
 # isort: split
 import os
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,22 +34,19 @@ except ImportError as error:
     complain(f'learning needs {error.name}: pip install "bideuchre_env[rllib]"', "rllib_ppo.py")
     sys.exit(USAGE)
 
-from judged import judged, option
+from judged import TrainerArgs, learn_and_judge, option
 
-import bideuchre_env
 from bideuchre_env import Rules
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import run
 
 POLICY = "policy.pt"
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
+class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/rllib"), metadata={"help": "folder for the policy"})
-    seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(200_000, "decisions to learn from")
     batch: int = option(8000, "decisions between updates")
     tables: int = option(64, "tables that are played at once")
@@ -62,9 +56,6 @@ class Args(ScriptArgs):
     epochs: int = option(4, "times each decision is learned from")
     entropy: float = option(0.01, "worth of entropy")
     runners: int = option(0, "processes that play; 0: this one does")
-    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
-    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
-    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 class Player:
@@ -133,23 +124,20 @@ def learned(args: Args) -> tuple[Any, int]:
 
 def main(args: Args) -> int:
     """Learn, keep the policy, and measure it on duplicate boards."""
+
+    def save(weights: Any, file: Path) -> None:
+        torch.save({"hidden": (args.hidden,) * 2, "weights": weights}, file)
+
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else it writes a token at home
         cores = max(1, args.runners)
         ray.init(num_cpus=cores, include_dashboard=False, object_store_memory=256 << 20)
     try:
-        began = time.process_time()
-        weights, decisions = learned(args)
-        seconds = time.process_time() - began
+        return learn_and_judge(args, "ray", learned, save, Player, args.out / POLICY)
     finally:
         if started:
             ray.shutdown()
-    args.out.mkdir(parents=True, exist_ok=True)
-    file = args.out / POLICY
-    torch.save({"hidden": (args.hidden,) * 2, "weights": weights}, file)
-    player = Player(bideuchre_env.make(args.variant).rules, file)
-    return judged(args, "ray", player, decisions, seconds)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,8 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
 # isort: split
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,24 +25,21 @@ except ImportError as error:
     complain(missing, "sb3_maskable_ppo.py")
     sys.exit(USAGE)
 
-from judged import judged, option
+from judged import TrainerArgs, learn_and_judge, option
 
-import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.adapters.sb3 import VecEnv
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import run
 from bideuchre_env.core.observation.layout import layout_of
 
 POLICY = "policy.zip"
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
+class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/sb3"), metadata={"help": "folder for the policy"})
-    seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(400_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")
     table_steps: int = option(64, "decisions at each of them between updates")
@@ -56,10 +50,7 @@ class Args(ScriptArgs):
     epochs: int = option(4, "times each decision is learned from")
     entropy: float = option(0.01, "worth of entropy")
     lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
-    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
-    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
-    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 class Player:
@@ -104,14 +95,9 @@ def learned(args: Args) -> tuple[MaskablePPO, int]:
 def main(args: Args) -> int:
     """Learn, keep the policy, and measure it on duplicate boards."""
     torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
-    file = args.out / POLICY
-    began = time.process_time()
-    policy, decisions = learned(args)
-    seconds = time.process_time() - began
-    policy.save(file)
-    player = Player(bideuchre_env.make(args.variant).rules, file)
-    return judged(args, "sb3-contrib", player, decisions, seconds)
+    return learn_and_judge(
+        args, "sb3-contrib", learned, MaskablePPO.save, Player, args.out / POLICY
+    )
 
 
 if __name__ == "__main__":

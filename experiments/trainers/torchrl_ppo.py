@@ -31,12 +31,12 @@ except ImportError as error:
     complain(missing, "torchrl_ppo.py")
     sys.exit(USAGE)
 
-from judged import judged, option
+from judged import TrainerArgs, learn_and_judge, option, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.adapters.torchrl import Env
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.rules import actions
 
@@ -45,12 +45,10 @@ SCALE = 5.0  # points that are 1 to the critic
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
+class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    variant: str = option("cincinnati_v0", "the game")
     out: Path = field(default=Path("runs/torchrl"), metadata={"help": "folder for the policy"})
-    seed: int = option(1, "of deals, draws and first weights")
     steps: int = option(1_000_000, "decisions to learn from")
     tables: int = option(256, "tables that are played at once")
     table_steps: int = option(64, "decisions at each of them between updates")
@@ -61,10 +59,7 @@ class Args(ScriptArgs):
     epochs: int = option(4, "times each decision is learned from")
     entropy: float = option(0.01, "worth of entropy")
     lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
-    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
-    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
     threads: int = option(1, "of torch")
-    json: Path | None = field(default=None, metadata={"help": "a file to keep the result in"})
 
 
 def layers(rules: Rules, outputs: int, hidden: int) -> MLP:
@@ -144,14 +139,7 @@ def learned(args: Args) -> tuple[MLP, int]:
 def main(args: Args) -> int:
     """Learn, keep the policy, and measure it on duplicate boards."""
     torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
-    file = args.out / POLICY
-    began = time.process_time()
-    policy, decisions = learned(args)
-    seconds = time.process_time() - began
-    torch.save(policy.state_dict(), file)
-    player = Player(bideuchre_env.make(args.variant).rules, file)
-    return judged(args, "torchrl", player, decisions, seconds)
+    return learn_and_judge(args, "torchrl", learned, save_state, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from bideuchre_env.cli import script_args
 
 FOLDER = ROOT / "experiments"
 NEEDS = {  # by script, the libraries of its extra; what it says without is tested with it
-    "train_ppo": ("torch",),
+    "train_ppo": ("torch", "tensorboard"),
     "cleanrl_ppo": ("torch",),
     "sb3_maskable_ppo": ("sb3_contrib",),
     "rllib_ppo": ("ray", "torch"),
