@@ -10,6 +10,7 @@ from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Outcome, Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.marks import WIDTH, Box, Card, Mark, Suit, Words
+from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
@@ -30,14 +31,7 @@ CENTRE = (380, 196)  # of the table
 SPREAD = 40  # pixels between the left edges of cards in a long hand
 _ROW = 4  # small cards side by side at the left and at the right
 
-_STRAINS = ("clubs", "diamonds", "hearts", "spades", "no trump")
 _SEATS = ("you", "left", "partner", "right")
-_TO_DO = {
-    Phase.AUCTION: "to call",
-    Phase.NAMING: "to name the strain",
-    Phase.GIVING: "to give up a card",
-    Phase.PASSING: "to pass a card",
-}
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ class TablePicture:
             return f"{'Passed out' if self._over else 'Auction'} · {score}"
         bid = self.rules.ladder[int(row["level"])]
         alone = " alone" if bid.alone else ""
-        named = f" in {_STRAINS[row['strain']]}" if row["strain"] >= 0 else ""
+        named = f" in {STRAIN_WORDS[row['strain']]}" if row["strain"] >= 0 else ""
         trick = min(int(row["trick"]) + 1, self.rules.tricks)
         won = self._pair("tricks_won")
         return (
@@ -173,8 +167,8 @@ class TablePicture:
     def _middle(self) -> Iterator[Mark]:
         """What lies on the table: the trick, or who is to do what; and trump."""
         row, phase = self.row, self.row["phase"]
-        if phase in _TO_DO:
-            to_do = f"{self._who(int(row['turn']))} {_TO_DO[Phase(int(phase))]}"
+        if phase in TO_DO and phase != Phase.PLAY:
+            to_do = f"{self._who(int(row['turn']))} {TO_DO[Phase(int(phase))]}"
             yield Words(380, 158, to_do, 14, "dim")
         if phase in (Phase.GIVING, Phase.PASSING):
             yield from self._exchange()
@@ -269,7 +263,7 @@ class TablePicture:
         trump = self._strain
         left = JACK * len(SUITS) + same_colour(trump)
         if trump != NO_TRUMP and left in hand_kinds(int(row["hands"][self.bottom])):
-            of, as_one = _STRAINS[same_colour(trump)], _STRAINS[trump]
+            of, as_one = STRAIN_WORDS[same_colour(trump)], STRAIN_WORDS[trump]
             lines.append(f"The jack of {of}, the left bower, is one of the {as_one}.")
         return lines
 

@@ -19,6 +19,7 @@ from rich.text import Text
 from bideuchre_env.core.state import Outcome, Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.record import GameRecord, hand_of
+from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
@@ -36,14 +37,6 @@ LEGEND = "> led   * won the trick   ^ trump (the left bower too)   -- sits out"
 UNSEEN = "   ?? not seen"
 SIDES = ("seats 0 and 2", "seats 1 and 3")
 _STYLE = {"C": "green", "D": "yellow", "H": "red", "S": "bright_blue"}
-_SUITS = ("clubs", "diamonds", "hearts", "spades")
-_TO_DO = {
-    Phase.AUCTION: "to call",
-    Phase.NAMING: "to name the strain",
-    Phase.GIVING: "to give up a card",
-    Phase.PASSING: "to pass a card",
-    Phase.PLAY: "to play",
-}
 _WIDTH = 100
 
 
@@ -281,8 +274,8 @@ class _Look:
         if over and row["level"] >= 0:
             words.insert(0, "Made." if self.made() else "Set.")
         if not over:
-            to_act = f"{self.named(int(row['turn']))} {_TO_DO[Phase(int(row['phase']))]}"
-            words.append(to_act + (f", {_SUITS[row['led']]} led" if row["led"] >= 0 else ""))
+            to_act = f"{self.named(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}"
+            words.append(to_act + (f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""))
         if row["outcome"] != Outcome.UNFINISHED:
             words.append(f"game {Outcome(int(row['outcome'])).name.lower()}")
         return Text("   ".join(words))

@@ -3,7 +3,8 @@
 Players that draw lots, the rule player and the net (`net_rows.py`) are part of the kernels; of
 others, a row waits for the answer. Players are numbers of a table, and each row has its own three.
 A row's lots come from a stream of its own, seeded with it, so what happens in a row is a function
-of its seed and of the learner's actions, whatever else is in the batch.
+of its seed and of the learner's actions, whatever else is in the batch; but for who is asked and
+draws lots elsewhere.
 """
 
 from __future__ import annotations
