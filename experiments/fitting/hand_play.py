@@ -1,0 +1,201 @@
+"""How `build_hand_table.py` plays a hand out, many times, until its chances are sure."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule
+from bideuchre_env.core.hands import put
+from bideuchre_env.core.phases.auction import N_STRAINS
+from bideuchre_env.core.phases.deal import (
+    GOLDEN,
+    begin_hand,
+    bounded,
+    mix,
+    seed_stream,
+    shuffle,
+)
+from bideuchre_env.core.state import DEAL
+from bideuchre_env.core.step import apply, begin_cards, legal_bits
+from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
+
+BEST = 3  # strains that are played until their chances are sure
+LOOK = 64  # deals between two looks at how sure they are
+N_EXCHANGES = 4
+Z2 = 1.959963984540054**2  # of a 95 % interval
+
+
+class Table(NamedTuple):
+    """What hands are played on."""
+
+    work: RuleWorkspace
+    states: Array  # the deal, and the hand that is played from it
+    observations: Array  # (1, D)
+    masks: Array  # (1, A)
+
+
+@entry_kernel
+def play_partnered(
+    table: Table,
+    keys: Array,
+    first_row: int,
+    low: Word,
+    first: int,
+    most: int,
+    limit: float,
+    won: Array,
+) -> None:
+    """Play every hand out with partner, and count the tricks in `won`, (n, 5, tricks + 1)."""
+    deal, s, t = table.states[0], table.states[1], table.work.tables[0]
+    for i in range(len(keys)):
+        row = np.uint64(first_row + i)
+        playing = (1 << N_STRAINS) - 1
+        for j in range(most):
+            if j >= first and (j - first) % LOOK == 0:
+                for strain in range(N_STRAINS):
+                    behind = j == first and ahead_of(won[i], strain) >= BEST
+                    if behind or half_width(won[i, strain]) <= limit:
+                        playing &= ~(1 << strain)
+            if playing == 0:
+                break
+            seed_stream(deal, low, mix(row * GOLDEN + np.uint64(j)))
+            deal_others(deal, t, keys[i])
+            for strain in range(N_STRAINS):
+                if playing >> strain & 1:
+                    give_contract(s, deal, t, 0, strain)
+                    play_out(s, table)
+                    won[i, strain, s.tricks_won[0]] += 1
+
+
+@entry_kernel
+def play_alone(
+    table: Table,
+    keys: Array,
+    first_row: int,
+    low: Word,
+    first: int,
+    most: int,
+    limit: float,
+    won: Array,
+    alone: Array,
+) -> None:
+    """Play every hand out alone after each exchange; losses and successes in `alone`.
+
+    `alone` is (n, exchanges, 5, 2). The best strains are those of `won`, as it is with partner.
+    """
+    deal, s, t = table.states[0], table.states[1], table.work.tables[0]
+    for i in range(len(keys)):
+        row = np.uint64(first_row + i)
+        playing = (1 << N_STRAINS * N_EXCHANGES) - 1
+        for j in range(most):
+            if j >= first and (j - first) % LOOK == 0:
+                for place in range(N_STRAINS * N_EXCHANGES):
+                    exchange, strain = place // N_STRAINS, place % N_STRAINS
+                    behind = j == first and ahead_of(won[i], strain) >= BEST
+                    if behind or half_width(alone[i, exchange, strain]) <= limit:
+                        playing &= ~(1 << place)
+            if playing == 0:
+                break
+            seed_stream(deal, low + np.uint64(1), mix(row * GOLDEN + np.uint64(j)))
+            deal_others(deal, t, keys[i])
+            for place in range(N_STRAINS * N_EXCHANGES):
+                if playing >> place & 1:
+                    exchange, strain = place // N_STRAINS, place % N_STRAINS
+                    give_contract(s, deal, t, 1 + exchange, strain)
+                    play_out(s, table)
+                    alone[i, exchange, strain, 1 if s.tricks_won[1] == 0 else 0] += 1
+
+
+@kernel
+def mean_tricks(counts: Array) -> float:
+    """The mean of a count of tricks; 0 of none."""
+    total, n = 0.0, 0.0
+    for tricks in range(len(counts)):
+        total += tricks * counts[tricks]
+        n += counts[tricks]
+    return total / n if n > 0.0 else 0.0
+
+
+@kernel
+def ahead_of(won: Array, strain: int) -> int:
+    """How many strains have come out better; of those alike, the first is better."""
+    own, ahead = mean_tricks(won[strain]), 0
+    for other in range(N_STRAINS):
+        mean = mean_tricks(won[other])
+        ahead += 1 if mean > own or (mean == own and other < strain) else 0
+    return ahead
+
+
+@kernel
+def half_width(counts: Array) -> float:
+    """Half of Wilson's 95 % interval, the widest of the chances of at least so many."""
+    n = 0.0
+    for number in range(len(counts)):
+        n += counts[number]
+    widest, reached = 0.0, n
+    for number in range(len(counts) - 1):
+        reached -= counts[number]
+        share = reached / n
+        half = sqrt(Z2 * (share * (1.0 - share) / n + Z2 / (4.0 * n * n))) / (1.0 + Z2 / n)
+        widest = max(widest, half)
+    return widest
+
+
+@kernel
+def deal_others(deal: Row, t: Row, hand: int) -> None:
+    """Give seat 0 its hand, deal the other cards to the others, and draw a dealer.
+
+    Any but the seat to the right of seat 0, which would make it lead by whichever rule.
+    """
+    n, each = 0, t.tricks
+    for kind in range(t.kinds):
+        for copy in range(t.copies):
+            if hand >> (kind + COPY_SHIFT * copy) & 1 == 0:
+                deal.plays[n] = kind
+                n += 1
+    shuffle(deal, n, 1)
+    deal.hands[0] = hand
+    for seat in range(1, 4):
+        dealt = 0
+        for i in range((seat - 1) * each, seat * each):
+            dealt = put(dealt, deal.plays[i])
+        deal.hands[seat] = dealt
+    deal.dealer = bounded(deal, 3)
+
+
+@kernel
+def give_contract(s: Row, deal: Row, t: Row, level: int, strain: int) -> None:
+    """Begin a hand that seat 0 has won with this bid, everybody else having passed."""
+    s.dealer = deal.dealer
+    begin_hand(s)
+    for seat in range(4):
+        s.hands[seat] = deal.hands[seat]
+        s.calls[seat] = 0
+        s.call_strains[seat] = -1
+    s.calls[0] = 1 + level
+    s.calls_made = 4
+    s.declarer = 0
+    s.level = level
+    s.strain = strain
+    if t.alone[level]:
+        s.sitting_out = 2
+    begin_cards(s, t)
+
+
+@kernel
+def play_out(s: Row, table: Table) -> None:
+    """Let the rule player play the hand to its end, or until a lone declarer loses a trick."""
+    t = table.work.tables[0]
+    observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
+    alone = s.sitting_out >= 0
+    while s.phase < DEAL and not (alone and s.tricks_won[1] > 0):
+        bits = legal_bits(s, t)
+        if bits & (bits - 1) == 0:  # forced
+            apply(s, t, t.card_offset + lowest_bit(bits))
+        else:
+            act_by_rule(s, observation, mask, table.work)
