@@ -57,6 +57,7 @@ for part in NAMES:
     PARTS[part].play()
 """
 EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert')")
+LEARNING = PLAY.replace("NAMES", "('learning', 'ppo', 'net')")
 SEARCH = PLAY.replace("NAMES", "('search', 'solver')")
 FOOTER = """
 import json, os, sys, time
@@ -157,7 +158,8 @@ def first_steps(repeats: int, cache: Path) -> list[Figure]:
         measure.figure(STEP, "warm cache, wall time", "s", column(warm, "wall")),
         measure.figure(STEP, "cold cache, process time", "s", column(chilly, "cpu")),
         measure.figure(STEP, "cold cache, wall time", "s", column(chilly, "wall")),
-        *whole("everything but search", EVERYTHING, repeats, cache, target=40.0),
+        *whole("everything but learning and search", EVERYTHING, repeats, cache, target=40.0),
+        *whole("learning, and agents that have learned", LEARNING, repeats, cache),
         *whole("agents that search, and the solver", SEARCH, repeats, cache),
     ]
 
@@ -220,7 +222,7 @@ def main(args: argparse.Namespace) -> int:
     steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
     with measure.pinned(args.core) as core, new_cache() as cache:
         reporting.announce("filling a cache")
-        for program in (EVERYTHING, SEARCH, FIRST_VEC_STEP):
+        for program in (EVERYTHING, LEARNING, SEARCH, FIRST_VEC_STEP):
             fresh(program, cache)
         figures: list[Figure] = []
         for step in steps:

@@ -1,9 +1,11 @@
 """What every hand of the 24- and the 32-card deck is worth as declarer, looked up in a table.
 
 Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
-the *canonical* one (`learning/suits.py`) stands for them all. The table (`hand_tables.npz`) has a
-row for each, in order, found by halving. It was made by `experiments/fitting/build_hand_table.py`;
-`provenance()` says how.
+the *canonical* one (`learning/suits.py`) stands for them all. A table has a row for each, in order,
+found by halving. There are two, of the same form. People are shown `worth_table`
+(`hand_worth.npz`), played until its chances are sure by `experiments/fitting/build_hand_table.py`;
+`provenance()` says how. The expert calls by `hand_table` (`hand_tables.npz`), some 100 deals a row
+from an earlier form of that script, because the network of its calls was fitted with it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FILE = "hand_tables.npz"
+WORTH_FILE = "hand_worth.npz"
 SCALE = 255  # a chance of 1 in the table
 DECKS = ((24, 1), (16, 2))
 """The decks there are tables for: (kinds, copies)."""
@@ -58,19 +61,28 @@ def find_row(keys: Array, key: int) -> int:
     return low if low < len(keys) and keys[low] == key else -1
 
 
-@lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
-    """The table of a deck, read-only; None where there is none."""
+    """The expert's table of a deck, read-only; None where there is none."""
+    return _table(FILE, kinds, copies)
+
+
+def worth_table(kinds: int, copies: int) -> HandTable | None:
+    """The table of a deck that people are shown, read-only; None where there is none."""
+    return _table(WORTH_FILE, kinds, copies)
+
+
+@lru_cache(maxsize=2 * len(DECKS))
+def _table(file: str, kinds: int, copies: int) -> HandTable | None:
     if (kinds, copies) not in DECKS:
         return None
     deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
-    keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
+    keys = read_array(file, f"keys_{deck}", (-1,), np.int64)
     leads = 2 if copies == 1 else 1
-    chances = read_array(FILE, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
-    lone = read_array(FILE, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
+    chances = read_array(file, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
+    lone = read_array(file, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
     return HandTable(keys, chances, lone)
 
 
 def provenance() -> dict[str, Any]:
-    """How the tables were made: script, seed, samples and by what play, in words and numbers."""
-    return read_provenance(FILE)
+    """How `hand_worth.npz` was made: script, seed, deals and by what play, in words and numbers."""
+    return read_provenance(WORTH_FILE)

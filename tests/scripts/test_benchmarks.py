@@ -320,7 +320,7 @@ def usual_cache(scripts, monkeypatch):
 
 def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypatch, capsys):
     startup = scripts["startup"]
-    for program in ("EVERYTHING", "SEARCH"):
+    for program in ("EVERYTHING", "LEARNING", "SEARCH"):
         monkeypatch.setattr(startup, program, startup.FIRST_STEP)
     asked = ["--repeats", "1", "--out", str(tmp_path), "--json", "--no-plot"]
     assert startup.main(startup.parse_args(asked)) == 0
@@ -337,9 +337,10 @@ def test_startup_measures_every_target(scripts, usual_cache, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_everything_compiles_every_kernel(scripts):
-    """From empty caches: what neither of the long programs reaches is not measured."""
+    """From empty caches: what none of the long programs reaches is not measured."""
     startup = scripts["startup"]
-    reached = [startup.cold(program)["kernels"] for program in (startup.EVERYTHING, startup.SEARCH)]
+    programs = startup.EVERYTHING, startup.LEARNING, startup.SEARCH
+    reached = [startup.cold(program)["kernels"] for program in programs]
     assert {"step_rows", "random_rows", "resample_row"} <= startup.kernels()
     assert sorted(startup.kernels() - set().union(*reached)) == []
 
