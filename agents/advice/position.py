@@ -138,9 +138,7 @@ class _Known:
         kinds = [spelled_card(name) for name in names]
         for kind in kinds:
             if kind >= self.rules.kinds:
-                raise DealError(
-                    f"{CARD_NAMES[kind]} is not in this {self.rules.cards}-card deck"
-                )
+                raise DealError(f"{CARD_NAMES[kind]} is not in this {self.rules.cards}-card deck")
             if kinds.count(kind) > self.rules.copies:
                 times = f"{kinds.count(kind)} times: this deck has it {self.rules.copies}"
                 raise DealError(f"{CARD_NAMES[kind]} {times} time{'s' * (self.rules.copies > 1)}")
@@ -158,7 +156,9 @@ class _Known:
         if len(dealers) == 1:
             return dealers[0]
         if dealers:
-            raise DealError(f"seats {' and '.join(map(str, dealers))} may have dealt: say which did")
+            raise DealError(
+                f"seats {' and '.join(map(str, dealers))} may have dealt: say which did"
+            )
         raise fault or DealError(f"seat {self.seat} is not to act there, whoever dealt")
 
     def row(self, dealer: int) -> Array:
@@ -223,7 +223,9 @@ class _Known:
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         wanted = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
         if self.given and role != 0:
-            raise DealError(f"cards given up: seat {self.seat} has given up none that it could know")
+            raise DealError(
+                f"cards given up: seat {self.seat} has given up none that it could know"
+            )
         if self.passed and role not in (0, 2):
             raise DealError(f"cards passed: seat {self.seat} knows of none")
         for name, cards in (("given up", self.given), ("passed", self.passed)):

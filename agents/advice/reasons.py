@@ -111,13 +111,20 @@ def bid_words(situation: Situation) -> str:
         return f"{head}{hand}: others bid on in {deals_of(1 - stands)}{ending(situation)}"
     text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)}"
     text += " where it stands" if stands < MOSTLY else ""
+    higher = next_bid(situation)
+    if higher:
+        text += f", {short(higher)} in {per_hundred(higher, only=True)}"
+    return text + ending(situation, told=higher)
+
+
+def next_bid(situation: Situation) -> Option | None:
+    """The bid above the first option, in its strain, if it is made less often and brings less."""
+    best = situation.options[0]
     after = best.action + actions.of(situation.rules).strains_per_bid
-    for option in situation.options:
-        if option.action == after and option.loss >= LEAST:
-            if chance(option) < chance(best) and played(situation, option)[1] >= RARELY:
-                text += f", {short(option)} in {per_hundred(option, only=True)}"
-                return text + ending(situation, told=option)
-    return text + ending(situation)
+    higher = next((option for option in situation.options if option.action == after), None)
+    if higher is None or higher.loss < LEAST or chance(higher) >= chance(best):
+        return None
+    return higher if played(situation, higher)[1] >= RARELY else None
 
 
 def strain_words(situation: Situation) -> str:

@@ -26,10 +26,8 @@ which only what the seat to act knew is looked at. The figures are from deals of
 those likeliest that explain what the others have done, each played out; behind them stands how far
 off they may be (95 %)."""
 _EXAMPLES = (
-    'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass" --score 28-30',
+    'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
     'bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"',
-    'bideuchre advise --hand "JS AS KD QD TC" --calls "4,pass,pass,pass" --strain H \\\n'
-    '      --seat 2 --played "JH 9H TH QH AC 9C"',
     "bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert",
 )
 _POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
@@ -60,7 +58,9 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--strain", metavar="X", help="C, D, H, S or NT, if named after the calls")
     parser.add_argument("--given", metavar="CARDS", help="cards you gave up as declarer")
-    parser.add_argument("--passed", metavar="CARDS", help="cards partner passed you, or you partner")
+    parser.add_argument(
+        "--passed", metavar="CARDS", help="cards partner passed you, or you partner"
+    )
     parser.add_argument(
         "--played", metavar="CARDS", help="all cards played so far, yours too, in order"
     )
