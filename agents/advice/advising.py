@@ -71,8 +71,8 @@ def advise(
         return Advisor(env.rules, agent, worlds, milliseconds, seed).of_row(env.get_state(), also)
     if not isinstance(rules, Rules):
         raise OptionError(
-            f"{shown(source)} with rules={shown(rules)}: an AEC environment, or an observation "
-            "with the Rules of its game"
+            f"{type(source).__name__} with rules={shown(rules)}: an AEC environment, or an "
+            "observation with the Rules of its game, is expected"
         )
     observation = source.get("observation") if isinstance(source, dict) else source
     mask = source.get("action_mask") if isinstance(source, dict) else None

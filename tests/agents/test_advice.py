@@ -214,7 +214,7 @@ def test_what_is_wrong_is_said_in_one_line():
     wrong = np.ones_like(mask)
     cases = [
         (lambda: advise("no table"), "an AEC environment, or an observation"),
-        (lambda: advise(row), "with the Rules of its game"),
+        (lambda: advise(row), "ndarray with rules=None: "),
         (lambda: advise(row[:-1], rules=rules), "of shape"),
         (lambda: advise(row.astype(float), rules=rules), "not dtype float64"),
         (lambda: advise({"observation": row, "action_mask": wrong}, rules=rules), "action_mask"),

@@ -91,9 +91,17 @@ def test_a_row_turned_all_the_way_round_is_the_row():
         ),
         (
             {
-                "hand": ["JH", "JD", "AH", "KH", "QS"], "calls": ["4", "pass", "pass", "pass"],
+                "hand": ["JH", "JD", "AH", "KH", "KC"], "calls": ["4", "pass", "pass", "pass"],
                 "strain": "S", "seat": 1, "dealer": 3,
                 "played": ["AC", "9H", "9C", "TC", "AS"],
+            },
+            "somebody who has not followed suit",
+        ),
+        (
+            {
+                "hand": ["JH", "JD", "AH", "KH"], "calls": ["4", "pass", "pass", "pass"],
+                "strain": "S", "seat": 1, "dealer": 3,
+                "played": ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"],
             },
             "somebody who has not followed suit",
         ),
@@ -129,7 +137,7 @@ def test_what_cannot_be_is_one_sentence(told, words):
 def test_what_cannot_be_in_an_exchange_is_one_sentence(told, words):
     rules = RULES["barrie_v0"]
     told = {"hand": EIGHT, "calls": ["pass", "pass", "call-2 S", "pass"]} | told
-    if told["seat"] != 0 if "seat" in told else False:
+    if told.get("seat"):
         told = {"dealer": 2} | told
     with pytest.raises(BidEuchreError) as caught:
         known_position(rules, **told)

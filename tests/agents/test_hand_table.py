@@ -188,7 +188,45 @@ def test_hand_fits_the_screen(variant, columns, capsys, monkeypatch):
     assert run("hand", " ".join(cards[: rules.tricks]), "--variant", variant) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= int(columns)
-    assert {line.split("  ")[0] for line in lines} >= {bid.name for bid in rules.ladder}
+    names, told = [bid.name for bid in rules.ladder], set()
+    for first, _, last in (line.split("  ")[0].partition(" to ") for line in lines):
+        if first in names:  # a line for each bid, or for several that follow one another
+            told |= set(names[names.index(first) : names.index(last or first) + 1])
+    assert told == set(names)
+
+
+def test_hand_prints_a_chance_once(capsys):
+    """The moons of one exchange are one line, whose figures are those of each."""
+    cards = "JH JD AH KH QH TH"
+    assert run("hand", cards) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "moon" in line]
+    assert [line.split("  ")[0] for line in lines] == ["moon to quadruple moon"] * 2
+    worth = hand_worth(cards, RULES["cincinnati_v0"]).by_leader["the declarer leads"]
+    assert worth["H"]["moon"] == worth["H"]["quadruple moon"] > 0.9
+    assert f"{worth['H']['moon']:.0%}" in lines[0]
+    assert run("hand", "JS JS JC AS KS AH AD QS", "--variant", "barrie_v0") == 0
+    labels = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert {"call-2", "call-1", "moon"} <= set(labels)
+
+
+@pytest.mark.parametrize("variant", [n for n, rules in RULES.items() if rules.cards < 48])
+def test_hand_says_what_the_expert_would_bid(variant, capsys):
+    """First to call and last, as it does in a game; the strain it would name with it."""
+    rules = RULES[variant]
+    cards = "JH JD AH KH QH TH" if rules.tricks == 6 else "JH JH JD JD AH AH KH KH"
+    weak = "9H TS QC 9D KD TC" if rules.tricks == 6 else "QH QS KS QC QC KD QD KC"
+    assert run("hand", cards, "--variant", variant) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "At 0-0 the expert would bid" in told
+    assert run("hand", cards, "--variant", variant, "--json") == 0
+    bids = json.loads(capsys.readouterr().out)["would_bid"]
+    assert list(bids) == ["first to call", "last after three passes"]
+    assert all(bid.endswith(" H") for bid in bids.values())
+    assert all(f"bid {bid}" in told for bid in bids.values())
+    assert run("hand", weak, "--variant", variant, "--option", "all_pass=redeal_next") == 0
+    assert "the expert would pass if first to call" in " ".join(capsys.readouterr().out.split())
+    assert run("hand", cards, "--variant", variant, "--option", "all_pass=eldest_forced") == 0
+    assert "three passes" not in capsys.readouterr().out
 
 
 def test_hand_of_a_deck_without_a_table_is_one_line(capsys):
