@@ -94,8 +94,8 @@ def call_words(situation: Situation) -> str:
         return f"{short(bid)} would be outbid in {deals_of(1 - stands)}{ending(situation)}"
     hand = holding(situation.kinds, strain, situation.tables)
     text = f"{hand}: {short(bid)} would be made in {per_hundred(bid)}"
-    if bid.loss >= max(LEAST, 2 * bid.error):
-        return f"{text} and bring {bid.loss:.1f} points fewer than a pass"
+    if clearly_worse(bid):
+        return f"{text} and bring {points(bid)} fewer than a pass"
     return text + ending(situation)
 
 
@@ -215,10 +215,26 @@ def ending(situation: Situation, told: Option | None = None) -> str:
         if most.wins.mean <= best.wins.mean - 0.005:
             return f"{text}, but wins the game less often"
         return f"{text}, yet the agent reckons otherwise"
-    worse = [option for option in others if option.loss >= max(LEAST, 2 * option.error)]
-    if not worse:
+    near = [option for option in others if not clearly_worse(option)]
+    worse = [option for option in others if clearly_worse(option)]
+    second = min(worse, key=lambda option: option.loss, default=None)
+    if second is None and len(near) > 2:
         return "; nothing else is clearly better or worse"
-    second = min(worse, key=lambda option: option.loss)
-    if second is told:
-        return ""
-    return f"; {second.loss:.1f} points more than {second.name}"
+    calls = situation.phase == Phase.AUCTION
+    if len(near) > 2 or not near:
+        if second is None or second is told:
+            return ""
+        return f"; {points(second)} more than {second.name}"
+    alike = " and ".join(option.name for option in near)
+    text = f"; {alike} {'does' if len(near) == 1 else 'do'} about as well"
+    return text if second is None or calls else f"{text}, {second.name} loses {points(second)}"
+
+
+def clearly_worse(option: Option) -> bool:
+    """Whether an option is behind by more than its standard errors may be."""
+    return option.loss >= max(LEAST, 2 * option.error)
+
+
+def points(option: Option) -> str:
+    """The points an option is behind, in words."""
+    return f"{option.loss:.1f} points"

@@ -1,4 +1,4 @@
-"""Advice: the agent's own choice, figures that a slow count confirms, nothing hidden, true words."""
+"""Advice: the agent's choice, figures that a slow count confirms, nothing hidden, true words."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A position from what one seat knows is seen by that seat as it was, and by no more than it told."""
+"""A position from what one seat knows: that seat sees what it saw; what cannot be is refused."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ EIGHT = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
 
 @pytest.mark.parametrize("variant", RULES)
 def test_what_a_seat_knows_gives_what_it_sees(variant):
-    """In every phase of real games: the same observation and mask, in a row that a game comes to."""
+    """In every phase of real games: the same view and mask, in a row that a game comes to."""
     rules = RULES[variant]
     found = decisions(rules, 3, seed=11, hands=2, every=2)
     for bid in rules.lone:

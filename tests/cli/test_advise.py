@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from support.known import known
@@ -37,16 +38,15 @@ def games(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("columns", ["60", "80"])
-def test_advice_on_a_hand_fits_the_screen(columns, capsys, monkeypatch):
+def test_advice_on_a_hand_fits_the_screen(capsys, monkeypatch):
     """Three actions with their figures, and a sentence."""
-    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("COLUMNS", "80")
     asked = ("--seat", "3", "--calls", "pass, 4, pass", "--score", "28-30")
     assert run("advise", *HAND, *asked) == 0
     out, err = capsys.readouterr()
     assert err == ""
     lines = out.splitlines()
-    assert max(map(len, lines)) <= int(columns)
+    assert max(map(len, lines)) <= 80
     assert lines[0] == "JH JD AH KH QS 9C in cincinnati_v0, seat 3 dealt"
     for words in (
         "Seat 3 is to call. inference, by",
@@ -133,7 +133,7 @@ def test_the_agent_and_the_deals_are_chosen(capsys):
         (("--hand", "JH JD AH KH QS XX"), "no card"),
         ((*HAND, "--calls", "4, 3"), "call 2, player_3 may not choose 'bid 3'"),
         ((*HAND, "--calls", "4,,3"), "no action"),
-        ((*HAND, "--calls", "pass, 4, pass", "--dealer", "0"), "seat 0 is to act there") ,
+        ((*HAND, "--calls", "pass, 4, pass", "--dealer", "1"), "seat 1 is to act there") ,
         ((*HAND, "--score", "many"), "--score 'many': our points and theirs, as 28-30"),
         ((*HAND, "--seat", "5"), "seat 5"),
         ((*HAND, "--deal", "0"), "deal 0"),
@@ -176,7 +176,7 @@ def test_what_is_wrong_with_a_file_is_one_line(asked, words, games, capsys):
 
 
 def test_a_bad_line_of_a_file_is_named(tmp_path, games, capsys):
-    lines = open(games["club_v0"], encoding="utf-8").read().splitlines()
+    lines = Path(games["club_v0"]).read_text(encoding="utf-8").splitlines()
     path = tmp_path / "bad.jsonl"
     path.write_text("\n".join(["{}", *lines]), encoding="utf-8")
     assert run("advise", str(path), "--ply", "1") == 2

@@ -23,7 +23,7 @@ def known(state, rules):
     after_calls = state["phase"] >= GIVING
     if after_calls and rules.strain_named == "after_auction":
         told["strain"] = STRAINS[int(state["strain"])]
-    if after_calls and state["given"][0] >= 0 or state["phase"] in (GIVING, PASSING):
+    if (after_calls and state["given"][0] >= 0) or state["phase"] in (GIVING, PASSING):
         given, passed = (
             [CARD_NAMES[kind] for kind in state[half] if kind >= 0] for half in ("given", "passed")
         )
