@@ -83,6 +83,6 @@ def _table(file: str, kinds: int, copies: int) -> HandTable | None:
     return HandTable(keys, chances, lone)
 
 
-def provenance() -> dict[str, Any]:
-    """How `hand_worth.npz` was made: script, seed, deals and by what play, in words and numbers."""
-    return read_provenance(WORTH_FILE)
+def provenance(file: str = WORTH_FILE) -> dict[str, Any]:
+    """How the tables of a file were made: script, seed, deals and by what play."""
+    return read_provenance(file)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from bideuchre_env._checks import shown
 from bideuchre_env._columns import html_table
+from bideuchre_env._intervals import wilson
 from bideuchre_env.agents.expert import hand_table
 from bideuchre_env.errors import DealError, OptionError
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, spelled_card
@@ -33,9 +35,11 @@ class HandWorth:
     of its tricks with partner, and of all the tricks alone."""
     leads_not_played: list[str]
     """The leads of the game that the deck's table was not made with."""
-    deals: dict[str, int]
-    """The deals each chance rests on: "first", and "more" for the strains near the best; alone
-    "first_alone", and "more_alone" where one of those was won."""
+    half_widths: dict[str, float]
+    """Half the width of a chance's 95 % interval, at most: in the three best strains "partnered"
+    and "lone", in the "others" either."""
+    deals: int
+    """The deals played in every strain; in the best as many as it took."""
 
     def _repr_html_(self) -> str:
         parts = [f"<p><b>{' '.join(self.cards)} as declarer</b></p>"]
@@ -68,7 +72,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 
     Raises `DealError` unless it is a hand of the deck, `OptionError` for a deck without a table.
     """
-    hand, table = parse_hand(cards, rules), hand_table.hand_table(rules.kinds, rules.copies)
+    hand, table = parse_hand(cards, rules), hand_table.worth_table(rules.kinds, rules.copies)
     if table is None:
         decks = " and ".join(str(kinds * copies) for kinds, copies in hand_table.DECKS)
         raise OptionError(
@@ -81,8 +85,16 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
         hand_names(hand),
         {LEADERS[lead]: _worth(hand, rules, table, lead) for lead in range(played)},
         list(LEADERS[played:leads]),
-        dict(hand_table.provenance()["deals"]),
+        *_sure(hand_table.provenance()),
     )
+
+
+def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
+    """How sure the chances of a table are, and its deals of every strain."""
+    deals, sure = int(made["deals"]["first"]), made["half_widths"]
+    widest = wilson(deals // 2, deals)  # at a chance of a half
+    others = widest.half if widest else 1.0
+    return {"partnered": sure["partnered"], "lone": sure["lone"], "others": round(others, 3)}, deals
 
 
 def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
