@@ -297,7 +297,7 @@ def test_hand_of_a_deck_without_a_table_is_one_line(capsys):
 
 
 def test_hand_says_how_sure_its_figures_are(capsys, monkeypatch):
-    """As the file tells it, not the command: 3 points with partner, 2 alone, in the best strains."""
+    """As the file tells it: 3 points with partner, 2 alone, in the three best strains."""
     cards = "JH JD AH KH QS 9C"
     assert run("hand", cards, "--json") == 0
     rests, made = json.loads(capsys.readouterr().out)["rests_on"], provenance()
