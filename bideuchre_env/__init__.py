@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env.evaluation import match as match
     from bideuchre_env.evaluation import rollout as rollout
     from bideuchre_env.evaluation import selfplay as selfplay
+    from bideuchre_env.evaluation import tournament as tournament
     from bideuchre_env.evaluation.statistics import ratings as ratings
     from bideuchre_env.evaluation.statistics import sequential as sequential
     from bideuchre_env.records import files
@@ -104,6 +105,7 @@ _MODULES = {
     "selfplay": "bideuchre_env.evaluation.selfplay",
     "sequential": "bideuchre_env.evaluation.statistics.sequential",
     "solver": "bideuchre_env.solver",
+    "tournament": "bideuchre_env.evaluation.tournament",
 }
 
 __all__ = [

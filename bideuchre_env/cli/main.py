@@ -17,12 +17,13 @@ from bideuchre_env.cli import (
     match,
     records,
     selfplay,
+    tournament,
     variants,
 )
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (selfplay, match, agents, variants, records, export, hand, bench, compile)
+COMMANDS = (selfplay, match, tournament, agents, variants, records, export, hand, bench, compile)
 
 
 _WELCOME = """\

@@ -52,6 +52,7 @@ MODULES = {
     "selfplay": "evaluation.selfplay",
     "sequential": "evaluation.statistics.sequential",
     "solver": "solver",
+    "tournament": "evaluation.tournament",
 }
 PACKAGES = {"bideuchre_env", "bideuchre_env.evaluation", "bideuchre_env.evaluation.statistics"}
 PACKAGES.add("bideuchre_env.records")
