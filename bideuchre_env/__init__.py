@@ -26,6 +26,7 @@ from bideuchre_env.rules.rules import Rules
 if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env import adapters as adapters
     from bideuchre_env import agents as agents
+    from bideuchre_env import analysis as analysis
     from bideuchre_env import datasets as datasets
     from bideuchre_env import solver as solver
     from bideuchre_env.core.observation.layout import Layout
@@ -96,6 +97,7 @@ _LAZY = {
 _MODULES = {
     "adapters": "bideuchre_env.adapters",
     "agents": "bideuchre_env.agents",
+    "analysis": "bideuchre_env.analysis",
     "datasets": "bideuchre_env.datasets",
     "match": "bideuchre_env.evaluation.match",
     "ratings": "bideuchre_env.evaluation.statistics.ratings",

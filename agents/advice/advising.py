@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def advise(
     Raises `OptionError` where nobody is to act, or no game gives the observation, and
     `IllegalActionError` for an action in `also` that is not legal.
     """
-    env = getattr(source, "unwrapped", None)
+    env: Any = getattr(source, "unwrapped", None)
     if hasattr(env, "get_state") and hasattr(env, "rules"):
         if rules is not None:
             raise OptionError("rules given: an environment has its own")
@@ -210,6 +210,7 @@ class Advisor:
         for action in order:
             bids = 0 < action < self._calls
             loss, error = counted.behind(action, chosen)
+            wins_loss, wins_error = counted.behind(action, chosen, "wins")
             chances = counted.tricks(action, bids)
             options.append(
                 Option(
@@ -221,6 +222,8 @@ class Advisor:
                     tricks=float(chances @ np.arange(len(chances))),
                     loss=max(0.0, loss),
                     error=error,
+                    wins_loss=max(0.0, wins_loss),
+                    wins_error=wins_error,
                 )
             )
         view = self.searcher.space.expert.views.copy()[0]

@@ -24,9 +24,7 @@ def strength(kind: int, strain: int, t: Any) -> tuple[bool, int]:
     return suit == strain, int(t["power"][strain, suit, kind])
 
 
-def card_words(
-    kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any
-) -> str:
+def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any) -> str:
     """What playing a card does; `legal` are the kinds that may be played, `kinds` the hand."""
     strain = int(view["strain"])
     if view["led"] < 0:
@@ -74,9 +72,7 @@ def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
     suit, card = suit_of(kind, strain, t), called(kind, strain, t)
     powers = t["power"][strain, suit]
     unseen = out(view)
-    higher = any(
-        powers[one] > powers[kind] for one in unseen if suit_of(one, strain, t) == suit
-    )
+    higher = any(powers[one] > powers[kind] for one in unseen if suit_of(one, strain, t) == suit)
     trumps = sum(
         1 + (int(view["unseen_pair"]) >> one & 1)
         for one in unseen

@@ -91,7 +91,9 @@ def call_words(situation: Situation) -> str:
     if not stands:
         return f"{short(bid)} is outbid in every deal; {compared(situation)}"
     hand = holding(situation.kinds, strain, situation.tables)
-    return f"{hand}: {short(bid)} would be made in {per_hundred(bid)} of 100 deals{ending(situation)}"
+    return (
+        f"{hand}: {short(bid)} would be made in {per_hundred(bid)} of 100 deals{ending(situation)}"
+    )
 
 
 def bid_words(situation: Situation) -> str:

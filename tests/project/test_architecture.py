@@ -28,6 +28,7 @@ records
 solver
 learning
 agents
+analysis
 envs
 adapters
 __init__
@@ -43,6 +44,7 @@ FLOOR = {
 MODULES = {
     "adapters": "adapters",
     "agents": "agents",
+    "analysis": "analysis",
     "datasets": "datasets",
     "match": "evaluation.match",
     "ratings": "evaluation.statistics.ratings",
