@@ -18,6 +18,7 @@ from bideuchre_env.core.one_row import mask_row, step_row
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.records.about import title
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -70,7 +71,7 @@ def review(
                 progress(done, total, done)
         reviewed.append(judge.hand(number, decisions))
     return Review(
-        title=record._title(),
+        title=title(record),
         agent=judge.first.agent.name,
         hands=tuple(reviewed),
         players=tuple(_player(record, reviewed, seat) for seat in range(N_SEATS)),
