@@ -236,6 +236,7 @@ class Advisor:
         for action in order:
             bids = 0 < action < self._calls
             loss, error = counted.behind(action, chosen)
+            wins_loss, wins_error = counted.behind(action, chosen, "wins")
             chances = counted.tricks(action, bids)
             options.append(
                 Option(
@@ -247,6 +248,8 @@ class Advisor:
                     tricks=float(chances @ np.arange(len(chances))),
                     loss=max(0.0, loss),
                     error=error,
+                    wins_loss=max(0.0, wins_loss),
+                    wins_error=wins_error,
                 )
             )
         view = self.searcher.space.expert.views.copy()[0]

@@ -18,12 +18,16 @@ from bideuchre_env.cli import (
     match,
     records,
     selfplay,
+    tournament,
     variants,
 )
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (selfplay, match, agents, variants, records, export, advise, hand, bench, compile)
+COMMANDS = (
+    *(selfplay, match, tournament, agents, variants, records, export),
+    *(advise, hand, bench, compile),
+)
 
 
 _WELCOME = """\

@@ -28,6 +28,7 @@ records
 solver
 learning
 agents
+analysis
 envs
 adapters
 __init__
@@ -43,6 +44,7 @@ FLOOR = {
 MODULES = {
     "adapters": "adapters",
     "agents": "agents",
+    "analysis": "analysis",
     "datasets": "datasets",
     "match": "evaluation.match",
     "ratings": "evaluation.statistics.ratings",
@@ -52,6 +54,7 @@ MODULES = {
     "selfplay": "evaluation.selfplay",
     "sequential": "evaluation.statistics.sequential",
     "solver": "solver",
+    "tournament": "evaluation.tournament",
 }
 PACKAGES = {"bideuchre_env", "bideuchre_env.evaluation", "bideuchre_env.evaluation.statistics"}
 PACKAGES.add("bideuchre_env.records")
