@@ -15,6 +15,7 @@ from bideuchre_env.cli import (
     export,
     hand,
     match,
+    play,
     records,
     selfplay,
     variants,
@@ -22,7 +23,7 @@ from bideuchre_env.cli import (
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (selfplay, match, agents, variants, records, export, hand, bench, compile)
+COMMANDS = (play, selfplay, match, agents, variants, records, export, hand, bench, compile)
 
 
 _WELCOME = """\
