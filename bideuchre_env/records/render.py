@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -17,18 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from bideuchre_env.core.state import Outcome, Phase
-from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.records.look import Look
 from bideuchre_env.records.record import GameRecord, hand_of
 from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import (
-    CARD_NAMES,
-    MAX_TRICKS,
     N_SEATS,
-    NO_TRUMP,
     STRAINS,
     hand_names,
-    parse_card,
 )
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
@@ -56,7 +51,7 @@ def table_view(
     `viewer` is the seat whose eyes are used, None for all-seeing.
     """
     held = [hand_names(int(hand)) for hand in row["hands"]]
-    look = _Look(row, rules, viewer, agents)
+    look = _TextLook(row, rules, viewer, agents=agents)
     if look.strain < 0:
         return look.picture(held)
     legend = LEGEND if viewer is None else LEGEND + UNSEEN
@@ -88,7 +83,7 @@ def record_view(
     for index, states in enumerate(record.replay()):
         if hands is None or index + 1 in hands:
             row = states[0]
-            look = _Look(row, rules, None, record.agents)
+            look = _TextLook(row, rules, None, agents=record.agents)
             parts.append(Text(f"\nHand {index + 1}", style="bold"))
             parts.append(look.picture(hand_of(row, rules)["deal"]))
     parts.append(Text(f"\n{ending(record)}", style="bold"))
@@ -133,34 +128,13 @@ def ending(record: GameRecord) -> str:
     return f"{word} {after}: {SIDES[0]} have {score[0]}, {SIDES[1]} have {score[1]}."
 
 
-@dataclass(frozen=True)
-class _Look:
-    """A hand in a state row, and who looks at it."""
-
-    row: Any
-    rules: Rules
-    viewer: int | None  # a seat, None for all-seeing
-    agents: list[str] | None
-
-    @property
-    def strain(self) -> int:
-        """The strain of the contract, -1 while there is none."""
-        settled = self.row["calls_made"] == N_SEATS and self.row["level"] >= 0
-        return int(self.row["strain"]) if settled else -1
-
-    def trump_power(self, name: str) -> int:
-        """How a trump ranks, the right bower highest; 0 for any other card."""
-        if not 0 <= self.strain < NO_TRUMP:
-            return 0
-        tables, kind = compile_tables(self.rules)[0], parse_card(name)
-        if tables["suit_of"][self.strain, kind] != self.strain:
-            return 0
-        return int(tables["power"][self.strain, self.strain, kind])
+class _TextLook(Look):
+    """The same in text, where a seat has its number whoever looks."""
 
     def picture(self, held: list[list[str]]) -> RenderableType:
         """The whole hand, with these cards in the seats' hands."""
         parts: list[RenderableType] = [self.seats(held)]
-        contract = self.contract()
+        contract = self.contract_text()
         if contract:
             parts.append(contract)
         exchange = self.exchange()
@@ -179,8 +153,7 @@ class _Look:
 
     def cards(self, names: list[str]) -> Text:
         """Cards in a row, trumps first, in the order in which they win."""
-        ordered = sorted(names, key=self.trump_power, reverse=True)
-        return Text(" ").join(map(self.card, ordered))
+        return Text(" ").join(map(self.card, self.fanned(names)))
 
     def pile(self, names: list[str], seen: bool) -> Text:
         """Cards in a row, face down unless seen."""
@@ -206,19 +179,16 @@ class _Look:
             cards = self.pile(held[seat], self.viewer in (None, seat))
             if seat == row["sitting_out"]:
                 cards += Text("  (sits out)", style="dim")
-            table.add_row(name, self.call(seat), cards)
+            table.add_row(name, self.call_text(seat), cards)
         return table
 
-    def call(self, seat: int) -> Text:
+    def call_text(self, seat: int) -> Text:
         """What a seat has called; empty before it has."""
-        call = int(self.row["calls"][seat])
-        if call <= 0:
-            return Text("pass" if call == 0 else "", style="dim")
-        strain = int(self.row["call_strains"][seat])
-        contract = actions.of(self.rules).contract(call - 1, strain)
-        return Text(contract or "", style="bold" if seat == self.row["declarer"] else "")
+        bid = self.row["calls"][seat] > 0
+        style = "bold" if bid and seat == self.row["declarer"] else "" if bid else "dim"
+        return Text(self.call(seat) or "", style=style)
 
-    def contract(self) -> Text | None:
+    def contract_text(self) -> Text | None:
         """The contract and who plays it, once the auction is over."""
         row = self.row
         if row["calls_made"] < N_SEATS:
@@ -232,19 +202,13 @@ class _Look:
 
     def exchange(self) -> Text | None:
         """The exchange, as far as the viewer may know it."""
-        row = self.row
-        if row["given"][0] < 0:
+        given, passed = self.exchanged()
+        if not given[0]:
             return None
-        declarer = int(row["declarer"])
-        partner = (declarer + 2) % N_SEATS
-        given = [CARD_NAMES[kind] for kind in row["given"] if kind >= 0]
-        passed = [CARD_NAMES[kind] for kind in row["passed"] if kind >= 0]
-        taken = row["phase"] >= Phase.PLAY
-        knows_passed = self.viewer in (None, partner) or (self.viewer == declarer and taken)
-        known = self.viewer in (None, declarer)
-        parts: list[str | Text] = [f"Seat {declarer} gives up ", self.pile(given, known)]
-        if passed:
-            parts += [f", seat {partner} passes ", self.pile(passed, knows_passed)]
+        declarer = int(self.row["declarer"])
+        parts: list[str | Text] = [f"Seat {declarer} gives up ", self.pile(*given)]
+        if passed[0]:
+            parts += [f", seat {(declarer + 2) % N_SEATS} passes ", self.pile(*passed)]
         return Text.assemble(*parts)
 
     def tricks(self) -> Table:
@@ -256,16 +220,13 @@ class _Look:
             table.add_column(f"seat {seat}", header_style="dim", no_wrap=True)
         leaders = row["leaders"].tolist()
         for trick in range(min(int(row["trick"]) + 1, rules.tricks)):
-            done = trick < row["trick"]
-            last = trick + 1 == rules.tricks
-            winner = int(row["turn"]) if last else leaders[trick + 1]
+            winner = self.winner(trick) if trick < row["trick"] else -1
             cells = []
-            for seat in range(N_SEATS):
-                kind = int(row["plays"][seat * MAX_TRICKS + trick])
+            for seat, name in enumerate(self.trick(trick)):
                 cell = Text(">" if seat == leaders[trick] else " ")
-                if kind >= 0:
-                    cell += self.card(CARD_NAMES[kind])
-                    cell += Text("*" if done and seat == winner else "", style="bold")
+                if name:
+                    cell += self.card(name)
+                    cell += Text("*" if seat == winner else "", style="bold")
                 elif seat == row["sitting_out"]:
                     cell = Text(" --", style="dim")
                 cells.append(cell)
@@ -282,15 +243,10 @@ class _Look:
             words.append("points {:+d} to {:+d}".format(*pairs["points"]))
         words.append("score {} to {} ({} first)".format(*pairs["score"], SIDES[0]))
         if over and row["level"] >= 0:
-            words.insert(0, "Made." if self.made() else "Set.")
+            words.insert(0, "Made." if self.made else "Set.")
         if not over:
             to_act = f"{self.named(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}"
             words.append(to_act + (f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""))
         if row["outcome"] != Outcome.UNFINISHED:
             words.append(f"game {Outcome(int(row['outcome'])).name.lower()}")
         return Text("   ".join(words))
-
-    def made(self) -> bool:
-        """Whether the declarer's side has the tricks of its contract."""
-        need = compile_tables(self.rules)[0]["need"][int(self.row["level"])]
-        return bool(self.row["tricks_won"][int(self.row["declarer"]) & 1] >= need)

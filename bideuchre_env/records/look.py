@@ -1,0 +1,190 @@
+"""A hand in a state row and who looks at it: what is seen, and the words for it.
+
+Every picture of the table begins here: text, SVG, pixels and pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bideuchre_env.core.legality import legal_names
+from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.records.words import STRAIN_WORDS
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    JACK,
+    MAX_TRICKS,
+    N_SEATS,
+    NO_TRUMP,
+    SUITS,
+    hand_names,
+    parse_card,
+    same_colour,
+    sort_key,
+)
+from bideuchre_env.rules.rules import Rules
+
+_SEATS = ("you", "left", "partner", "right")
+
+
+@dataclass(frozen=True)
+class Look:
+    """The table in a state row as `viewer` sees it: a seat, or None for all-seeing.
+
+    A viewer sees its own cards and the backs of the others'; with `open_hands` all cards lie face
+    up. Without a viewer they do, too, and seats go by number. `agents` are four names, by seat.
+    """
+
+    row: Any
+    rules: Rules
+    viewer: int | None
+    open_hands: bool = False
+    agents: list[str] | None = None
+
+    @property
+    def bottom(self) -> int:
+        """The seat at the bottom."""
+        return self.viewer or 0
+
+    @property
+    def strain(self) -> int:
+        """The strain of the contract, -1 while there is none."""
+        settled = self.row["phase"] > Phase.NAMING and self.row["level"] >= 0
+        return int(self.row["strain"]) if settled else -1
+
+    @property
+    def over(self) -> bool:
+        """Whether the hand is."""
+        return bool(self.row["phase"] >= Phase.DEAL)
+
+    @property
+    def need(self) -> int:
+        """The tricks that the contract, or the standing bid, asks for."""
+        return int(compile_tables(self.rules)[0]["need"][int(self.row["level"])])
+
+    @property
+    def made(self) -> bool:
+        """Whether the declarer's side has the tricks of its contract."""
+        return bool(self.row["tricks_won"][int(self.row["declarer"]) & 1] >= self.need)
+
+    def who(self, seat: int) -> str:
+        """A seat in a sentence: as the viewer calls it, or by its number."""
+        if self.viewer is None:
+            return f"seat {seat}"
+        return _SEATS[(seat - self.viewer) % N_SEATS]
+
+    def pair(self, name: str) -> tuple[int, int]:
+        """A field by side, the one at the bottom first."""
+        side = self.bottom & 1
+        return int(self.row[name][side]), int(self.row[name][1 - side])
+
+    def side(self, side: int) -> str:
+        """The two seats of a side."""
+        seats = (self.bottom, (self.bottom + 1) % N_SEATS)[side != self.bottom & 1]
+        return f"{self.who(seats)} and {self.who((seats + 2) % N_SEATS)}"
+
+    def seen(self, seat: int) -> bool:
+        """Whether the cards that a seat holds lie face up."""
+        return self.viewer is None or self.open_hands or seat == self.viewer
+
+    def to_act(self, seat: int) -> bool:
+        """Whether it is this seat's turn."""
+        return bool(not self.over and self.row["turn"] == seat)
+
+    def legal(self, seat: int) -> list[str]:
+        """The cards that a seat may choose now, where they are seen."""
+        choosing = self.row["phase"] > Phase.NAMING and self.to_act(seat)
+        return legal_names(self.row, self.rules) if choosing and self.seen(seat) else []
+
+    def call(self, seat: int) -> str | None:
+        """What a seat has called, in notation: "pass", "4", "moon H"; None before it has."""
+        call = int(self.row["calls"][seat])
+        if call <= 0:
+            return None if call < 0 else "pass"
+        strain = int(self.row["call_strains"][seat])
+        return actions.of(self.rules).contract(call - 1, strain)
+
+    def contract(self) -> str:
+        """The contract, or the standing bid, in words: "4 in diamonds", "moon"."""
+        row = self.row
+        bid = self.rules.ladder[int(row["level"])]
+        named = f" in {STRAIN_WORDS[row['strain']]}" if row["strain"] >= 0 else ""
+        return f"{bid.name}{named}{' alone' if bid.alone else ''}"
+
+    def title(self) -> str:
+        """The contract and the score, in words; the auction while there is no contract."""
+        row, ours_theirs = self.row, "score {} to {}".format(*self.pair("score"))
+        if row["calls_made"] < N_SEATS or row["level"] < 0:
+            return f"{'Passed out' if self.over else 'Auction'} · {ours_theirs}"
+        tricks = self.rules.tricks
+        return (
+            f"{self.contract().capitalize()} by {self.who(int(row['declarer']))} · "
+            f"trick {min(int(row['trick']) + 1, tricks)} of {tricks} · "
+            f"tricks {'{} to {}'.format(*self.pair('tricks_won'))} · {ours_theirs}"
+        )
+
+    def trump_power(self, name: str) -> int:
+        """How a trump ranks, the right bower highest; 0 for any other card."""
+        if not 0 <= self.strain < NO_TRUMP:
+            return 0
+        tables, kind = compile_tables(self.rules)[0], parse_card(name)
+        if tables["suit_of"][self.strain, kind] != self.strain:
+            return 0
+        return int(tables["power"][self.strain, self.strain, kind])
+
+    def fanned(self, names: list[str]) -> list[str]:
+        """Cards in order: trumps first from the right bower down, then suit by suit."""
+        return sorted(names, key=lambda name: (-self.trump_power(name), sort_key(name)))
+
+    def hand(self, seat: int) -> list[str]:
+        """The cards of a seat in that order."""
+        return self.fanned(hand_names(int(self.row["hands"][seat])))
+
+    def exchanged(self) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:
+        """The cards given up and the cards passed so far, and whether the viewer knows them."""
+        row, declarer = self.row, int(self.row["declarer"])
+        partner = (declarer + 2) % N_SEATS
+        given, passed = (
+            [CARD_NAMES[kind] for kind in row[field] if kind >= 0] for field in ("given", "passed")
+        )
+        taken = row["phase"] >= Phase.PLAY and self.seen(declarer)
+        return (given, self.seen(declarer)), (passed, self.seen(partner) or taken)
+
+    def trick(self, number: int) -> list[str | None]:
+        """The cards of a trick by seat, its number counted from 0."""
+        kinds = (int(self.row["plays"][seat * MAX_TRICKS + number]) for seat in range(N_SEATS))
+        return [CARD_NAMES[kind] if kind >= 0 else None for kind in kinds]
+
+    def winner(self, number: int) -> int:
+        """The seat that has won a whole trick: it leads the next, or is to act at the end."""
+        later = int(self.row["leaders"][number + 1]) if number + 1 < MAX_TRICKS else -1
+        return later if later >= 0 else int(self.row["turn"])
+
+    def left_bower(self) -> str | None:
+        """The left bower of the contract; None without trump."""
+        trump = self.strain
+        if trump not in range(NO_TRUMP):
+            return None
+        return CARD_NAMES[JACK * len(SUITS) + same_colour(trump)]
+
+    def left_bower_words(self) -> str:
+        """Which card is not what it seems: "The jack of hearts, the left bower, is ..."."""
+        trump = self.strain
+        of, as_one = STRAIN_WORDS[same_colour(trump)], STRAIN_WORDS[trump]
+        return f"The jack of {of}, the left bower, is one of the {as_one}."
+
+    def result(self) -> list[str]:
+        """How the hand has ended, and the game where it has."""
+        row, lines = self.row, []
+        if row["level"] >= 0:
+            points = "{:+d} to {:+d}".format(*self.pair("points"))
+            lines.append(f"{'Made' if self.made else 'Set'}: points {points}.")
+        if row["outcome"] == Outcome.WON:
+            score = "{} to {}".format(*self.pair("score"))
+            lines.append(f"The game is won by {self.side(int(row['winner']))}, {score}.")
+        elif row["outcome"] != Outcome.UNFINISHED:
+            lines.append(f"The game is {Outcome(int(row['outcome'])).name.lower()}.")
+        return lines
