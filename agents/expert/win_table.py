@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
-from bideuchre_env.agents.rule.win_curve import worth
+from bideuchre_env.agents.rule.win_curve import win_chance, worth
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import (
@@ -172,6 +172,37 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 
 
 @kernel
+def table_chance(
+    view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+) -> float:
+    """The chance to win the game after a hand of `ours` and `theirs` points, as the table has it.
+
+    -1.0 where it does not reach.
+    """
+    if t.win_rule == ROUNDS:
+        left = view.hands_left - 1
+        if 0 <= left < wins.shape[0]:
+            middle = (wins.shape[1] - 1) // 2
+            lead = middle + view.score[0] - view.score[1] + ours - theirs
+            return float(wins[left, min(max(lead, 0), 2 * middle), 0])
+    elif wins.shape[0] > 0 and view.hands_left >= SHORT:
+        us, them = view.to_go[0], view.to_go[1]
+        return after_hand(t, wins, us - ours, them - theirs, us_declare, made)
+    return -1.0
+
+
+@kernel
+def game_chance(
+    view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
+) -> float:
+    """The chance to win the game after such a hand, and nothing else; a draw is half."""
+    chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
+    if chance >= 0.0:
+        return chance
+    return win_chance(view, t, float(ours), float(theirs), us_declare, made)
+
+
+@kernel
 def chance_to_win(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
@@ -180,20 +211,15 @@ def chance_to_win(
     Where the table reaches, a game that is won is worth 1.0, by however many points, and one that
     is not is worth less. Where points are the goal, `wins` is empty, and only points count.
     """
-    if t.win_rule == ROUNDS:
-        left = view.hands_left - 1
-        if 0 <= left < wins.shape[0]:
-            middle = (wins.shape[1] - 1) // 2
-            lead = middle + view.score[0] - view.score[1] + ours - theirs
-            chance = float(wins[left, min(max(lead, 0), 2 * middle), 0])
-            if left > 0:
-                return min(chance + POINT * (ours - theirs), ALMOST)
-            return chance if chance >= 1.0 else chance + POINT * (ours - theirs)
-    elif wins.shape[0] > 0 and view.hands_left >= SHORT:
-        us, them = view.to_go[0], view.to_go[1]
-        chance = after_hand(t, wins, us - ours, them - theirs, us_declare, made)
-        return 1.0 if chance >= 1.0 else min(chance + POINT * (ours - theirs), ALMOST)
-    return worth(view, t, float(ours), float(theirs), us_declare, made)
+    chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
+    if chance < 0.0:
+        return worth(view, t, float(ours), float(theirs), us_declare, made)
+    goes_on = t.win_rule == ROUNDS and view.hands_left > 1
+    if chance >= 1.0 and not goes_on:
+        return 1.0
+    more = chance + POINT * (ours - theirs)
+    last_round = t.win_rule == ROUNDS and not goes_on
+    return more if last_round else min(more, ALMOST)
 
 
 @kernel

@@ -21,7 +21,7 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
 from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.workspace import new_workspace
+from bideuchre_env.agents.search.workspace import SearchWorkspace, new_workspace
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import MAX_TRICKS
@@ -44,6 +44,8 @@ FITTED_MODEL = {
     "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
 }  # fmt: skip
 """A `CHOICE_MODEL` but for `reads_cards`, found by `experiments/fitting/fit_choice_model.py`."""
+TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
+"""What tries the candidates in the worlds of these numbers, as often as their weights say."""
 SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
 
 
@@ -103,22 +105,34 @@ class PimcAgent(RowAgent):
 
     def decide(self, observations: Array, action_masks: Array, i: int) -> int:
         """The action for row i, which leaves a choice."""
-        began, space = self.clock(), self.space
+        began = self.clock()
+        begin(self.space, observations, action_masks, i)
+        if self.space.plans[0]["n"] > 1:
+            self.search(began)
+        return self.choice()
+
+    def search(self, began: float, tries: TriesWorlds = try_worlds) -> None:
+        """Try the candidates of the position that is set up: `tries` as many worlds at a time.
+
+        `began` is when the decision did, by the clock.
+        """
+        space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
-        begin(space, observations, action_masks, i)
-        if space.plans[0]["n"] > 1:
-            in_play = int(space.expert.views[0]["phase"]) == PLAY
-            wanted = self.worlds if in_play else self.played_out
-            weights = self.weights_of_worlds(wanted, self.considered[in_play], began + limit / 2)
-            numbers = np.flatnonzero(weights)
-            step = STAGE if limit == inf else AT_ONCE
-            for first in range(0, len(numbers), step):
-                try_worlds(space, numbers[first : first + step], weights)
-                if not in_play and first + step >= STAGE and drop_hopeless(space.plans) == 1:
-                    break
-                if self.clock() >= began + limit:
-                    break
-        return int(choose(space.plans, self.standard_errors))
+        in_play = int(space.expert.views[0]["phase"]) == PLAY
+        wanted = self.worlds if in_play else self.played_out
+        weights = self.weights_of_worlds(wanted, self.considered[in_play], began + limit / 2)
+        numbers = np.flatnonzero(weights)
+        step = STAGE if limit == inf else AT_ONCE
+        for first in range(0, len(numbers), step):
+            tries(space, numbers[first : first + step], weights)
+            if not in_play and first + step >= STAGE and drop_hopeless(space.plans) == 1:
+                break
+            if self.clock() >= began + limit:
+                break
+
+    def choice(self) -> int:
+        """The best action by what has been tried."""
+        return int(choose(self.space.plans, self.standard_errors))
 
     def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.

@@ -179,27 +179,43 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 @kernel
 def try_candidates(space: SearchWorkspace) -> None:
     """Write what each candidate comes to in the world drawn to `plan.values`."""
-    expert, plan, world, s = space.expert, space.plans[0], space.worlds[0], space.simulated[0]
+    expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
-    in_play = world.phase == PLAY
-    if in_play and t.tricks - world.trick <= plan.solved:
-        fresh = plan.solver_ready == 0
-        solve_moves(space.solver, world, t, fresh, plan.moves)
-        plan.solver_ready = 1
-        for i in range(plan.n):
-            took = plan.moves[plan.actions[i] - t.card_offset]
-            plan.values[i] = plan.by_tricks[world.tricks_won[0] + max(took, 0)]
-        return
+    in_play, solved = space.worlds[0].phase == PLAY, solve_world(space)
     for i in range(plan.n):
-        space.simulated[0] = space.worlds[0]
-        if not in_play:
-            plan.solver_ready = 0  # the contract may be another
-        apply(s, t, plan.actions[i])
-        won = play_out(space)
+        won = tricks_after(space, plan.actions[i], solved)
         if in_play:
             plan.values[i] = plan.by_tricks[won]
         else:
             plan.values[i] = hand_worth(s, t, view, wins, won)
+
+
+@kernel
+def solve_world(space: SearchWorkspace) -> bool:
+    """Solve every card in the world drawn, if few enough tricks are left; whether they are."""
+    plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
+    if world.phase != PLAY or t.tricks - world.trick > plan.solved:
+        return False
+    solve_moves(space.solver, world, t, plan.solver_ready == 0, plan.moves)
+    plan.solver_ready = 1
+    return True
+
+
+@kernel
+def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
+    """The tricks that side 0 takes of the hand after this action in the world drawn.
+
+    `solved` is what `solve_world` said. Where it is False the hand is played on in `simulated`,
+    which has the contract then.
+    """
+    plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
+    if solved:
+        return world.tricks_won[0] + max(plan.moves[action - t.card_offset], 0)
+    space.simulated[0] = space.worlds[0]
+    if world.phase != PLAY:
+        plan.solver_ready = 0  # the contract may be another
+    apply(space.simulated[0], t, action)
+    return play_out(space)
 
 
 @kernel

@@ -154,11 +154,12 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     """Raise `OptionError` if what is given is not what the game of the file was begun with."""
     from bideuchre_env.play.seats import seated
 
-    own = arguments.variant or arguments.rules or arguments.option
+    named, changed = arguments.variant, arguments.rules or arguments.option
     game = game_of(arguments)
     people = list(session.people) if arguments.seat is None else _people(arguments)
     differs = []
-    if own and (game.name, game.rules) != (session.variant, session.rules):
+    other = changed and game.rules != session.rules
+    if other or ((named or changed) and game.name != session.variant):
         differs.append("other rules")
     if people != list(session.people):
         differs.append("other seats")

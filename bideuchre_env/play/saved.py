@@ -89,14 +89,14 @@ def _stem(game: str) -> str:
 
 def _data(path: PathLike) -> dict[str, Any]:
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise RecordError("it is no regular file")
-        text = Path(path).read_bytes().decode("utf-8")
-        data = json.loads(text)
+        regular = stat.S_ISREG(os.stat(path).st_mode)  # and no device that never ends
+        data = json.loads(Path(path).read_bytes().decode("utf-8")) if regular else None
     except OSError as error:
         raise OptionError(f"it cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError):
         raise RecordError("not one line of JSON; it is left as it is") from None
+    if not regular:
+        raise RecordError("it is no regular file")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         given = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
         raise RecordError(f"format {given}: this reads {FORMAT!r}")

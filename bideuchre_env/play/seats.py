@@ -45,8 +45,3 @@ def seated(people: Sequence[int], partner: str, opponents: Sequence[str]) -> lis
         if seat ^ 2 in people:
             names[seat] = partner
     return names
-
-
-def place_words(viewer: int, seat: int) -> str:
-    """Where a seat is as another one sees it: "you", "left", "partner" or "right"."""
-    return ("you", "left", "partner", "right")[(seat - viewer) % N_SEATS]

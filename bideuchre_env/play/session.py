@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bideuchre_env._checks import printable, typed
 from bideuchre_env._files import PathLike, only_run_at, write_file
 from bideuchre_env.agents import CompleteAgent
+from bideuchre_env.agents.advice import Advice, Advisor
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import layout_of
@@ -33,9 +34,6 @@ from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import free_path
 from bideuchre_env.records.record import GameRecord, hand_of
 from bideuchre_env.rules import actions
-
-if TYPE_CHECKING:
-    from bideuchre_env.agents.advice import Advice
 
 _ROW_0 = np.zeros(1, np.int64)
 
@@ -73,12 +71,12 @@ class Session:
 
         Raises `OptionError` for what makes no game, and for a path where something lies already.
         """
+        self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
+        self.path = path
         with ExitStack() as stack:
             if path is not None:
                 stack.enter_context(only_run_at(path))
                 check_free(path)
-            self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
-            self.path = path
             self._deal()
             self._save()
             self._stack = stack.pop_all()
@@ -126,6 +124,7 @@ class Session:
         self._offsets = layout.offsets
         self._seen = np.zeros((1, layout.size), np.int8)
         self._mask = np.zeros((1, self._acts.n), np.int8)
+        self._advisers: dict[str, Advisor] = {}
         self._before: list[bytes] = []  # the row before every action, of every hand
         self._ended: list[bytes] = []  # the row at the end of every hand
         self._stack = ExitStack()
@@ -297,17 +296,16 @@ class Session:
         self._before = self._before[:at]
         self._ended = self._ended[: self.hand - 1]
 
-    def advice(self, agent: str = "inference", **options: Any) -> Advice:
+    def advice(self, agent: str = "inference") -> Advice:
         """What an agent would do in the place of the person to act, by what that seat sees.
 
-        `options` are those of `agents.advice.advise_row`. Raises `IllegalActionError` where no
-        person is to act.
+        Raises `IllegalActionError` where no person is to act.
         """
         if not self.waits_for_person:
             raise IllegalActionError(f"nobody is to be advised{self._whose_turn()}")
-        from bideuchre_env.agents.advice import advise_row
-
-        return advise_row(self.row, self.rules, agent=agent, **options)
+        if agent not in self._advisers:
+            self._advisers[agent] = Advisor(self.rules, agent)
+        return self._advisers[agent].of_row(self.row)
 
     def record(self) -> GameRecord:
         """The game so far, every hand that is over and the one in progress."""

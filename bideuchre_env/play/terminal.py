@@ -7,19 +7,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, RenderableType
 from rich.text import Text
 
-from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, NotationError
-from bideuchre_env.play.entry import TRUMP, action_typed, calls_listed, spoken
-from bideuchre_env.play.seats import place_words
+from bideuchre_env.play.entry import action_typed
+from bideuchre_env.play.lines import Lines
 from bideuchre_env.play.session import Move, Session
-from bideuchre_env.records.render import card_text, fanned, table_view
-from bideuchre_env.records.words import STRAIN_WORDS
+from bideuchre_env.records.render import table_view
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
+from bideuchre_env.rules.cards import STRAINS
 
 HELP = """\
 Type a card by its name or by the key above it, JH or 1; a call by its words,
@@ -92,170 +90,48 @@ class Terminal:
             return False
         return True
 
-    def _say(self, line: str | Text = "") -> None:
-        self.console.print(line)
+    def _say(self, *lines: RenderableType) -> None:
+        for line in lines:
+            self.console.print(line)
 
-    def _name(self, seat: int) -> str:
-        """A seat, seen from here: "you", "left (rule)"."""
-        if seat == self.me:
-            return "you"
-        return f"{place_words(self.me, seat)} ({self.session.agents[seat]})"
+    def _lines(self, row: Any = None) -> Lines:
+        """The game as it stands, or at another row, as it is told here."""
+        row = self.session.row if row is None else row
+        return Lines(row, self.session.rules, self.me, agents=self.session.agents)
 
     def _begin_hand(self) -> None:
-        row = self.session.row
-        self._say()
-        dealer = int(row["dealer"])
-        deals = "you deal" if dealer == self.me else f"{self._name(dealer)} deals"
-        self._say(Text(f"Hand {self.session.hand}: {deals}. {self._score_line()}", style="bold"))
-        for seat in ((dealer + 1 + turn) % N_SEATS for turn in range(N_SEATS)):
-            if row["calls"][seat] >= 0:  # a game that goes on
-                self._say(f"  {self._name(seat)}: {self._call_of(row, seat)}")
-        if Phase.NAMING < row["phase"] < Phase.DEAL:
-            self._say(self._contract_line(row))
-
-    def _call_of(self, row: Any, seat: int) -> str:
-        call = int(row["calls"][seat])
-        contract = actions.of(self.session.rules).contract(call - 1, int(row["call_strains"][seat]))
-        return contract or "pass"
-
-    def _score_line(self) -> str:
-        row, rules = self.session.row, self.session.rules
-        ours, theirs = (int(row["score"][side]) for side in (self.me & 1, 1 - (self.me & 1)))
-        goal = f"game at {rules.target}" if rules.target else f"{4 * (rules.rounds or 0)} hands"
-        return f"Score: you {ours}, they {theirs}; {goal}."
+        lines = self._lines()
+        self._say("", Text(lines.title(), style="bold"), *lines.so_far())
 
     def _watched(self, move: Move) -> None:
         """Show a move that has been made, by whomever, and what it settles."""
-        self._say(Text("  ").append_text(self._move_text(move)))
+        lines = self._lines(move.row)
+        self._say(lines.move(move.seat, move.name))
         if move.seat != self.me and self._pause:
             self._sleep(self._pause)
-        row = move.row
-        if row["phase"] >= Phase.DEAL:
-            self._show_trick(row, int(row["trick"]) - 1)
-            self._say_result(row)
-        elif row["phase"] == Phase.PLAY and row["led"] < 0 and row["trick"] > 0:
-            self._show_trick(row, int(row["trick"]) - 1)
-        elif row["phase"] > Phase.NAMING and move.name not in CARD_NAMES:
-            self._say(self._contract_line(row))
-        elif row["phase"] == Phase.PLAY and row["leaders"][1] < 0 and row["led"] < 0:
-            self._say_passed(row)
-
-    def _move_text(self, move: Move) -> Text:
-        who, row = self._name(move.seat), move.row
-        if move.name not in CARD_NAMES:
-            return Text(f"{who}: {spoken(move.name)}")
-        plays = row["plays"][move.seat * MAX_TRICKS : (move.seat + 1) * MAX_TRICKS]
-        card = card_text(move.name, row, self.session.rules)
-        mine, gives = move.seat == self.me, move.seat == row["declarer"]
-        if any(int(kind) >= 0 and CARD_NAMES[kind] == move.name for kind in plays):
-            return Text(f"{who} {'play' if mine else 'plays'} ").append_text(card)
-        if not mine:
-            return Text(f"{who} {'gives up' if gives else 'passes'} a card")
-        return Text(f"you {'give up' if gives else 'pass'} ").append_text(card)
-
-    def _say_passed(self, row: Any) -> None:
-        """The exchange is over: the declarer sees what the partner has passed."""
-        if row["declarer"] == self.me:
-            names = [CARD_NAMES[kind] for kind in row["passed"] if kind >= 0]
-            cards = Text(" ").join(card_text(name, row, self.session.rules) for name in names)
-            self._say(Text("  you get ").append_text(cards))
-
-    def _contract_line(self, row: Any) -> str:
-        rules, level = self.session.rules, int(row["level"])
-        contract = actions.of(rules).contract(level, int(row["strain"]))
-        alone = ", alone" if rules.ladder[level].alone else ""
-        trumps = STRAIN_WORDS[int(row["strain"])]
-        word = trumps if trumps == "no trump" else f"{trumps} are trumps"
-        return f"Contract: {contract} by {self._name(int(row['declarer']))}{alone}; {word}."
-
-    def _show_trick(self, row: Any, trick: int) -> None:
-        """A trick that is complete, and who has it."""
-        if trick < 0:
-            return
-        leader = int(row["leaders"][trick])
-        last = trick + 1 == self.session.rules.tricks
-        winner = int(row["turn"]) if last else int(row["leaders"][trick + 1])
-        line = Text(f"  Trick {trick + 1}: ").append_text(self._cards_of(row, trick, leader))
-        takes = "you take it" if winner == self.me else f"{place_words(self.me, winner)} takes it"
-        won = [int(row["tricks_won"][side]) for side in (self.me & 1, 1 - (self.me & 1))]
-        self._say(line.append(f"; {takes}, {won[0]} to {won[1]}", style="bold"))
-
-    def _cards_of(self, row: Any, trick: int, leader: int) -> Text:
-        cards = []
-        for seat in ((leader + turn) % N_SEATS for turn in range(N_SEATS)):
-            kind = int(row["plays"][seat * MAX_TRICKS + trick])
-            if kind >= 0:
-                word = Text(f"{place_words(self.me, seat)} ")
-                cards.append(word.append_text(card_text(CARD_NAMES[kind], row, self.session.rules)))
-        return Text(", ").join(cards)
-
-    def _say_result(self, row: Any) -> None:
-        if row["level"] < 0:
-            self._say(Text("Passed out.", style="bold"))
-            return
-        ours = self.me & 1
-        points = [int(row["points"][side]) for side in (ours, 1 - ours)]
-        declarer = self._name(int(row["declarer"]))
-        contract = actions.of(self.session.rules).contract(int(row["level"]), int(row["strain"]))
-        line = f"{contract} by {declarer}: {points[0]:+d} for you, {points[1]:+d} for them."
-        self._say(Text(f"{line} {self._score_line()}", style="bold"))
+        self._say(*lines.came_of_it(move.name))
 
     def say_ending(self) -> None:
-        """How the game ended, for whoever plays here."""
-        row = self.session.row
-        ours = self.me & 1
-        score = "{} to {}".format(*(int(row["score"][side]) for side in (ours, 1 - ours)))
-        hands = f"after {self.session.hand} hand{'s' * (self.session.hand != 1)}"
-        if row["outcome"] != Outcome.WON:
-            word = "drawn" if row["outcome"] == Outcome.DRAWN else "over without a winner"
-            line = f"The game is {word}, {score} {hands}."
-        else:
-            won = "You and your partner win" if row["winner"] == ours else "Your opponents win"
-            line = f"{won}: {score} {hands}."
-        self._say()
-        self._say(Text(line, style="bold"))
+        """How the game has ended."""
+        self._say("", Text(self._lines().ending(), style="bold"))
 
     def _between_hands(self) -> None:
-        self._asked("Enter: the next hand", lambda text: self.session.next_hand(), plain="")
-        if not self.session.hand_over:
-            self._begin_hand()
+        self._asked("Enter: the next hand", self._next_hand, plain="")
+
+    def _next_hand(self, text: str) -> None:
+        if text:
+            raise NotationError("Enter deals the next hand; u takes your last card back (h: help)")
+        self.session.next_hand()
+        self._begin_hand()
 
     def _decide(self) -> None:
-        self._show_hand()
+        self._do_again()
         self._asked(_ASKED[Phase(int(self.session.row["phase"]))], self._act)
 
     def _act(self, text: str) -> None:
-        legal, hand = self.session.legal(), self._hand()
+        legal, hand = self.session.legal(), self._lines().hand(self.me)
         name = action_typed(text, legal, hand, actions.of(self.session.rules))
         self._watched(self.session.act(self.me, name))
-
-    def _hand(self) -> list[str]:
-        row = self.session.row
-        return fanned(hand_names(int(row["hands"][self.me])), row, self.session.rules)
-
-    def _show_hand(self) -> None:
-        """The position as the person to act needs it: the trick, the hand, what may be done."""
-        row, legal, hand = self.session.row, self.session.legal(), self._hand()
-        self._say()
-        if row["phase"] == Phase.PLAY and row["led"] >= 0:
-            line = Text("On the table: ")
-            trick = int(row["trick"])
-            line.append_text(self._cards_of(row, trick, int(row["leaders"][trick])))
-            self._say(line.append(f"; {place_words(self.me, int(row['winning']))} winning"))
-        grid = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
-        cards = legal[0] in CARD_NAMES
-        for _ in hand:
-            grid.add_column(justify="center", no_wrap=True, min_width=4)
-        if cards:
-            keys = enumerate(hand, start=1)
-            grid.add_row(*(str(key) if name in legal else "-" for key, name in keys))
-        grid.add_row(*(card_text(name, row, self.session.rules) for name in hand))
-        self.console.print(grid)
-        if legal[0].startswith(TRUMP):
-            numbered = (f"{key} {spoken(name)}" for key, name in enumerate(legal, start=1))
-            self._say(f"You may name: {', '.join(numbered)}")
-        elif not cards:
-            self._say(f"You may call: {calls_listed(legal)}")
 
     def _asked(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
         """Read lines until the game has changed; what is wrong in one is said, and asked again.
@@ -305,21 +181,19 @@ class Terminal:
 
     def _do_undo(self) -> None:
         self.session.undo()
-        self._say(Text("Taken back.", style="bold"))
+        self._say("Taken back.")
         self._begin_hand()
 
     def _do_last_trick(self) -> None:
-        row = self.session.row
-        complete = int(row["trick"])
-        if complete == 0:
-            self._say("No trick of this hand is complete yet.")
-        else:
-            self._show_trick(row, complete - 1)
+        lines = self._lines()
+        complete = int(lines.row["trick"])
+        none = "No trick of this hand is complete yet."
+        self._say(lines.trick_line(complete - 1) if complete else none)
 
     def _do_score(self) -> None:
-        row = self.session.row
-        won = [int(row["tricks_won"][side]) for side in (self.me & 1, 1 - (self.me & 1))]
-        self._say(f"{self._score_line()} Tricks of this hand: you {won[0]}, they {won[1]}.")
+        lines = self._lines()
+        tricks = "you {}, they {}".format(*lines.pair("tricks_won"))
+        self._say(f"{lines.score()} Tricks of this hand: {tricks}.")
 
     def _do_table(self) -> None:
         session = self.session
@@ -331,7 +205,8 @@ class Terminal:
 
     def _do_again(self) -> None:
         if self.session.waits_for_person:
-            self._show_hand()
+            lines = self._lines()
+            self._say(*lines.to_decide(self.session.legal(), lines.hand(self.me)))
 
     def _do_quit(self) -> None:
         raise Quit

@@ -60,12 +60,7 @@ def table_view(
 
 def card_text(name: str, row: Any, rules: Rules) -> Text:
     """A card in the colour of the suit it belongs to, a trump with its mark."""
-    return _Look(row, rules, None, None).card(name)
-
-
-def fanned(names: list[str], row: Any, rules: Rules) -> list[str]:
-    """Cards of a hand in order: trumps first, in the order in which they win, then by suit."""
-    return sorted(names, key=_Look(row, rules, None, None).trump_power, reverse=True)
+    return _TextLook(row, rules, None).card(name)
 
 
 def record_view(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 PROMPT = "(h: help): "
@@ -44,6 +46,7 @@ class Play:
             stderr=terminal,
             env={**os.environ, "TERM": "dumb", "COLUMNS": "80"},
             start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C then reaches it
         )
         os.close(terminal)
 
@@ -85,7 +88,9 @@ class Play:
         return self.process.wait()
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """SIGKILL; nothing of one that has ended."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
-        os.close(self._main)
+        if self._main >= 0:
+            os.close(self._main)
+            self._main = -1

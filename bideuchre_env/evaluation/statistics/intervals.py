@@ -9,40 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-_Z = 1.959963984540054  # the normal distribution's 97.5 % point
-_T_SMALL = (12.706205, 4.302653, 3.182446, 2.776445)  # Student's t, 1 to 4 degrees of freedom
+from bideuchre_env._intervals import Interval, t_quantile, wilson
 
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with its 95 % interval; `low` and `high` are None for a single board."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The notation's object: mean, low, high."""
-        return {"mean": self.mean, "low": self.low, "high": self.high}
-
-    @property
-    def half(self) -> float:
-        """Half the width; infinite where there is no interval."""
-        if self.low is None or self.high is None:
-            return math.inf
-        return (self.high - self.low) / 2
-
-
-def t_quantile(degrees: int) -> float:
-    """Student's t, 97.5 % point: a table, then the Cornish-Fisher expansion (right to 1e-3)."""
-    if degrees <= len(_T_SMALL):
-        return _T_SMALL[max(degrees, 1) - 1]
-    z, n = _Z, float(degrees)
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
-    return z + first / n + second / n**2 + third / n**3 + fourth / n**4
+__all__ = ["Interval", "Moments", "t_quantile", "wilson"]
 
 
 @dataclass
@@ -83,14 +52,3 @@ class Moments:
         residual += ratio * ratio * self.hands_hands
         # below the rounding of the sums a deviation is none
         return residual if residual > 1e-12 * self.points_points else 0.0
-
-
-def wilson(successes: int, trials: int) -> Interval | None:
-    """A share with Wilson's 95 % interval; None of no trials."""
-    if trials == 0:
-        return None
-    share, z2 = successes / trials, _Z * _Z
-    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    deviation = math.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials))
-    half = _Z * deviation / (1 + z2 / trials)
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))

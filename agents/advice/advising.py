@@ -1,0 +1,236 @@
+"""Advice on a position: what an agent would do there, and what every option comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.agents.advice.advice import Advice, Option
+from bideuchre_env.agents.advice.figures import Counted
+from bideuchre_env.agents.advice.outcomes import (
+    OUTCOMES,
+    count_worlds,
+    open_position,
+    strongest_strain,
+)
+from bideuchre_env.agents.advice.reasons import Situation, why
+from bideuchre_env.agents.base import check_array
+from bideuchre_env.agents.expert.win_table import win_table
+from bideuchre_env.agents.making import agent_of
+from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
+from bideuchre_env.agents.search.agent import InferenceAgent
+from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, new_rows
+
+TO_DO = {
+    Phase.AUCTION: "call",
+    Phase.NAMING: "name the strain",
+    Phase.GIVING: "give up a card",
+    Phase.PASSING: "pass a card",
+    Phase.PLAY: "play",
+}
+
+
+def advise(
+    source: Any,
+    agent: AgentSource = "inference",
+    *,
+    rules: Rules | None = None,
+    worlds: int | None = None,
+    milliseconds: float | None = None,
+    seed: int = 0,
+    also: Sequence[int] = (),
+) -> Advice:
+    """What an agent would do, and what every sensible option comes to.
+
+    `source` is an AEC environment, whose seat to act is advised, or with `rules` an observation:
+    int8 (D,), or the dict it came in. Nothing but what that seat knows is looked at. `agent` is
+    anything that plays; its choice comes first. The figures are from `worlds` deals of the cards
+    not seen, drawn and weighed as the agent `inference` does, or from as many as `milliseconds`
+    allow; `seed` fixes them. Actions in `also` are tried in any case.
+
+    Raises `OptionError` where nobody is to act, or no game gives the observation, and
+    `IllegalActionError` for an action in `also` that is not legal.
+    """
+    env = getattr(source, "unwrapped", None)
+    if hasattr(env, "get_state") and hasattr(env, "rules"):
+        if rules is not None:
+            raise OptionError("rules given: an environment has its own")
+        return Advisor(env.rules, agent, worlds, milliseconds, seed).of_row(env.get_state(), also)
+    if not isinstance(rules, Rules):
+        raise OptionError(
+            f"{shown(source)} with rules={shown(rules)}: an AEC environment, or an observation "
+            "with the Rules of its game"
+        )
+    observation = source.get("observation") if isinstance(source, dict) else source
+    mask = source.get("action_mask") if isinstance(source, dict) else None
+    advisor = Advisor(rules, agent, worlds, milliseconds, seed)
+    return advisor.of_observation(observation, mask, also)
+
+
+def advise_row(
+    row: Any,
+    rules: Rules,
+    agent: AgentSource = "inference",
+    *,
+    worlds: int | None = None,
+    milliseconds: float | None = None,
+    seed: int = 0,
+    also: Sequence[int] = (),
+) -> Advice:
+    """`advise` for the seat to act in a state row, of which it sees only what that seat does."""
+    return Advisor(rules, agent, worlds, milliseconds, seed).of_row(row, also)
+
+
+class Advisor:
+    """Gives advice in one game, as often as it is asked; see `advise` for the parameters.
+
+    It has one workspace: threads need one each.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        agent: AgentSource = "inference",
+        worlds: int | None = None,
+        milliseconds: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.rules = rules
+        limits: dict[str, Any] = {}
+        if worlds is not None:
+            limits |= {"worlds": worlds, "played_out": worlds}
+        if milliseconds is not None:
+            limits["milliseconds"] = milliseconds
+        self.searcher = InferenceAgent(rules, seed=seed, **limits)
+        self.agent: CompleteAgent = self.searcher
+        if agent != "inference":
+            self.agent = agent_of(agent, rules, seed=seed)
+            if not limits and type(self.agent) is InferenceAgent and self.agent.goal == "game":
+                self.searcher = self.agent  # its decision and the figures are from the same deals
+        self.wins = win_table(rules)
+        self.actions = actions.of(rules)
+        self._calls = self.actions.trump_offset  # the actions before it are calls
+
+    def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
+        """Advice for the seat to act in a state row."""
+        if not isinstance(row, (np.ndarray, np.void)) or row.dtype.names != STATE.names:
+            raise OptionError(f"{shown(row)}: a row of STATE is expected")
+        one, tables = new_states(1), compile_tables(self.rules)
+        one[:] = np.atleast_1d(np.asarray(row))
+        states = checked_states(one, 1, tables)
+        if states["phase"][0] >= Phase.DEAL:
+            raise OptionError("the hand is over: nobody is to act")
+        layout = self.searcher.layout
+        seen, mask = np.zeros(layout.size, np.int8), np.zeros(self.actions.n, np.int8)
+        seat = look_row(states, tables, layout.offsets, seen, mask)
+        return self.of_observation(seen, mask, also, int(seat))
+
+    def of_observation(
+        self, observation: Any, mask: Any = None, also: Sequence[int] = (), seat: int = 0
+    ) -> Advice:
+        """Advice for whoever sees this, int8 (D,); a mask, int8 (A,), must be its own."""
+        check_array("observation", observation, (self.searcher.layout.size,))
+        space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
+        if not open_position(space, rows):
+            raise OptionError("observation: no game of these rules gives it to a seat to act")
+        masks = space.masks.copy()
+        if mask is not None:
+            check_array("action_mask", mask, (self.actions.n,))
+            if not np.array_equal(mask != 0, masks[0] != 0):
+                raise OptionError("action_mask: it is not the one that belongs to the observation")
+        for action in also:
+            if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
+                raise IllegalActionError(f"also={shown(action)}: no legal action there")
+        counted, chosen = self._count(rows, masks, also)
+        return self._advice(counted, chosen, masks[0], seat)
+
+    def _count(self, rows: Array, masks: Array, also: Sequence[int]) -> tuple[Counted, int]:
+        """The outcomes of all that is tried, and the agent's choice."""
+        searcher, began = self.searcher, self.searcher.clock()
+        chosen = -1
+        if self.agent is not searcher:
+            chosen = int(self.agent.act_rows(rows, masks)[0])
+            if not 0 <= chosen < self.actions.n or not masks[0][chosen]:
+                raise IllegalActionError(
+                    f"agent {self.agent.name!r} chooses {shown(chosen)}, which is not legal"
+                )
+        begin(searcher.space, rows, masks, 0)
+        tried = self._tried(masks[0], [chosen, *map(int, also)])
+        numbers: list[Array] = []
+        outcomes: list[Array] = []
+
+        def count(space: SearchWorkspace, some: Array, weights: Array) -> None:
+            ends = new_rows(OUTCOMES, len(some) * len(tried))
+            count_worlds(space, self.wins, np.array(tried), some, weights, ends)
+            outcomes.append(np.asarray(ends).reshape(len(some), len(tried)))
+            numbers.append(weights[some])
+
+        searcher.search(began, count)
+        if chosen < 0:
+            chosen = int(np.flatnonzero(masks[0])[0])
+            if masks[0].sum() > 1:
+                chosen = searcher.choice()
+        return Counted(tried, np.concatenate(outcomes), np.concatenate(numbers)), chosen
+
+    def _tried(self, mask: Array, asked: list[int]) -> list[int]:
+        """The searcher's candidates, what is asked about, and in the auction some calls more.
+
+        These are a pass, the lowest bid in the strongest strain, and the bid after each that is
+        tried: what else a player would think of.
+        """
+        space, calls, per_bid = self.searcher.space, self._calls, self.actions.strains_per_bid
+        plan = space.plans[0]
+        tried = [int(action) for action in plan["actions"][: plan["n"]]]
+        tried += [action for action in asked if action >= 0]
+        if space.expert.views["phase"][0] == Phase.AUCTION:
+            strain = int(strongest_strain(space)) if per_bid > 1 else 0
+            bids = [bid for bid in range(1 + strain, calls, per_bid) if mask[bid]]
+            tried += [0, *bids[:1]]
+            tried += [bid + per_bid for bid in tried if 0 < bid < calls - per_bid]
+        return list(dict.fromkeys(action for action in tried if mask[action]))
+
+    def _advice(self, counted: Counted, chosen: int, mask: Array, seat: int) -> Advice:
+        """The advice, from what was counted."""
+        names = self.actions.names
+        others = [action for action in counted.actions if action != chosen]
+        order = [chosen, *sorted(others, key=counted.worth, reverse=True)]
+        options = []
+        for action in order:
+            bids = 0 < action < self._calls
+            loss, error = counted.behind(action, chosen)
+            chances = counted.tricks(action, bids)
+            options.append(
+                Option(
+                    action=action,
+                    name=names[action],
+                    points=counted.points(action),
+                    made=counted.made(action, bids),
+                    wins=counted.wins(action),
+                    tricks=float(chances @ np.arange(len(chances))),
+                    loss=max(0.0, loss),
+                    error=error,
+                )
+            )
+        view = self.searcher.space.expert.views.copy()[0]
+        situation = Situation(self.rules, view, mask, tuple(options), counted)
+        phase = TO_DO[Phase(int(view["phase"]))]
+        return Advice(
+            seat,
+            phase,
+            self.agent.name,
+            tuple(options),
+            len(counted.weights),
+            why(situation),
+        )

@@ -1,0 +1,107 @@
+"""From outcomes, world by world, to figures: means, shares, paired differences, and how sure.
+
+Worlds count by weights, and are as many as an even sample that says as much: their *effective* size
+is the square of the sum of the weights over the sum of their squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+
+from bideuchre_env._intervals import Interval, t_quantile, wilson
+from bideuchre_env.runtime.jit import Array
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The outcomes of the actions, int64 (n,), in m worlds: `outcomes` (m, n), `weights` (m,)."""
+
+    actions: list[int]
+    outcomes: Array
+    weights: Array
+
+    def column(self, action: int) -> Array:
+        """The outcomes of one action, (m,)."""
+        column: Array = self.outcomes[:, self.actions.index(action)]
+        return column
+
+    def worth(self, action: int) -> float:
+        """What an action is worth to a searcher, on average."""
+        return mean(self.column(action)["worth"], self.weights)
+
+    def points(self, action: int) -> Interval:
+        """The points of the hand, ours minus theirs."""
+        return interval(self.column(action)["points"], self.weights)
+
+    def wins(self, action: int) -> Interval:
+        """The chance to win the game."""
+        found = interval(self.column(action)["wins"], self.weights)
+        if found.low is None or found.high is None:
+            return found
+        return Interval(found.mean, max(0.0, found.low), min(1.0, found.high))
+
+    def made(self, action: int, bids: bool) -> Interval | None:
+        """The chance that our contract is made or theirs is set; None where none is ever played.
+
+        Of an action that `bids`, the chance that it is made where it becomes the contract.
+        """
+        column = self.column(action)
+        among = column["level"] >= 0
+        own = column["declarer"] == 0
+        if bids and own.any():
+            among = own
+        return share(column["good"], self.weights * among)
+
+    def tricks(self, action: int, bids: bool) -> Array:
+        """The shares, float64 (13,), of so many tricks of ours; of a bid, where it is played."""
+        column, own = self.column(action), self.column(action)["declarer"] == 0
+        weights = self.weights * own if bids and own.any() else self.weights
+        counts: Array = np.bincount(column["tricks"], weights, 13) / weights.sum()
+        return counts
+
+    def behind(self, action: int, best: int) -> tuple[float, float]:
+        """The points by which an action is behind another, in the same worlds, and their error."""
+        if action == best:
+            return 0.0, 0.0
+        differences = self.column(best)["points"] - self.column(action)["points"]
+        return mean(differences, self.weights), error(differences, self.weights)
+
+
+def effective(weights: Array) -> float:
+    """The effective size of a sample with these weights, 0.0 for none."""
+    total, squares = float(weights.sum()), float((weights * weights).sum())
+    return total * total / squares if squares else 0.0
+
+
+def mean(values: Array, weights: Array) -> float:
+    """The weighted mean."""
+    return float(np.average(values, weights=weights))
+
+
+def error(values: Array, weights: Array) -> float:
+    """The standard error of the weighted mean; infinite where one world is all that counts."""
+    others = effective(weights) - 1
+    if others < 1e-9:
+        return inf
+    centre = mean(values, weights)
+    return sqrt(mean((values - centre) ** 2, weights) / others)
+
+
+def interval(values: Array, weights: Array) -> Interval:
+    """The weighted mean with its 95 % interval by Student's t."""
+    centre, size = mean(values, weights), effective(weights)
+    if size - 1 < 1e-9:
+        return Interval(centre, None, None)
+    half = t_quantile(max(1, round(size - 1))) * error(values, weights)
+    return Interval(centre, centre - half, centre + half)
+
+
+def share(good: Array, weights: Array) -> Interval | None:
+    """The weighted share of what is 1, with Wilson's interval; None where nothing counts."""
+    size = effective(weights)
+    if size == 0.0:
+        return None
+    return wilson(mean(good, weights) * size, size)

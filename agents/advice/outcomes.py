@@ -1,0 +1,117 @@
+"""What actions come to in sampled worlds, world by world: tricks, contract, points, chances.
+
+The worlds are those of the searchers (`search/`), played out as they play them out. A searcher sums
+up what its candidates are worth; here the end of every hand is kept, of those candidates and of
+others that are asked about.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.expert.win_table import game_chance, passed_out
+from bideuchre_env.agents.rule.bidding import N_STRAINS, expected_tricks
+from bideuchre_env.agents.search.candidates import (
+    add_values,
+    hand_worth,
+    solve_world,
+    tricks_after,
+)
+from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.agents.search.worlds import draw_world, rebuild
+from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.step import legal
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+# How the hand ends after one action in one world. Seats are relative: 0 is the one to act.
+OUTCOMES = np.dtype(
+    [
+        ("worth", np.float64),  # as the searchers have it, in chances to win the game
+        ("wins", np.float64),  # the chance to win the game, and nothing else
+        ("points", np.int64),  # of the hand, ours minus theirs
+        ("tricks", np.int64),  # ours
+        ("declarer", np.int64),  # seat, or -1 where all passed
+        ("level", np.int64),  # of the contract, or -1
+        ("strain", np.int64),  # of the contract, or -1
+        ("good", np.int64),  # 1: our contract is made, or theirs is set
+    ],
+    align=True,
+)
+
+
+@entry_kernel
+def open_position(space: SearchWorkspace, observations: Array) -> bool:
+    """Rebuild the position of row 0 in the workspace, with its mask; False where none gives it."""
+    expert, world, mask = space.expert, space.worlds[0], row_of(space.masks, 0)
+    t, o, view, replay = expert.tables[0], expert.offsets[0], expert.views[0], space.replays[0]
+    row, again = row_of(observations, 0), row_of(space.observations, 0)
+    if not rebuild(row, t, o, view, replay, world, again):
+        return False
+    legal(world, t, mask)
+    return True
+
+
+@entry_kernel
+def strongest_strain(space: SearchWorkspace) -> int:
+    """The strain in which the hand of the position that is set up takes most tricks."""
+    expert, best, most = space.expert, 0, -1e9
+    t, view, weights = expert.tables[0], expert.views[0], expert.learned.weights[0]
+    for strain in range(N_STRAINS):
+        mean = expected_tricks(view, t, weights, strain, expert.scratch[0])
+        if mean > most:
+            best, most = strain, mean
+    return best
+
+
+@entry_kernel
+def count_worlds(
+    space: SearchWorkspace,
+    wins: Array,
+    actions: Array,
+    numbers: Array,
+    weights: Array,
+    outcomes: Array,
+) -> None:
+    """Try actions, int64 (n,), the candidates of the plan among them, as `try_worlds` does.
+
+    `outcomes`, of worlds times n `OUTCOMES`, are rewritten: those of `numbers[i]` from n * i on.
+    `wins` is the table of the chances to win the game.
+    """
+    plan, n = space.plans[0], len(actions)
+    for i in range(len(numbers)):
+        draw_world(space, numbers[i])
+        solved = solve_world(space)
+        for j in range(n):
+            won = tricks_after(space, actions[j], solved)
+            if space.worlds[0].phase == PLAY:
+                write_outcome(space, space.worlds[0], wins, won, outcomes[n * i + j])
+            else:
+                write_outcome(space, space.simulated[0], wins, won, outcomes[n * i + j])
+            for k in range(plan.n):
+                if plan.actions[k] == actions[j]:
+                    plan.values[k] = outcomes[n * i + j].worth
+        add_values(plan, weights[numbers[i]])
+
+
+@kernel
+def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome: Row) -> None:
+    """Write what the contract of `s` comes to if side 0 wins so many tricks."""
+    expert, level = space.expert, s.level
+    t, view = expert.tables[0], expert.views[0]
+    outcome.worth = hand_worth(s, t, view, expert.learned.wins, won)
+    outcome.tricks = won
+    outcome.level = level
+    outcome.strain = s.strain
+    outcome.declarer = s.declarer
+    if level < 0:
+        outcome.points = 0
+        outcome.good = 0
+        outcome.wins = passed_out(view, t, wins)
+        return
+    us = s.declarer & 1 == 0
+    ours, theirs, done = played_points(t, level, won if us else t.tricks - won, us)
+    outcome.points = ours - theirs
+    outcome.good = 1 if done == us else 0
+    outcome.wins = game_chance(view, t, wins, ours, theirs, us, done)
