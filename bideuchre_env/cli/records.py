@@ -39,12 +39,14 @@ def add(commands: Any) -> None:
         "show",
         help="print games as a person would read them",
         **help_of(
-            "Print the games of a file of records: in colour on a terminal, plain in a pipe. "
+            "Print the games of a file of records: in colour on a terminal, plain in a pipe; with "
+            "--html as a page to step through, in one file for any browser. "
             "A game's number is that of its line. Broken lines are reported and skipped; the exit "
             "code is then 1.",
             (
                 "bideuchre show games.jsonl --first 1",
                 "bideuchre show games.jsonl --game 2 --hand 3 --hand 4",
+                "bideuchre show games.jsonl --game 2 --html game.html",
             ),
         ),
     )
@@ -63,6 +65,14 @@ def add(commands: Any) -> None:
         action="append",
         metavar="N",
         help="only hand N of each game, from 1; may be repeated",
+    )
+    show_parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a replay to this file; FILE#hand=3&card=12 leads to a place in it",
+    )
+    show_parser.add_argument(
+        "--force", action="store_true", help="replace the file of --html if it exists"
     )
     show_parser.set_defaults(run=show)
 
@@ -101,29 +111,58 @@ def show(arguments: argparse.Namespace) -> int:
         for number in numbers or []:
             if number is not None and number < 1:
                 raise OptionError(f"{name} {number}: it must be 1 or more")
+    if arguments.html is None and arguments.force:
+        raise OptionError("--force: it goes with --html FILE")
+    if arguments.html is not None and arguments.hand:
+        raise OptionError("--hand: a page has every hand, and FILE#hand=3 leads to one of them")
+    chosen = _Chosen(arguments)
+    if arguments.html is not None:
+        from bideuchre_env.cli.replay import write_replay
+
+        print(write_replay(arguments, ((line.number, line.record) for line in chosen)))
+    else:
+        _print_games(chosen, set(arguments.hand or []))
+    return BAD if chosen.bad else 0
+
+
+class _Chosen:
+    """The games to show, as lines; bad ones on the way are reported, and counted in `bad`.
+
+    Raises `OptionError` in the end for a game or hand asked for that is not there.
+    """
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.bad = 0
+
+    def __iter__(self) -> Iterator[Line]:
+        path, hands = self.arguments.file, set(self.arguments.hand or [])
+        games, shown, longest = set(self.arguments.game or []), 0, 0
+        for line in _from_first_game(path, _chosen(path, games, self.arguments.first)):
+            if line.record is None:
+                self.bad += 1
+                sys.stdout.flush()
+                print(_fault(path, line), file=sys.stderr)
+                continue
+            games.discard(line.number)
+            longest = max(longest, len(line.record.hands))
+            if not hands or min(hands) <= len(line.record.hands):
+                shown += 1
+                yield line
+        _require_all(self.arguments, games, longest)
+        if not shown:
+            print(f"{_named(path)}: no games", file=sys.stderr)
+
+
+def _print_games(chosen: _Chosen, hands: set[int]) -> None:
     from bideuchre_env.records.render import record_view
 
     console = _console()
-    games, hands = set(arguments.game or []), set(arguments.hand or [])
-    shown = bad = longest = 0
-    for line in _from_first_game(arguments.file, _chosen(arguments.file, games, arguments.first)):
-        if line.record is None:
-            bad += 1
-            sys.stdout.flush()
-            print(_fault(arguments.file, line), file=sys.stderr)
-            continue
-        games.discard(line.number)
-        longest = max(longest, len(line.record.hands))
-        if hands and min(hands) > len(line.record.hands):
-            continue
-        if shown:
+    for count, line in enumerate(chosen):
+        if count:
             console.print()
+        assert line.record is not None
         console.print(record_view(line.record, line.number, hands or None))
-        shown += 1
-    _require_all(arguments, games, longest)
-    if not shown:
-        print(f"{_named(arguments.file)}: no games", file=sys.stderr)
-    return BAD if bad else 0
 
 
 def _require_all(arguments: argparse.Namespace, games: set[int], longest: int) -> None:

@@ -6,6 +6,7 @@ Every picture of the table begins here: text, SVG, pixels and pages.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from bideuchre_env.core.legality import legal_names
@@ -49,7 +50,7 @@ class Look:
         """The seat at the bottom."""
         return self.viewer or 0
 
-    @property
+    @cached_property
     def strain(self) -> int:
         """The strain of the contract, -1 while there is none."""
         settled = self.row["phase"] > Phase.NAMING and self.row["level"] >= 0

@@ -24,7 +24,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, RecordError
 from bideuchre_env.records import transcript
-from bideuchre_env.records.html import game_html
+from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -120,11 +120,15 @@ class GameRecord:
 
     def _repr_html_(self) -> str:
         try:
-            return game_html(self._title(), self.hands, self.replay(), self.agents)
+            page = replay_page(self)
         except BidEuchreError as error:
             return f"<p>A record that does not replay: {escape(str(error))}</p>"
         except (TypeError, LookupError):  # as in __repr__
             return "<p>A record that makes no game</p>"
+        # in a frame of its own, which can reach neither the notebook nor the network
+        frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="Replay of a game" '
+        size = 'width="100%" height="900" style="border: 0"'
+        return f"<p><b>{escape(self._title())}</b></p>{frame}{size}></iframe>"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the notation; "start" stands in it only where it is not 0-0."""

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.records.about import SIDES, ending, side_name, title
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.record import GameRecord, hand_of
 from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
@@ -26,11 +27,9 @@ from bideuchre_env.rules.cards import (
     hand_names,
 )
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.rules.variants import RULES
 
 LEGEND = "> led   * won the trick   ^ trump (the left bower too)   -- sits out"
 UNSEEN = "   ?? not seen"
-SIDES = ("seats 0 and 2", "seats 1 and 3")
 _STYLE = {"C": "green", "D": "yellow", "H": "red", "S": "bright_blue"}
 _WIDTH = 100
 
@@ -71,7 +70,7 @@ def record_view(
     `hands` are the numbers, from 1, of the hands to show; all of them unless given.
     """
     rules = record.rules
-    parts: list[RenderableType] = [_title(record, number)]
+    parts: list[RenderableType] = [Text(f"Game {number}: {title(record)}", style="bold underline")]
     if record.agents:
         parts.append(Text(f"{side_name(record, 0)} against {side_name(record, 1)}"))
     parts.append(Text(LEGEND, style="dim"))
@@ -83,44 +82,6 @@ def record_view(
             parts.append(look.picture(hand_of(row, rules)["deal"]))
     parts.append(Text(f"\n{ending(record)}", style="bold"))
     return Group(*parts)
-
-
-def _title(record: GameRecord, number: int) -> Text:
-    words = [f"Game {number}: {record.variant}"]
-    if record.variant in RULES:
-        words += [f"{name}={value}" for name, value in record.options.items()]
-    else:
-        rules = record.rules
-        words.append(f"rules of its own with {rules.cards} cards and {rules.tricks} tricks")
-    if record.seed is not None:
-        words.append(f"seed {record.seed}")
-    return Text(", ".join(words), style="bold underline")
-
-
-def side_name(record: GameRecord, side: int) -> str:
-    """Who plays a side: "rule (seats 0 and 2)", or its seats where the record names no agents."""
-    if record.agents is None:
-        return SIDES[side]
-    names = dict.fromkeys((record.agents[side], record.agents[side + 2]))
-    return f"{' and '.join(names)} ({SIDES[side]})"
-
-
-def ending(record: GameRecord) -> str:
-    """How a game ended, in a sentence: "rule (seats 0 and 2) wins 33 to 21 after 9 hands."."""
-    score = record.hands[-1]["score"] if record.hands else list(record.start)
-    after = f"after {len(record.hands)} hand{'s' * (len(record.hands) != 1)}"
-    if record.winner is not None:
-        side = record.winner
-        alike = record.agents is not None and record.agents[side] == record.agents[side + 2]
-        name = side_name(record, side)
-        if record.agents is None:
-            name = name.capitalize()
-        verb = "wins" if alike else "win"
-        return f"{name} {verb} {score[side]} to {score[1 - side]} {after}."
-    word = {"drawn": "The game is drawn", "truncated": "The game is truncated"}.get(
-        record.outcome, "The game is unfinished"
-    )
-    return f"{word} {after}: {SIDES[0]} have {score[0]}, {SIDES[1]} have {score[1]}."
 
 
 class _TextLook(Look):

@@ -58,7 +58,7 @@ def table_view(
     where they are hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, `alone`,
     `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or how
     many; `trick`, four cards, `number` (from 1),
-    `leader` and `winning` seat; `last_trick`, four cards or None, `last_leader`, `last_winner`;
+    `leader` and `winning` seat; `last_trick`, `last_number`, `last_leader`, `last_winner`;
     `tricks_won`, `points` (None before the end) and `score` by side; `hand`, its number in the
     game; `target`; `legal`, the names of the actions of the seat to act where its cards are seen;
     `words`, what has happened and who is to do what; `remark`, which card is not what it seems;
@@ -95,6 +95,7 @@ def table_view(
         "leader": int(row["leaders"][last + 1]) if phase == Phase.PLAY else None,
         "winning": _seat(row["winning"]) if phase == Phase.PLAY else None,
         "last_trick": look.trick(last) if last >= 0 else None,
+        "last_number": last + 1 if last >= 0 else None,
         "last_leader": int(row["leaders"][last]) if last >= 0 else None,
         "last_winner": look.winner(last) if last >= 0 else None,
         "tricks_won": row["tricks_won"].tolist(),

@@ -1,0 +1,97 @@
+"""What a review has noted of a game, as it stands on the page: marks and sentences.
+
+Notes are a dict that JSON can hold, whoever has made it: `agent`, the name of the agent that was
+asked; `hands`, each with `par`, a line or None, and `plies`, for each action None or a dict with
+any of `lost` (points given away by what the seat knew), `error` (its standard error), `best` (the
+name of the best action), `mistake`, `why` (a sentence), `open` (tricks given away with all hands
+open), `points`, `made` and `wins` (chances of the action taken); and `players`, each with `seat`,
+`name`, `decisions`, `mistakes`, `lost` and `words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bideuchre_env._checks import shown
+from bideuchre_env.errors import OptionError
+
+Notes = Mapping[str, Any]
+
+
+def check(notes: Notes, lengths: Sequence[int]) -> None:
+    """Raise `OptionError` unless these are notes of hands with so many actions."""
+    try:
+        found = [len(hand["plies"]) for hand in notes["hands"]]
+        [player["name"] for player in notes["players"]]
+    except (KeyError, TypeError) as error:
+        raise OptionError(
+            f"notes lack {shown(str(error))}: see bideuchre_env.records.page"
+        ) from None
+    if found != list(lengths):
+        raise OptionError(
+            f"notes on hands of {shown(found)} actions, but those of the record have "
+            f"{shown(list(lengths))}"
+        )
+
+
+def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | None:
+    """A note on an action: its `mark`, its `label`, its sentences `words`, and its `chance`."""
+    if note is None:
+        return None
+    lost, tricks, best = note.get("lost"), note.get("open"), note.get("best")
+    mark, label, sentences = [], [], []
+    if lost is not None:
+        mark.append(minus(lost))
+        label.append(f"gives away {_given(lost)}")
+        error = note.get("error")
+        sure = f" (± {error:.1f})" if error and lost >= 0.05 else ""
+        known = f"{label[0].capitalize()}{sure} by what was known"
+        better = lost >= 0.05 and best in words
+        sentences.append(f"{known}; best: {words[str(best)]}." if better else f"{known}.")
+    if tricks:
+        mark.append(f"({tricks:g})")
+        sentences.append(f"With all hands open: {tricks:g} trick{'s' * (tricks != 1)}.")
+    if why := note.get("why"):
+        sentences.append(str(why))
+    if chances := _chances(note):
+        sentences.append(f"{chances[0].upper()}{chances[1:]}.")
+    return {
+        "mark": " ".join(mark),
+        "label": ", ".join(label),
+        "mistake": bool(note.get("mistake")),
+        "words": " ".join(sentences),
+        "chance": chances,
+    }
+
+
+def minus(points: float) -> str:
+    """Points given away, as a mark: a minus sign and one decimal, or 0."""
+    return f"\N{MINUS SIGN}{points:.1f}" if points >= 0.05 else "0"
+
+
+def _given(points: float) -> str:
+    if points < 0.05:
+        return "nothing"
+    return f"{points:.1f} point{'s' * (f'{points:.1f}' != '1.0')}"
+
+
+def _chances(note: Notes) -> str:
+    """The chances of a contract and of the game, as far as they are noted."""
+    parts = []
+    for name, words in (("made", "made"), ("wins", "game won")):
+        if note.get(name) is not None:
+            parts.append(f"{words} {100 * note[name]:.0f} %")
+    return ", ".join(parts)
+
+
+def player_note(player: Notes) -> dict[str, Any]:
+    """A player's line of the summary."""
+    lost = player.get("lost")
+    return {
+        "name": f"{player['name']} (seat {player['seat']})",
+        "decisions": player.get("decisions", ""),
+        "mistakes": player.get("mistakes", ""),
+        "lost": "" if lost is None else f"{lost:.1f}",
+        "words": player.get("words", ""),
+    }

@@ -1,0 +1,159 @@
+"""Pages in one file: styles, script and data within, no network.
+
+`replay_page` is the replay of a game on record. Another page with the same table takes
+`document(title, data, body=..., script=asset("table.js") + its own, style=asset("table.css") + its
+own)`: its script finds the data in the element `data`, makes `new bideuchre.Table(root, game)` with
+what `game_view(rules)` gives, and calls `draw(view, {bottom, choose, markOf})` with what
+`table_view` gives; `choose(action)` is called with the name of a legal action, by mouse, touch or
+keyboard. The colours are variables of the style, by the names of `records.marks`, and follow the
+system's theme, or `data-theme="dark"` or `"light"` of the root element.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+from bideuchre_env.records import about
+from bideuchre_env.records.marks import DARK, LIGHT
+from bideuchre_env.records.page import notes as noted
+from bideuchre_env.records.page.frames import hand_frames
+from bideuchre_env.records.page.notes import Notes
+from bideuchre_env.records.page.sheet import MARKS, game_sheet
+from bideuchre_env.records.page.view import View, game_view
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+@lru_cache(maxsize=16)
+def asset(name: str) -> str:
+    """The text of a file beside this one: `table.js`, `table.css`, `replay.js`, ..."""
+    return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def document(
+    title: str, data: Any, *, body: str, script: str, style: str, connect: bool = False
+) -> str:
+    """A whole page; `data` is what its script is to find, `body` and the rest are its own.
+
+    Nothing but this script and this style may run or load; `connect` lets the script talk to the
+    server that the page came from.
+    """
+    style = _themes() + style
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"connect-src {chr(39) + 'self' + chr(39) if connect else chr(39) + 'none' + chr(39)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return PAGE.format(
+        policy=policy, title=escape(title), style=style, body=body, data=plain(data), script=script
+    )
+
+
+def plain(data: Any) -> str:
+    """Data as JSON that no HTML can be read into, whatever stands in it."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # in ASCII
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _hash(text: str) -> str:
+    """What a policy calls a script or style that may be there."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _themes() -> str:
+    """The colours of both themes as variables."""
+    light, dark = (
+        "".join(f"--{name}:{colour};" for name, colour in theme.items()) for theme in (LIGHT, DARK)
+    )
+    return (
+        f":root{{color-scheme:light;{light}}}"
+        f"@media screen and (prefers-color-scheme:dark)"
+        f"{{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
+        f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
+    )
+
+
+def replay_page(game: about.Game, notes: Notes | None = None, title: str | None = None) -> str:
+    """The replay of a game on record, a `GameRecord`, as one HTML file.
+
+    `notes` are those of a review (see `records.page.notes`); without them nothing is marked. Raises
+    `RecordError` for a record that does not replay, `OptionError` for notes on another game.
+    """
+    return replays_page([game], [notes], title)
+
+
+def replays_page(
+    games: Sequence[about.Game],
+    notes: Sequence[Notes | None] | None = None,
+    title: str | None = None,
+    names: Sequence[str] | None = None,
+) -> str:
+    """The same of several games, to choose from by `names`, "game 1" and so on unless given."""
+    reviews = notes or [None] * len(games)
+    names = names or [f"game {number + 1}" for number in range(len(games))]
+    shown = [
+        game_data(game, review) | {"name": name}
+        for game, review, name in zip(games, reviews, names, strict=True)
+    ]
+    sheets = (
+        game_sheet(game, data["hands"], data["players"])
+        for game, data in zip(games, shown, strict=True)
+    )
+    heading = title or ", ".join(dict.fromkeys(game.variant for game in games))
+    return document(
+        f"{heading} · Bid Euchre",
+        {"games": shown},
+        body=asset("replay.html").replace("{sheets}", "".join(sheets)),
+        script=asset("table.js") + asset("replay.js"),
+        style=asset("table.css") + asset("replay.css"),
+    )
+
+
+def game_data(game: about.Game, notes: Notes | None = None) -> View:
+    """What a page knows of a game: its words, its hands as frames, and what is noted of them."""
+    rules, view = game.rules, game_view(game.rules)
+    hands = [
+        hand_frames(hand.dealt, hand.actions, rules, game.agents) for hand in game.played_hands()
+    ]
+    for hand in hands:
+        hand |= {"notes": None, "par": None}
+    if notes is not None:
+        noted.check(notes, [len(hand["plies"]) for hand in hands])
+        for hand, review in zip(hands, notes["hands"], strict=True):
+            hand["par"] = review.get("par")
+            hand["notes"] = [noted.ply_note(note, view["words"]) for note in review["plies"]]
+    return {
+        "title": about.title(game),
+        "view": view,
+        "agents": game.agents,
+        "sides": [about.side_name(game, side) for side in range(2)],
+        "ending": about.ending(game),
+        "hands": hands,
+        "legend": "" if notes is None else MARKS.strip(),
+        "players": None if notes is None else [*map(noted.player_note, notes["players"])],
+    }

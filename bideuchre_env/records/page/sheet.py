@@ -1,0 +1,101 @@
+"""A game on record as plain tables in HTML: what is printed, and read where no script runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from bideuchre_env.records.about import Game, ending, title
+from bideuchre_env.records.page.view import SEATS, View
+from bideuchre_env.rules.cards import N_SEATS
+
+LEGEND = "> led, * won the trick."
+MARKS = (
+    " \N{MINUS SIGN}0.8: points given away by what was known; (1): tricks given away with all "
+    "hands open."
+)
+_SIGNS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
+
+
+def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None) -> str:
+    """A game as a section: each hand of the record with its frames, the end, the players' lines."""
+    legend = LEGEND + MARKS if players else LEGEND
+    parts = [f"<h2>{escape(title(game))}</h2><p>{escape(legend)}</p>"]
+    for number, (hand, frames) in enumerate(zip(game.hands, hands, strict=True), 1):
+        head = f"Hand {number}: {_contract(hand)}"
+        parts.append(f"<article><h3>{escape(head)}</h3>{_seats(hand, frames, game.agents)}")
+        parts.append(_tricks(frames))
+        pairs = ("{} {} to {}".format(name, *hand[name]) for name in ("tricks", "points", "score"))
+        parts.append(f"<p>{escape(' · '.join((*pairs, 'seats 0 and 2 first')))}</p>")
+        if frames["par"]:
+            parts.append(f"<p>{escape(frames['par'])}</p>")
+        parts.append("</article>")
+    parts.append(f"<p><b>{escape(ending(game))}</b></p>")
+    if players:
+        heads = ("player", "decisions", "mistakes", "points given away", "")
+        parts.append(table(heads, ([str(cell) for cell in each.values()] for each in players)))
+    return f"<section>{''.join(parts)}</section>"
+
+
+def _contract(hand: dict[str, Any]) -> str:
+    if hand["contract"] is not None:
+        return f"{_signed(hand['contract'])} by seat {hand['declarer']}"
+    return "passed out" if len(hand["actions"]) == N_SEATS else "in progress"
+
+
+def _signed(name: str) -> str:
+    """A card, a call or a contract with the sign of its suit: "10♥", "4 ♥"."""
+    sign = _SIGNS.get(name[-1], name[-1:])
+    return f"{name[:-1].replace('T', '10')}{sign}" if name[-1:] in _SIGNS else name
+
+
+def _marked(frames: View, ply: int) -> str:
+    """What was done, its mark, and the chance of a call."""
+    text = _signed(frames["plies"][ply]["action"].removeprefix("bid "))
+    note = frames["notes"] and frames["notes"][ply]
+    if not note:
+        return text
+    chance = note["chance"] if frames["plies"][ply]["phase"] in ("auction", "naming") else ""
+    return " ".join(filter(None, (text, note["mark"], chance)))
+
+
+def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
+    """A line per seat, eldest hand first: who plays it, its call, the cards dealt to it."""
+    lines = []
+    for turn in SEATS:
+        seat = (hand["dealer"] + 1 + turn) % N_SEATS
+        who = f"{seat} {agents[seat]}" if agents else str(seat)
+        call = _marked(frames, turn) if turn < len(hand["actions"]) else ""
+        lines.append((who, call, " ".join(map(_signed, hand["deal"][seat]))))
+    between = [
+        f"seat {ply['seat']}: {_marked(frames, at)}"
+        for at, ply in enumerate(frames["plies"])
+        if ply["phase"] in ("naming", "giving", "passing")
+    ]
+    told = f"<p>{escape(', '.join(between))}</p>" if between else ""
+    return table(("seat", "call", "cards dealt"), lines) + told
+
+
+def _tricks(frames: View) -> str:
+    """A line per trick, a column per seat; > led it, * won it."""
+    lines = []
+    for number, trick in enumerate(frames["tricks"], 1):
+        cells = ["" if ply is None else _marked(frames, ply) for ply in trick["plies"]]
+        cells[trick["leader"]] = f"> {cells[trick['leader']]}"
+        if trick["winner"] is not None:
+            cells[trick["winner"]] += " *"
+        lines.append((str(number), *cells))
+    heads = ("trick", *(f"seat {seat}" for seat in SEATS))
+    return table(heads, lines) if lines else ""
+
+
+def table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as a table in HTML; what is in them is text."""
+    cells = [f'<th scope="col">{escape(head)}</th>' for head in heads]
+    lines = [f"<thead><tr>{''.join(cells)}</tr></thead><tbody>"]
+    for row in rows:
+        first = f'<th scope="row">{escape(row[0])}</th>'
+        others = (f"<td>{escape(cell)}</td>" for cell in row[1:])
+        lines.append(f"<tr>{first}{''.join(others)}</tr>")
+    return f"<table>{''.join(lines)}</tbody></table>"
