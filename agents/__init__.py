@@ -4,6 +4,8 @@ An agent is named as one of those, `package.module:Agent` or `./file.py:Agent`, 
 asked for; options that are numbers, words or paths may stand behind the name, as in
 `make("pimc:worlds=20,solved=4", rules)`. All of that is then what the agent is called.
 
+`advise(env)` says what one of them would do, and why.
+
 Nothing heavy is imported until an agent is made. In the repository, `agents/README.md` tells the
 agents apart.
 """
@@ -19,6 +21,7 @@ from bideuchre_env.agents.protocols import Agent, AgentSource, CompleteAgent, Go
 from bideuchre_env.agents.registry import names, register
 
 if TYPE_CHECKING:
+    from bideuchre_env.agents.advice.advising import advise
     from bideuchre_env.agents.base import RowAgent
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "CompleteAgent",
     "Goal",
     "RowAgent",
+    "advise",
     "agent_of",
     "make",
     "names",
@@ -38,4 +42,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "RowAgent":  # its kernel needs the compiler
         return import_module("bideuchre_env.agents.base").RowAgent
+    if name == "advise":
+        return import_module("bideuchre_env.agents.advice").advise
     raise AttributeError(f"module 'bideuchre_env.agents' has no attribute {name!r}")

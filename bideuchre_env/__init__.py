@@ -26,6 +26,7 @@ from bideuchre_env.rules.rules import Rules
 if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env import adapters as adapters
     from bideuchre_env import agents as agents
+    from bideuchre_env import analysis as analysis
     from bideuchre_env import datasets as datasets
     from bideuchre_env import solver as solver
     from bideuchre_env.core.observation.layout import Layout
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env.evaluation import match as match
     from bideuchre_env.evaluation import rollout as rollout
     from bideuchre_env.evaluation import selfplay as selfplay
+    from bideuchre_env.evaluation import tournament as tournament
     from bideuchre_env.evaluation.statistics import ratings as ratings
     from bideuchre_env.evaluation.statistics import sequential as sequential
     from bideuchre_env.records import files
@@ -95,6 +97,7 @@ _LAZY = {
 _MODULES = {
     "adapters": "bideuchre_env.adapters",
     "agents": "bideuchre_env.agents",
+    "analysis": "bideuchre_env.analysis",
     "datasets": "bideuchre_env.datasets",
     "match": "bideuchre_env.evaluation.match",
     "ratings": "bideuchre_env.evaluation.statistics.ratings",
@@ -104,6 +107,7 @@ _MODULES = {
     "selfplay": "bideuchre_env.evaluation.selfplay",
     "sequential": "bideuchre_env.evaluation.statistics.sequential",
     "solver": "bideuchre_env.solver",
+    "tournament": "bideuchre_env.evaluation.tournament",
 }
 
 __all__ = [

@@ -298,9 +298,9 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 def only_run_in(folder: PathLike) -> Iterator[None]:
     """Make a folder of results and keep other runs out of it; `OptionError` if one is at it.
 
-    A folder that was made, and is empty in the end, is removed.
+    Folders that were made, and are empty in the end, are removed.
     """
-    made = not os.path.lexists(folder)
+    missing = [each for each in (Path(folder), *Path(folder).parents) if not os.path.lexists(each)]
     try:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
@@ -311,9 +311,9 @@ def only_run_in(folder: PathLike) -> Iterator[None]:
             raise OptionError(f"another run is writing to {_shown(folder)}: take another folder")
         yield
     finally:
-        if made:
+        for each in missing:
             with suppress(OSError):  # there is something in it
-                os.rmdir(folder)
+                os.rmdir(each)
         if descriptor >= 0:
             os.close(descriptor)
 

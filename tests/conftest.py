@@ -18,7 +18,10 @@ from hypothesis import HealthCheck, settings
 from bideuchre_env.runtime import jit
 
 os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
-HALVES = (("game", "rule", "learner", "learning", "ppo", "solver"), ("expert", "net", "search"))
+HALVES = (
+    ("game", "rule", "learner", "learning", "ppo", "solver"),
+    ("expert", "net", "search", "advice"),
+)
 
 settings.register_profile(
     "repeatable",

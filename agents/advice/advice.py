@@ -34,6 +34,10 @@ class Option:
     """The expected points behind the best option; 0.0 for that, and where there are more."""
     error: float
     """The standard error of that difference, which is taken deal by deal; infinite of one deal."""
+    wins_loss: float
+    """The chance to win the game behind the best option; 0.0 for that, and where it is higher."""
+    wins_error: float
+    """The standard error of that."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers; None for what is not known."""

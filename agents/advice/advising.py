@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
 from bideuchre_env.agents.search.agent import InferenceAgent
 from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.one_row import look_row
 from bideuchre_env.core.state import STATE, Phase, new_states
@@ -63,15 +64,15 @@ def advise(
     Raises `OptionError` where nobody is to act, or no game gives the observation, and
     `IllegalActionError` for an action in `also` that is not legal.
     """
-    env = getattr(source, "unwrapped", None)
+    env: Any = getattr(source, "unwrapped", None)
     if hasattr(env, "get_state") and hasattr(env, "rules"):
         if rules is not None:
             raise OptionError("rules given: an environment has its own")
         return Advisor(env.rules, agent, worlds, milliseconds, seed).of_row(env.get_state(), also)
     if not isinstance(rules, Rules):
         raise OptionError(
-            f"{shown(source)} with rules={shown(rules)}: an AEC environment, or an observation "
-            "with the Rules of its game"
+            f"{type(source).__name__} with rules={shown(rules)}: an AEC environment, or an "
+            "observation with the Rules of its game, is expected"
         )
     observation = source.get("observation") if isinstance(source, dict) else source
     mask = source.get("action_mask") if isinstance(source, dict) else None
@@ -91,6 +92,37 @@ def advise_row(
 ) -> Advice:
     """`advise` for the seat to act in a state row, of which it sees only what that seat does."""
     return Advisor(rules, agent, worlds, milliseconds, seed).of_row(row, also)
+
+
+class Counting:
+    """Tries actions in worlds, as a searcher asks for them, and keeps what they come to."""
+
+    def __init__(self, wins: Array) -> None:
+        self.wins = wins
+        self.tried: list[int] = []
+        self.outcomes: list[Array] = []
+        self.weights: list[Array] = []
+
+    def __call__(self, space: SearchWorkspace, numbers: Array, weights: Array) -> None:
+        """Try the actions in the worlds of these numbers."""
+        n, tried = len(numbers), np.array(self.tried, np.int64)
+        ends = new_rows(OUTCOMES, n * len(tried))
+        count_worlds(space, self.wins, tried, numbers, weights, ends)
+        self.outcomes.append(np.asarray(ends).reshape(n, len(tried)))
+        self.weights.append(weights[numbers])
+
+    def load(self, space: SearchWorkspace) -> None:
+        """Load what is compiled, or compile it, by trying nothing: before the clock runs."""
+        nothing = np.empty(0)
+        weigh_worlds(space, nothing, 0, 0, 0.0)
+        count_worlds(
+            space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
+            new_rows(OUTCOMES, 1),
+        )  # fmt: skip
+
+    def counted(self) -> Counted:
+        """All that has been counted."""
+        return Counted(self.tried, np.concatenate(self.outcomes), np.concatenate(self.weights))
 
 
 class Advisor:
@@ -129,6 +161,7 @@ class Advisor:
             raise OptionError(f"{shown(row)}: a row of STATE is expected")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
+        one["rng"] = 1  # the deals to come, which nobody knows; a record's row has none
         states = checked_states(one, 1, tables)
         if states["phase"][0] >= Phase.DEAL:
             raise OptionError("the hand is over: nobody is to act")
@@ -158,31 +191,24 @@ class Advisor:
 
     def _count(self, rows: Array, masks: Array, also: Sequence[int]) -> tuple[Counted, int]:
         """The outcomes of all that is tried, and the agent's choice."""
-        searcher, began = self.searcher, self.searcher.clock()
-        chosen = -1
+        searcher, chosen = self.searcher, -1
         if self.agent is not searcher:
             chosen = int(self.agent.act_rows(rows, masks)[0])
             if not 0 <= chosen < self.actions.n or not masks[0][chosen]:
                 raise IllegalActionError(
                     f"agent {self.agent.name!r} chooses {shown(chosen)}, which is not legal"
                 )
+        counting = Counting(self.wins)
+        counting.load(searcher.space)
+        began = searcher.clock()
         begin(searcher.space, rows, masks, 0)
-        tried = self._tried(masks[0], [chosen, *map(int, also)])
-        numbers: list[Array] = []
-        outcomes: list[Array] = []
-
-        def count(space: SearchWorkspace, some: Array, weights: Array) -> None:
-            ends = new_rows(OUTCOMES, len(some) * len(tried))
-            count_worlds(space, self.wins, np.array(tried), some, weights, ends)
-            outcomes.append(np.asarray(ends).reshape(len(some), len(tried)))
-            numbers.append(weights[some])
-
-        searcher.search(began, count)
+        counting.tried = self._tried(masks[0], [chosen, *map(int, also)])
+        searcher.search(began, counting)
         if chosen < 0:
             chosen = int(np.flatnonzero(masks[0])[0])
             if masks[0].sum() > 1:
                 chosen = searcher.choice()
-        return Counted(tried, np.concatenate(outcomes), np.concatenate(numbers)), chosen
+        return counting.counted(), chosen
 
     def _tried(self, mask: Array, asked: list[int]) -> list[int]:
         """The searcher's candidates, what is asked about, and in the auction some calls more.
@@ -210,6 +236,7 @@ class Advisor:
         for action in order:
             bids = 0 < action < self._calls
             loss, error = counted.behind(action, chosen)
+            wins_loss, wins_error = counted.behind(action, chosen, "wins")
             chances = counted.tricks(action, bids)
             options.append(
                 Option(
@@ -221,6 +248,8 @@ class Advisor:
                     tricks=float(chances @ np.arange(len(chances))),
                     loss=max(0.0, loss),
                     error=error,
+                    wins_loss=max(0.0, wins_loss),
+                    wins_error=wins_error,
                 )
             )
         view = self.searcher.space.expert.views.copy()[0]

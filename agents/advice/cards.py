@@ -24,9 +24,7 @@ def strength(kind: int, strain: int, t: Any) -> tuple[bool, int]:
     return suit == strain, int(t["power"][strain, suit, kind])
 
 
-def card_words(
-    kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any
-) -> str:
+def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any) -> str:
     """What playing a card does; `legal` are the kinds that may be played, `kinds` the hand."""
     strain = int(view["strain"])
     if view["led"] < 0:
@@ -35,7 +33,7 @@ def card_words(
     powers = t["power"][strain, int(view["led"])]
     if powers[kind] > powers[before]:
         return f"{card} {winning_words(kind, before, view, t)}"
-    lowest = kind == min(legal, key=lambda one: strength(one, strain, t))
+    lowest = strength(kind, strain, t) == min(strength(one, strain, t) for one in legal)
     card = f"{card} is the lowest card" if lowest else card
     if view["winning"] == PARTNER:
         held = "has won" if not view["after"] else "is winning"
@@ -74,9 +72,7 @@ def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
     suit, card = suit_of(kind, strain, t), called(kind, strain, t)
     powers = t["power"][strain, suit]
     unseen = out(view)
-    higher = any(
-        powers[one] > powers[kind] for one in unseen if suit_of(one, strain, t) == suit
-    )
+    higher = any(powers[one] > powers[kind] for one in unseen if suit_of(one, strain, t) == suit)
     trumps = sum(
         1 + (int(view["unseen_pair"]) >> one & 1)
         for one in unseen
@@ -89,10 +85,11 @@ def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
         top = " is the highest trump left and" if not higher else ""
         return f"{card}{top} draws trumps: {drawn}"
     if not higher:
-        end = " and no trump is out" if strain != NO_TRUMP else ""
-        risk = ", and wins unless it is ruffed" if trumps else f",{end} so it wins"
-        if not trumps and strain == NO_TRUMP:
-            risk = ", so it wins"
+        risk = ", and wins"
+        if trumps:
+            risk = ", and wins unless it is ruffed"
+        elif strain != NO_TRUMP:
+            risk = ", and wins: no trump is out"
         return f"{card} is the highest {suit_word(suit, 1)} left{risk}"
     text = f"{card} leads {suit_word(suit)} with higher ones still out"
     return text + void_words(kind, kinds, strain, t)
@@ -104,7 +101,7 @@ def void_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     alone = sum(suit_of(one, strain, t) == suit for one in kinds) == 1
     if suit == strain or not alone or len(kinds) == 1:
         return ""
-    return f"; it is the last {suit_word(suit, 1)} in hand"
+    return f"; no {suit_word(suit, 1)} is left in hand then"
 
 
 def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
@@ -112,7 +109,8 @@ def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     suit, card = suit_of(kind, strain, t), called(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     if suit == strain:
-        return f"{card} is the lowest trump" if kind == max(same) else f"{card} is a trump"
+        lowest = kind == min(same, key=lambda one: strength(one, strain, t))
+        return f"{card} is the lowest trump" if lowest else f"{card} is a trump"
     if len(same) == 1:
         return f"{card} is the only {suit_word(suit, 1)}, and the hand is void without it"
     lowest = kind == min(same, key=lambda one: strength(one, strain, t))
@@ -126,8 +124,10 @@ def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     best = kind == max(same, key=lambda one: strength(one, strain, t))
     if suit == strain:
+        if len(same) == 1:
+            return f"{card} is the only trump held"
         which = "the highest" if best else "one"
-        return f"{card} is {which} of {NUMBERS[len(same)]} trump{'s' * (len(same) > 1)} held"
+        return f"{card} is {which} of {NUMBERS[len(same)]} trumps held"
     what = f"the {rank_of(kind)} of {suit_word(suit)}"
     return f"{card} is {what}" if card == CARD_NAMES[kind] else card
 

@@ -62,11 +62,14 @@ class Counted:
         counts: Array = np.bincount(column["tricks"], weights, 13) / weights.sum()
         return counts
 
-    def behind(self, action: int, best: int) -> tuple[float, float]:
-        """The points by which an action is behind another, in the same worlds, and their error."""
+    def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
+        """By how much an action is behind another in the same worlds, and the standard error.
+
+        `figure` is a field of `OUTCOMES`.
+        """
         if action == best:
             return 0.0, 0.0
-        differences = self.column(best)["points"] - self.column(action)["points"]
+        differences = self.column(best)[figure] - self.column(action)[figure]
         return mean(differences, self.weights), error(differences, self.weights)
 
 

@@ -86,9 +86,7 @@ def bowers(rights: int, lefts: int, copies: int) -> str:
     if copies == 1:
         held = ["right"] * rights + ["left"] * lefts
         return f"{'the ' if len(held) == 1 else ''}{' and '.join(held)} bower" if held else ""
-    parts = [
-        counted(n, f"{side} bower") for n, side in ((rights, "right"), (lefts, "left")) if n
-    ]
+    parts = [counted(n, f"{side} bower") for n, side in ((rights, "right"), (lefts, "left")) if n]
     return " and ".join(parts)
 
 

@@ -24,6 +24,8 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row
 
 LEAST = 0.05  # points that are told: what would read 0.0 is none
+RARELY = 0.2  # the share of deals in which a bid is played, under which no chance of it is told
+MOSTLY = 0.9  # and that from which it goes without saying
 _NOUNS = {
     Phase.AUCTION: "call",
     Phase.NAMING: "strain",
@@ -88,10 +90,13 @@ def call_words(situation: Situation) -> str:
         return "no bid is worth trying"
     bid = max(bids, key=lambda option: option.points.mean)
     strain, stands = played(situation, bid)
-    if not stands:
-        return f"{short(bid)} is outbid in every deal; {compared(situation)}"
+    if stands < RARELY:
+        return f"{short(bid)} would be outbid in {deals_of(1 - stands)}{ending(situation)}"
     hand = holding(situation.kinds, strain, situation.tables)
-    return f"{hand}: {short(bid)} would be made in {per_hundred(bid)} of 100 deals{ending(situation)}"
+    text = f"{hand}: {short(bid)} would be made in {per_hundred(bid)}"
+    if clearly_worse(bid):
+        return f"{text} and bring {points(bid)} fewer than a pass"
+    return text + ending(situation)
 
 
 def bid_words(situation: Situation) -> str:
@@ -99,16 +104,27 @@ def bid_words(situation: Situation) -> str:
     best = situation.options[0]
     strain, stands = played(situation, best)
     if not stands:
-        return f"somebody bids on in every deal; {compared(situation)}"
+        return f"somebody bids on in every deal{ending(situation)}"
     hand = holding(situation.kinds, strain, situation.tables)
     head = "" if situation.mask[0] else "a pass is not allowed, and the hand has "
-    text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)} of 100 deals"
+    if stands < RARELY:
+        return f"{head}{hand}: others bid on in {deals_of(1 - stands)}{ending(situation)}"
+    text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)}"
+    text += " where it stands" if stands < MOSTLY else ""
+    higher = next_bid(situation)
+    if higher:
+        text += f", {short(higher)} in {per_hundred(higher, only=True)}"
+    return text + ending(situation, told=higher)
+
+
+def next_bid(situation: Situation) -> Option | None:
+    """The bid above the first option, in its strain, if it is made less often and brings less."""
+    best = situation.options[0]
     after = best.action + actions.of(situation.rules).strains_per_bid
-    for option in situation.options:
-        if option.action == after and option.loss >= LEAST and played(situation, option)[1]:
-            if per_hundred(option) < per_hundred(best):
-                text += f", {short(option)} in only {per_hundred(option)}"
-    return text + ending(situation)
+    higher = next((option for option in situation.options if option.action == after), None)
+    if higher is None or higher.loss < LEAST or chance(higher) >= chance(best):
+        return None
+    return higher if played(situation, higher)[1] >= RARELY else None
 
 
 def strain_words(situation: Situation) -> str:
@@ -116,12 +132,11 @@ def strain_words(situation: Situation) -> str:
     best, second = situation.options[:2]
     strain = best.action - actions.of(situation.rules).trump_offset
     hand = holding(situation.kinds, strain, situation.tables)
-    text = f"{hand}: {goal(situation, best)} in {per_hundred(best)} of 100 deals"
+    text = f"{hand}: {goal(situation, best)} in {per_hundred(best)}"
     other = STRAIN_WORDS[second.action - actions.of(situation.rules).trump_offset]
-    where = other if other == "no trump" else f"with {other} as trump"
-    where = "at no trump" if other == "no trump" else where
-    if per_hundred(second) < per_hundred(best):
-        return f"{text}, {where} in only {per_hundred(second)}"
+    where = f"at {other}" if other == "no trump" else f"with {other}"
+    if chance(second) < chance(best):
+        return f"{text}, {where} in {per_hundred(second, only=True)}"
     return text + ending(situation)
 
 
@@ -143,13 +158,14 @@ def play_words(situation: Situation) -> str:
     return text + ending(situation)
 
 
-def played(situation: Situation, option: Option) -> tuple[int, bool]:
-    """The strain in which a bid is played most often, and whether it ever is."""
+def played(situation: Situation, option: Option) -> tuple[int, float]:
+    """The strain in which a bid is played most often, and the share of deals in which it is."""
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
     if not own.any():
-        return -1, False
-    return int(np.bincount(np.maximum(column["strain"], 0), own).argmax()), True
+        return -1, 0.0
+    strain = int(np.bincount(np.maximum(column["strain"], 0), own).argmax())
+    return strain, float(own.sum() / weights.sum())
 
 
 def goal(situation: Situation, option: Option) -> str:
@@ -161,37 +177,64 @@ def goal(situation: Situation, option: Option) -> str:
     return f"{every}{NUMBERS[need]} trick{'s' * (need > 1)}{' alone' * alone}"
 
 
-def per_hundred(option: Option) -> int:
+def chance(option: Option) -> int:
     """Of how many deals of a hundred a contract is made."""
     return round(100 * option.made.mean) if option.made else 0
 
 
+def per_hundred(option: Option, only: bool = False) -> str:
+    """The same in words; after another such figure `only` so many."""
+    deals = chance(option)
+    if only:
+        return f"only {deals}" if deals else "none"
+    return deals_of(deals / 100)
+
+
+def deals_of(share: float) -> str:
+    """A share of deals in words."""
+    return f"{round(100 * share) or 'none'} of 100 deals"
+
+
 def short(option: Option) -> str:
-    """A bid without the word."""
-    name = option.name.removeprefix("bid ")
-    return f"a bid of {name}" if name[0].isdigit() else name
+    """A bid as a thing."""
+    return f"a bid of {option.name.removeprefix('bid ')}"
 
 
-def ending(situation: Situation) -> str:
-    """The comparison with the other options, as the end of a sentence; or nothing."""
-    text = compared(situation)
-    return f"; {text}" if text else ""
+def ending(situation: Situation, told: Option | None = None) -> str:
+    """How far the first option is ahead of the next, or behind a better one, in points.
 
-
-def compared(situation: Situation) -> str:
-    """How far the first option is ahead of the next, or behind a better one, in points."""
+    Nothing where that is the option that has been told of.
+    """
     best, others = situation.options[0], situation.options[1:]
     if not others:
         return ""
     most = max(others, key=lambda option: option.points.mean)
     more = most.points.mean - best.points.mean
     if more >= max(LEAST, 2 * most.error):
-        text = f"{most.name} would bring {more:.1f} points more"
+        text = f"; {most.name} brings {more:.1f} points more in these deals"
         if most.wins.mean <= best.wins.mean - 0.005:
-            return f"{text}, but win the game less often"
-        return text
-    worse = [option for option in others if option.loss >= max(LEAST, 2 * option.error)]
-    if not worse:
-        return "nothing else is clearly better or worse"
-    second = min(worse, key=lambda option: option.loss)
-    return f"{second.loss:.1f} points more than {second.name}"
+            return f"{text}, but wins the game less often"
+        return f"{text}, yet the agent reckons otherwise"
+    near = [option for option in others if not clearly_worse(option)]
+    worse = [option for option in others if clearly_worse(option)]
+    second = min(worse, key=lambda option: option.loss, default=None)
+    if second is None and len(near) > 2:
+        return "; nothing else is clearly better or worse"
+    calls = situation.phase == Phase.AUCTION
+    if len(near) > 2 or not near:
+        if second is None or second is told:
+            return ""
+        return f"; {points(second)} more than {second.name}"
+    alike = " and ".join(option.name for option in near)
+    text = f"; {alike} {'does' if len(near) == 1 else 'do'} about as well"
+    return text if second is None or calls else f"{text}, {second.name} loses {points(second)}"
+
+
+def clearly_worse(option: Option) -> bool:
+    """Whether an option is behind by more than its standard errors may be."""
+    return option.loss >= max(LEAST, 2 * option.error)
+
+
+def points(option: Option) -> str:
+    """The points an option is behind, in words."""
+    return f"{option.loss:.1f} points"

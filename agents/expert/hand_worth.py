@@ -45,12 +45,21 @@ class HandWorth:
 
 
 def worth_rows(worth: Worth) -> list[list[str]]:
-    """A column per strain, best first; the tricks, then the chance to make each bid."""
+    """A column per strain, best first; the tricks, then the chance to make each bid.
+
+    Bids that follow one another with the same figures share a line: "moon to quadruple moon".
+    """
     ordered = sorted(worth.items(), key=lambda row: -row[1]["tricks"])
     lines = [["", *(strain for strain, _ in ordered)]]
+    first = ""
     for name in ordered[0][1]:
         form = ".2f" if name == "tricks" else ".0%"
-        lines.append([name, *(format(figures[name], form) for _, figures in ordered)])
+        cells = [format(figures[name], form) for _, figures in ordered]
+        if cells == lines[-1][1:]:
+            lines[-1][0] = f"{first} to {name}"
+        else:
+            first = name
+            lines.append([name, *cells])
     return lines
 
 

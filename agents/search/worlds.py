@@ -97,7 +97,7 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
     `view` is the view of the row. False if no game can give such an observation to a seat to act;
     `rebuild` finds out the rest.
     """
-    kinds, tricks, phase = t.kinds, t.tricks, view.phase
+    kinds, phase = t.kinds, view.phase
     if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
         return False
     replay.dealer = view.dealer
@@ -115,19 +115,38 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
         return False
     if not read_plays(row, t, o, replay.plays):
         return False
+    replay.hands[0] = 0
+    for kind in range(kinds):
+        copies = row[o.hand + kind]
+        if copies < 0 or copies > t.copies:
+            return False
+        for _ in range(copies):
+            replay.hands[0] = put(replay.hands[0], kind)
+    return deal_around(t, view, replay, n_given, n_passed)
+
+
+@kernel
+def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> bool:
+    """Make of what seat 0 holds now, `replay.hands[0]`, the hands that were dealt.
+
+    `replay` has the plays, and as many cards given up and passed as seat 0 knows; the contract and
+    the phase are in `view`. Cards that seat 0 does not know are made up, whether they could have
+    been played so or not. False if all that is known is more than a deck.
+    """
+    kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
     rest |= rest << COPY_SHIFT if t.copies == 2 else 0
+    for kind in range(kinds):
+        for _ in range(held(replay.hands[0], kind)):
+            rest = take(rest, kind)
     for seat in range(N_SEATS):
-        replay.hands[seat] = 0
+        if seat > 0:
+            replay.hands[seat] = 0
         for trick in range(tricks):
             kind = replay.plays[seat * MAX_TRICKS + trick]
             if kind >= 0:
                 replay.hands[seat] = put(replay.hands[seat], kind)
                 rest = take(rest, kind)
-    for kind in range(kinds):
-        for _ in range(row[o.hand + kind]):
-            replay.hands[0] = put(replay.hands[0], kind)
-            rest = take(rest, kind)
     if rest < 0:
         return False
     wanted = 0

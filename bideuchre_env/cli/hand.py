@@ -1,4 +1,4 @@
-"""`bideuchre hand`: what a hand is worth to a declarer in each strain."""
+"""`bideuchre hand`: what a hand is worth to a declarer in each strain, and what to bid with it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,17 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tables."""
+    from bideuchre_env.agents.advice.contracts import would_bid
     from bideuchre_env.agents.expert.hand_worth import hand_worth
 
     game = game_of(arguments)
     rules = game.rules
     worth = hand_worth(arguments.cards, rules)
+    bids = would_bid(worth.cards, rules)
     deals, absent = rests_on(worth.deals, rules), worth.leads_not_played
     if arguments.json:
         head = {"variant": game.name, "hand": worth.cards, **worth.by_leader}
+        head["would_bid"] = bids
         print(json.dumps({**head, "rests_on": deals, "leads_not_played": absent}))
         return 0
     print(f"{' '.join(worth.cards)} as declarer in {game.name}")
@@ -53,8 +56,20 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for leader, rows in worth.by_leader.items():
         print(f"\n{leader}:\n{table(rows)}")
-    print("\n" + "\n".join(remarks(deals, absent)))
+    print(f"\n{bidding(bids)}\n\n" + "\n".join(remarks(deals, absent)))
     return 0
+
+
+def bidding(bids: dict[str, str]) -> str:
+    """Which contract the expert would bid, in a line."""
+    when: dict[str, list[str]] = {}
+    for place, bid in bids.items():
+        when.setdefault(bid, []).append(place)
+    said = [
+        f"{'' if bid == 'pass' else 'bid '}{bid} if {' or '.join(places)}"
+        for bid, places in when.items()
+    ]
+    return folded(f"At 0-0 the expert would {', and '.join(said)}.")
 
 
 def rests_on(deals: dict[str, int], rules: Rules) -> dict[str, dict[str, Any]]:

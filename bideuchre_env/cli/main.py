@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from bideuchre_env import __version__
 from bideuchre_env.cli import (
+    advise,
     agents,
     bench,
     compile,
@@ -18,12 +19,16 @@ from bideuchre_env.cli import (
     play,
     records,
     selfplay,
+    tournament,
     variants,
 )
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
-COMMANDS = (play, selfplay, match, agents, variants, records, export, hand, bench, compile)
+COMMANDS = (
+    *(play, selfplay, match, tournament, agents, variants, records, export),
+    *(advise, hand, bench, compile),
+)
 
 
 _WELCOME = """\
@@ -36,7 +41,10 @@ _TRY = (
         "read the first of them, card by card",
     ),
     ("bideuchre match expert rule --boards 200", "measure how much better one agent is"),
-    ('bideuchre hand "JH JD AH KH QS 9C"', "see what a hand is worth in each strain"),
+    (
+        'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
+        "ask what to call, name, give up or play",
+    ),
     ("bideuchre variants barrie_v0", "read the rules of one of the games"),
 )
 _MORE = """\

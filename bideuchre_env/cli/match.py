@@ -8,9 +8,9 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, check_agents, game_of
+from bideuchre_env.cli.options import add_game, add_workers, check_agents, game_of
 from bideuchre_env.cli.program import ending
-from bideuchre_env.cli.progress import Progress, progress_bar
+from bideuchre_env.cli.progress import Bars
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
 from bideuchre_env.errors import OptionError, OutputError
 
@@ -77,17 +77,7 @@ def add(commands: Any) -> None:
         metavar=("LOW", "HIGH"),
         help="stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
     )
-    parser.add_argument(
-        "--workers", type=int, default=1, metavar="K", help="play in K processes; same results"
-    )
-    parser.add_argument(
-        "--ray",
-        action="store_true",
-        help="play on Ray: on the cluster this machine is a node of, or on Ray started here",
-    )
-    parser.add_argument(
-        "--ray-address", metavar="HOST:PORT", help="play on the Ray cluster of this address"
-    )
+    add_workers(parser)
     parser.add_argument(
         "--at-once",
         type=int,
@@ -135,22 +125,6 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             errors += _drawn(result, files)
     return ending(errors, result.interrupted)
-
-
-class Bars(ExitStack):
-    """A progress bar for the boards, and after it one for the games."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__()
-        self._title, self._unit = title, ""
-        self._update: Progress | None = None
-
-    def show(self, unit: str, done: int, total: int, decisions: int) -> None:
-        """How far it is; a unit not seen before gets a bar of its own."""
-        if unit != self._unit or self._update is None:
-            self.close()
-            self._unit, self._update = unit, self.enter_context(progress_bar(self._title, unit))
-        self._update(done, total, decisions)
 
 
 def _boards(arguments: argparse.Namespace) -> int:

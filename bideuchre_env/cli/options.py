@@ -28,6 +28,11 @@ def add_rules(parser: argparse.ArgumentParser, default: str | None = DEFAULT_GAM
         metavar="FILE",
         help="rules of your own, a TOML file: `bideuchre variants --toml V` prints one to change",
     )
+    add_option(parser)
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that changes the rules of the game; see `variant_of`."""
     parser.add_argument(
         "--option",
         action="append",
@@ -42,6 +47,21 @@ def add_game(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say who plays a match; see `workers_of`."""
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="K", help="play in K processes; same results"
+    )
+    parser.add_argument(
+        "--ray",
+        action="store_true",
+        help="play on Ray: on the cluster this machine is a node of, or on Ray started here",
+    )
+    parser.add_argument(
+        "--ray-address", metavar="HOST:PORT", help="play on the Ray cluster of this address"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 REDRAW_SECONDS = 0.1
 
@@ -57,3 +57,24 @@ def progress_bar(title: str, unit: str) -> Iterator[Progress]:
 
     with bar, jit.compiling.shown_by(compiling):
         yield update
+
+
+class Bars(ExitStack):
+    """A bar for each unit of a match, the boards and then the games."""
+
+    def __init__(self, title: str = "") -> None:
+        super().__init__()
+        self._shown = (title, "")
+        self._update: Progress | None = None
+
+    def show(self, unit: str, done: int, total: int, decisions: int) -> None:
+        """How far it is; a unit not seen before gets a bar of its own."""
+        self.show_titled(self._shown[0], unit, done, total, decisions)
+
+    def show_titled(self, title: str, unit: str, done: int, total: int, decisions: int) -> None:
+        """The same of one of several matches; each gets bars of its own."""
+        if (title, unit) != self._shown or self._update is None:
+            self.close()
+            self._shown = title, unit
+            self._update = self.enter_context(progress_bar(title, unit))
+        self._update(done, total, decisions)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bideuchre_env._checks import printable
 from bideuchre_env.cli.program import FAILED as BAD
 from bideuchre_env.cli.program import USAGE, complain
-from bideuchre_env.cli.screen import help_of
+from bideuchre_env.cli.reviewing import Reviewer, add_review, reviewer_of
+from bideuchre_env.cli.screen import AGENTS, help_of
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -46,8 +47,10 @@ def add(commands: Any) -> None:
             (
                 "bideuchre show games.jsonl --first 1",
                 "bideuchre show games.jsonl --game 2 --hand 3 --hand 4",
-                "bideuchre show games.jsonl --game 2 --html game.html",
+                "bideuchre show games.jsonl --game 2 --analyse",
+                "bideuchre show games.jsonl --game 2 --analyse --html game.html",
             ),
+            AGENTS,
         ),
     )
     show_parser.add_argument("file", metavar="FILE", help="- is standard input")
@@ -74,6 +77,7 @@ def add(commands: Any) -> None:
     show_parser.add_argument(
         "--force", action="store_true", help="replace the file of --html if it exists"
     )
+    add_review(show_parser)
     show_parser.set_defaults(run=show)
 
 
@@ -115,11 +119,13 @@ def show(arguments: argparse.Namespace) -> int:
         raise OptionError("--force: it goes with --html FILE")
     if arguments.html is not None and arguments.hand:
         raise OptionError("--hand: a page has every hand, and FILE#hand=3 leads to one of them")
-    chosen = _Chosen(arguments)
+    chosen, reviewer = _Chosen(arguments), reviewer_of(arguments)
     if arguments.html is not None:
         from bideuchre_env.cli.replay import write_replay
 
-        print(write_replay(arguments, ((line.number, line.record) for line in chosen)))
+        print(write_replay(arguments, ((line.number, line.record) for line in chosen), reviewer))
+    elif reviewer is not None:
+        _print_reviews(chosen, reviewer)
     else:
         _print_games(chosen, set(arguments.hand or []))
     return BAD if chosen.bad else 0
@@ -163,6 +169,13 @@ def _print_games(chosen: _Chosen, hands: set[int]) -> None:
             console.print()
         assert line.record is not None
         console.print(record_view(line.record, line.number, hands or None))
+
+
+def _print_reviews(chosen: _Chosen, reviewer: Reviewer) -> None:
+    for count, line in enumerate(chosen):
+        assert line.record is not None
+        review = reviewer(line.number, line.record)
+        print("\n" * bool(count) + f"Game {line.number}: {review}", flush=True)
 
 
 def _require_all(arguments: argparse.Namespace, games: set[int], longest: int) -> None:

@@ -71,7 +71,7 @@ def play(
     `WorkerError` for a process that dies.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
-    _check_numbers(boards, games, sprt, workers)
+    check_numbers(boards, games, sprt, workers)
     check_seed(seed, max(boards, (games + 1) // 2))
     processors = workers.workers if isinstance(workers, RayPool) else workers
     if workers != 1:
@@ -193,7 +193,8 @@ class _Collector:
             self._progress(self._kind, done, total, int(self.decisions.sum()))
 
 
-def _check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
+def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
+    """Raise `OptionError` for what a match is not played with."""
     for name, number in (("boards", boards), ("games", games)):
         if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
             raise OptionError(f"{name}={number!r}: a whole number from 0 to {MOST_BOARDS:,}")

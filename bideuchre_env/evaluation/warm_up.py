@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env import agents
+from bideuchre_env.agents.advice.advising import advise_row
+from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
@@ -155,6 +157,13 @@ def play_search() -> None:
         selfplay.play(GAME, agents.make(f"{name}:worlds=8", GAME.rules, seed=0), "random", boards=2)
 
 
+def play_advice() -> None:
+    """Advice on a hand, as its seat knows it, in a game by rounds, too."""
+    hand = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
+    for rules in (GAME.rules, variants["simplified_v0"].rules):
+        advise_row(known_position(rules, hand, calls=["pass"]), rules, worlds=8)
+
+
 def play_solver() -> None:
     """Positions, whole deals, and the cards of a record."""
     from bideuchre_env import solver
@@ -207,6 +216,7 @@ PARTS = {
     "search": Part(
         "the search", ("agents.search.candidates", "agents.search.likelihood"), play_search
     ),
+    "advice": Part("advice", ("agents.advice.outcomes", "agents.advice.position"), play_advice),
     "solver": Part("the solver", ("solver.inputs", "solver.par", "solver.values"), play_solver),
 }
 _NEEDED = {

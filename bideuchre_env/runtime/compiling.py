@@ -25,6 +25,7 @@ PARTS = {
     "solver": "the solver",
     "learning": "the tools of learning",
     "agents": "the random players",
+    "agents.advice": "the advice",
     "agents.rule": "the rule player",
     "agents.expert": "the expert",
     "agents.learned": "the learned agents",

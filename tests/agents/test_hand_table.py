@@ -15,6 +15,8 @@ import pytest
 from support.kernels import callable_from_python
 from support.script_modules import ROOT, loaded
 
+import bideuchre_env
+from bideuchre_env import agents
 from bideuchre_env.agents.expert import hand_table as module
 from bideuchre_env.agents.expert.hand_table import SCALE, hand_table, provenance
 from bideuchre_env.agents.expert.hand_worth import hand_worth
@@ -188,7 +190,65 @@ def test_hand_fits_the_screen(variant, columns, capsys, monkeypatch):
     assert run("hand", " ".join(cards[: rules.tricks]), "--variant", variant) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= int(columns)
-    assert {line.split("  ")[0] for line in lines} >= {bid.name for bid in rules.ladder}
+    names, told = [bid.name for bid in rules.ladder], set()
+    for first, _, last in (line.split("  ")[0].partition(" to ") for line in lines):
+        if first in names:  # a line for each bid, or for several that follow one another
+            told |= set(names[names.index(first) : names.index(last or first) + 1])
+    assert told == set(names)
+
+
+def test_hand_prints_a_chance_once(capsys):
+    """The moons of one exchange are one line, whose figures are those of each."""
+    cards = "JH JD AH KH QH TH"
+    assert run("hand", cards) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("moon")]
+    assert [line.split("  ")[0] for line in lines] == ["moon to quadruple moon"] * 2
+    worth = hand_worth(cards, RULES["cincinnati_v0"]).by_leader["the declarer leads"]
+    assert worth["H"]["moon"] == worth["H"]["quadruple moon"] > 0.9
+    assert f"{worth['H']['moon']:.0%}" in lines[0]
+    assert run("hand", "JS JS JC AS KS AH AD QS", "--variant", "barrie_v0") == 0
+    labels = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert {"call-2", "call-1", "moon"} <= set(labels)
+
+
+def bid_at_the_table(cards, rules, passes):
+    """What the expert does with these cards after so many passes, at a table dealt so."""
+    rest = [name for name in CARD_NAMES[: rules.kinds] for _ in range(rules.copies)]
+    for card in cards:
+        rest.remove(card)
+    each = rules.tricks
+    deal = [cards, *(rest[k * each : (k + 1) * each] for k in range(3))]
+    env = bideuchre_env.make(rules).raw_env()
+    env.reset(seed=1, options={"dealer": (3 - passes) % 4, "deal": deal})
+    for _ in range(passes):
+        env.step("pass")
+    assert env.agent_selection == "player_0"
+    seen = env.last()[0]
+    chosen = agents.make("expert", rules).act(seen["observation"], seen["action_mask"])
+    return env.action_names[chosen].removeprefix("bid ")
+
+
+@pytest.mark.parametrize("variant", [n for n, rules in RULES.items() if rules.cards < 48])
+def test_hand_says_what_the_expert_would_bid(variant, capsys):
+    """First to call and last, as it does at a table; with the strain it would name."""
+    rules = RULES[variant].replace(all_pass="redeal_next")
+    six = ("JH JD AH KH QH TH", "JH JD AH KH QS 9C", "9H TS QC 9D KD TC")
+    eight = ("JH JH JD JD AH AH KH KH", "JS JC AS KS AH AD QS QH", "QH QS KS QC QC KD QD KC")
+    for cards in six if rules.tricks == 6 else eight:
+        asked = ("hand", cards, "--variant", variant, "--option", "all_pass=redeal_next")
+        assert run(*asked) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert run(*asked, "--json") == 0
+        bids = json.loads(capsys.readouterr().out)["would_bid"]
+        assert list(bids) == ["first to call", "last after three passes"]
+        for passes, bid in zip((0, 3), bids.values(), strict=True):
+            there = bid_at_the_table(cards.split(), rules, passes)
+            later = rules.strain_named == "after_auction" and bid != "pass"
+            assert (bid.rpartition(" ")[0] if later else bid) == there
+            assert (f"bid {bid} if" if bid != "pass" else "pass if") in told
+        assert "At 0-0 the expert would" in told
+    assert run("hand", cards, "--variant", variant, "--option", "all_pass=eldest_forced") == 0
+    assert "three passes" not in capsys.readouterr().out
 
 
 def test_hand_of_a_deck_without_a_table_is_one_line(capsys):

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.script_modules import loaded
 
 from bideuchre_env import match, records_io, selfplay
 from bideuchre_env._files import Output
@@ -204,33 +203,6 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_read(capfd):
     assert [line.partition(":")[0] for line in out.splitlines()] == ["good", "good"]
     assert [line.split()[2] for line in err.splitlines()] == ["none", "folder", "\\x1b[31m"]
     assert "\x1b" not in err
-
-
-def test_a_second_tournament_in_a_folder_is_refused(monkeypatch, capsys):
-    """And one that ends before its first pair leaves the results that are there, and no folder."""
-    os.mkdir("t")
-    for name in ("results-dark.svg", "results.md"):
-        Path("t", name).write_text("old")
-    with loaded("experiments", "tournament") as (tournament,):
-
-        def interrupted(*rest):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(tournament, "play", interrupted)
-        for folder in ("t", "new"):
-            args = tournament.Args.parse(["--out", folder, "--force"])
-            with tournament.only_run_in(folder):
-                assert script(tournament, folder) == 2
-            assert "another run is writing to" in capsys.readouterr().err
-            assert tournament.main(args) == 130
-    assert sorted(os.listdir("t")) == ["results-dark.svg", "results.md"]
-    assert Path("t", "results-dark.svg").read_text() == "old"
-    assert os.listdir() == ["t"]
-
-
-def script(module, folder):
-    """The exit code of a script's command line."""
-    return module.run(module.main, module.Args, ["--out", folder, "--force"])
 
 
 @full_disk

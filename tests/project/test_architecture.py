@@ -28,6 +28,7 @@ records
 solver
 learning
 agents
+analysis
 envs
 adapters
 __init__
@@ -45,6 +46,7 @@ FLOOR = {
 MODULES = {
     "adapters": "adapters",
     "agents": "agents",
+    "analysis": "analysis",
     "datasets": "datasets",
     "match": "evaluation.match",
     "ratings": "evaluation.statistics.ratings",
@@ -54,6 +56,7 @@ MODULES = {
     "selfplay": "evaluation.selfplay",
     "sequential": "evaluation.statistics.sequential",
     "solver": "solver",
+    "tournament": "evaluation.tournament",
 }
 PACKAGES = {"bideuchre_env", "bideuchre_env.evaluation", "bideuchre_env.evaluation.statistics"}
 PACKAGES.add("bideuchre_env.records")

@@ -110,7 +110,7 @@ def test_what_is_wrong_is_one_line_and_code_2(
 
 
 def test_a_script_runs_as_a_file_from_any_folder(tmp_path):
-    """As the README has it: `python experiments/tournament.py`."""
+    """As the README has it: `python experiments/ladder.py`."""
     command = [sys.executable, str(FOLDER / "ladder.py"), "--agents", "nobody"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Scripts on a cluster of two nodes write what they write here."""
+"""Scripts and a tournament on a cluster of two nodes write what they write here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import pytest
 from support.ray_clusters import cluster_of, settings_for_ray
 from support.script_modules import ROOT, loaded
+
+from bideuchre_env.cli.main import main
 
 pytest.importorskip("ray")
 pytestmark = [
@@ -29,10 +31,8 @@ def test_a_tournament_on_a_cluster(cluster, tmp_path):
     tables = []
     for how in ([], ["--ray"]):
         out = tmp_path / str(len(tables))
-        options = ["--variants", "six_card_v0", "--agents", "random", "rule", "--boards", "300"]
-        with loaded("experiments", "tournament") as (script,):
-            asked = [*options, "--games", "4", "--out", str(out), *how]
-            assert script.main(script.Args.parse(asked)) == 0
+        options = ["--variant", "six_card_v0", "--agents", "random", "rule", "--boards", "300"]
+        assert main(["tournament", *options, "--games", "4", "--out", str(out), *how]) == 0
         with (out / "results.csv").open(encoding="utf-8") as file:
             rows = csv.DictReader(file)
             tables.append([{k: v for k, v in row.items() if k not in TIMES} for row in rows])

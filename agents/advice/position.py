@@ -1,0 +1,304 @@
+"""A position from what one seat knows: its hand, the calls, the cards played; and nothing more.
+
+What it does not know is made up, so that the row of state is one that a game can come to. Whoever
+looks at it through that seat's eyes sees what was given, and only that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.agents.search.worlds import carry_out, deal_around
+from bideuchre_env.core.hands import put
+from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.observation.resample import new_redeal, resample_row
+from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.replay import deal_replay
+from bideuchre_env.core.state import PLAY, Phase, new_states
+from bideuchre_env.core.step import apply
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
+from bideuchre_env.learning.view import new_view
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    MAX_TRICKS,
+    N_SEATS,
+    hand_bits,
+    plain_letters,
+    spelled_card,
+)
+from bideuchre_env.rules.parse import parse_score, parse_seat
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, entry_kernel
+
+_BY_SEAT = ("hands", "calls", "call_strains", "voids")
+_SEATS = ("dealer", "turn", "declarer", "sitting_out", "winning", "leaders")
+_BY_SIDE = ("score", "points", "tricks_won")
+
+
+@entry_kernel
+def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
+    """Carry out cards, int64 (m,), in row 0, whoever is to act: each is put into the hand first.
+
+    How many were; fewer than m where nobody is to give or play any more.
+    """
+    s, t = states[0], tables[0]
+    for i in range(len(kinds)):
+        if s.phase > PLAY:
+            return i
+        s.hands[s.turn] = put(0, kinds[i])
+        apply(s, t, t.card_offset + kinds[i])
+    return len(kinds)
+
+
+@entry_kernel
+def carry_known_out(
+    replays: Array, views: Array, tables: Array, n_given: int, n_passed: int, states: Array
+) -> bool:
+    """Make a replay of what seat 0 knows whole, and carry it out in row 0 of `states`."""
+    if not deal_around(tables[0], views[0], replays[0], n_given, n_passed):
+        return False
+    deal_replay(replays[0], states[0])
+    return carry_out(replays[0], tables[0], states[0])
+
+
+def known_position(
+    rules: Rules,
+    hand: Sequence[str],
+    *,
+    seat: int = 0,
+    calls: Sequence[str] = (),
+    dealer: int | None = None,
+    strain: str | None = None,
+    given: Sequence[str] = (),
+    passed: Sequence[str] = (),
+    played: Sequence[str] = (),
+    score: Sequence[int] = (0, 0),
+    deal: int = 1,
+) -> Array:
+    """A state row, shape (1,), in which `seat` is to act and holds `hand`, names of cards.
+
+    `calls` are those so far, the eldest hand's first ("pass", "4 H", "bid moon"), and `strain` the
+    one named after the auction. `given` are the cards that this seat has given up as declarer,
+    `passed` those that passed from partner to declarer, where it is one of the two; `played` all
+    cards played, in order. `score` is (ours, theirs), `deal` the number of the deal in the game,
+    from 1. The dealer need not be named where it can be only one.
+
+    Raises `DealError` for cards, seats or scores that cannot be, `IllegalActionError` for a call
+    that is not legal, `NotationError` for a name that is none.
+    """
+    known = _Known(rules, hand, seat, calls, strain, given, passed, played, score, deal)
+    if dealer is not None:
+        return known.row(parse_seat("dealer", dealer))
+    if len(known.calls) < N_SEATS:
+        return known.row((known.seat - len(known.calls) - 1) % N_SEATS)
+    return known.row(known.only_dealer())
+
+
+class _Known:
+    """What one seat knows, in numbers."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        hand: Sequence[str],
+        seat: int,
+        calls: Sequence[str],
+        strain: str | None,
+        given: Sequence[str],
+        passed: Sequence[str],
+        played: Sequence[str],
+        score: Sequence[int],
+        deal: int,
+    ) -> None:
+        self.rules, self.acts, self.tables = rules, actions.of(rules), compile_tables(rules)
+        self.seat, self.deal = parse_seat("seat", seat), deal
+        self.score = parse_score(tuple(score))
+        if not is_integer(deal) or not 1 <= deal <= self._most_deals():
+            raise DealError(f"deal {shown(deal)}: a whole number from 1 to {self._most_deals()}")
+        self.calls = [call_of(name, rules) for name in calls]
+        if len(self.calls) > N_SEATS:
+            raise DealError(f"{len(self.calls)} calls: each of the four seats has one")
+        self.strain = None if strain is None else strain_of(strain, rules)
+        self.hand, self.played = self._kinds(hand), self._kinds(played)
+        self.given, self.passed = self._kinds(given), self._kinds(passed)
+
+    def _most_deals(self) -> int:
+        hands = int(self.tables["hands_to_play"][0])
+        return min(hands, self.rules.max_hands) if hands else self.rules.max_hands
+
+    def _kinds(self, names: Sequence[str]) -> list[int]:
+        kinds = [spelled_card(name) for name in names]
+        for kind in kinds:
+            if kind >= self.rules.kinds:
+                raise DealError(f"{CARD_NAMES[kind]} is not in this {self.rules.cards}-card deck")
+            if kinds.count(kind) > self.rules.copies:
+                times = f"{kinds.count(kind)} times: this deck has it {self.rules.copies}"
+                raise DealError(f"{CARD_NAMES[kind]} {times} time{'s' * (self.rules.copies > 1)}")
+        return kinds
+
+    def only_dealer(self) -> int:
+        """The one seat whose deal leaves this seat to act."""
+        dealers, fault = [], None
+        for dealer in range(N_SEATS):
+            try:
+                if self._public(dealer)["turn"][0] == self.seat:
+                    dealers.append(dealer)
+            except BidEuchreError as error:
+                fault = error
+        if len(dealers) == 1:
+            return dealers[0]
+        if dealers:
+            raise DealError(
+                f"seats {' and '.join(map(str, dealers))} may have dealt: say which did"
+            )
+        raise fault or DealError(f"seat {self.seat} is not to act there, whoever dealt")
+
+    def row(self, dealer: int) -> Array:
+        """The position, with what is not known made up."""
+        public = self._public(dealer)
+        turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
+        if turn != self.seat:
+            raise DealError(f"seat {turn} is to act there, not seat {self.seat}")
+        held = self.rules.tricks - int((_plays(public[0])[self.seat] >= 0).sum())
+        held -= {Phase.GIVING: len(self.given), Phase.PASSING: len(self.passed)}.get(phase, 0)
+        if len(self.hand) != held:
+            count = f"{len(self.hand)} card{'s' * (len(self.hand) != 1)}"
+            raise DealError(f"a hand of {count}: seat {self.seat} holds {held} there")
+        rows = self._whole(public, phase)
+        resample_row(rows, self.tables, 0, new_redeal(), *split_seed(0))
+        try:
+            rows = checked_states(rows, 1, self.tables)
+        except OptionError:
+            raise DealError(
+                "no deal of the cards not seen allows these plays: somebody who has not followed "
+                "suit has held a card of it"
+            ) from None
+        return turned(rows, self.seat)
+
+    def _public(self, dealer: int) -> Array:
+        """The row that all that has been done makes, whatever the hands are."""
+        rows, acts = new_states(1), self.acts
+        ours, theirs = self.score
+        rows["rng"] = 1
+        start_row(rows, dealer, *((theirs, ours) if self.seat & 1 else (ours, theirs)))
+        deal_given_row(rows, self.tables, np.zeros(N_SEATS, np.int64))
+        rows["hands_dealt"], rows["hands_played"] = self.deal, self.deal - 1
+        self._act(rows, self.calls, "call")
+        self._require(rows, Phase.AUCTION, self.strain is None, "the strain")
+        if rows["phase"][0] == Phase.NAMING and self.strain is not None:
+            self._act(rows, [acts.trump_offset + self.strain], "strain")
+        elif self.strain is not None:
+            raise DealError("the strain: in this game it is part of the bid")
+        self._exchange(rows)
+        self._require(rows, Phase.PASSING, not self.played, "cards played")
+        done = int(lay_cards(rows, self.tables, np.array(self.played, np.int64)))
+        if done < len(self.played) or rows["phase"][0] > Phase.PLAY:
+            raise DealError("the hand is over: nobody is to act")
+        return rows
+
+    def _act(self, rows: Array, done: list[int], what: str) -> None:
+        at = int(replay_row(rows, self.tables, np.array(done, np.int64)))
+        if at >= 0:
+            name = self.acts.names[done[at]]
+            raise IllegalActionError(illegal(rows[0], self.rules, name, f"{what} {at + 1}, "))
+        if rows["phase"][0] > Phase.PLAY:
+            raise DealError("nobody has bid: the hand is over")
+
+    def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
+        """Refuse what comes later than a phase that is still going on."""
+        if rows["phase"][0] <= phase and not absent:
+            raise DealError(f"{what}: before that, seat {rows['turn'][0]} is to act")
+
+    def _exchange(self, rows: Array) -> None:
+        """Go through the exchange, as far as this seat knows it."""
+        declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
+        role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
+        wanted = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
+        if self.given and role != 0:
+            raise DealError(
+                f"cards given up: seat {self.seat} has given up none that it could know"
+            )
+        if self.passed and role not in (0, 2):
+            raise DealError(f"cards passed: seat {self.seat} knows of none")
+        for name, cards in (("given up", self.given), ("passed", self.passed)):
+            if len(cards) > wanted:
+                raise DealError(f"{len(cards)} cards {name}: this bid takes {wanted}")
+        if role == 0 and len(self.given) < wanted and self.passed:
+            raise DealError(f"cards passed: {wanted} are given up first")
+        if role == 0 and len(self.given) == wanted and len(self.passed) < wanted:
+            raise DealError(f"{len(self.passed)} cards passed: partner passes {wanted}")
+        unknown = [0] * wanted  # any card stands for one that this seat does not know
+        first = self.given if role == 0 else unknown
+        second = self.passed if role in (0, 2) else unknown
+        lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
+
+    def _whole(self, public: Array, phase: Phase) -> Array:
+        """A row that gives what is known, seats counted from this one; its voids may not fit."""
+        replays, views, rows = turned(public, -self.seat), new_view(), new_states(1)
+        replay, view = replays[0], views[0]
+        for name in ("phase", "dealer", "level", "declarer"):
+            view[name] = replay[name]
+        if phase == Phase.AUCTION:
+            view["declarer"] = -1
+        for name, cards in (("given", self.given), ("passed", self.passed)):
+            replay[name] = -1
+            replay[name][: len(cards)] = cards
+        replay["strain"] = -1 if phase <= Phase.NAMING else replay["strain"]
+        replay["hands"][0] = hand_bits(self.hand)
+        known = (len(self.given), len(self.passed))
+        sound = carry_known_out(replays, views, self.tables, *known, rows)
+        if not sound or rows["turn"][0] != 0 or rows["phase"][0] != phase:
+            raise DealError("the cards held, given up, passed and played are not of one deck")
+        return rows
+
+
+def _plays(row: Any) -> Array:
+    """The kinds played, int8 (4, 12), by seat and trick; -1 for none."""
+    plays: Array = np.asarray(row["plays"]).reshape(N_SEATS, MAX_TRICKS)
+    return plays
+
+
+def turned(rows: Array, by: int) -> Array:
+    """A row, shape (1,), with every seat so many places on: seat 0 becomes seat `by`."""
+    other = new_states(1)
+    other[:] = rows
+    row = other[0]
+    for name in _BY_SEAT:
+        row[name] = np.roll(row[name], by)
+    row["plays"] = np.roll(_plays(row), by, axis=0).reshape(-1)
+    for name in _SEATS:
+        seats = np.asarray(row[name])
+        row[name] = np.where(seats >= 0, (seats + by) % N_SEATS, seats)
+    for name in _BY_SIDE:
+        row[name] = np.roll(row[name], by)
+    return other
+
+
+def call_of(name: str, rules: Rules) -> int:
+    """The number of a call: "pass", "bid 4 H", or without the word "4 H" and "moon"."""
+    acts = actions.of(rules)
+    text = name.strip()
+    if plain_letters(text) != "pass" and not plain_letters(text).startswith("bid"):
+        text = f"bid {text}"
+    number = acts.parse(text)
+    if number >= acts.trump_offset:
+        raise DealError(f"{shown(name)} is no call")
+    return number
+
+
+def strain_of(name: str, rules: Rules) -> int:
+    """The number of a strain, by its letter or its word."""
+    acts = actions.of(rules)
+    if acts.trump_offset == acts.card_offset:
+        raise DealError("the strain: in this game it is part of the bid")
+    text = name.strip()
+    text = text if plain_letters(text).startswith("trump") else f"trump {text}"
+    return acts.parse(text) - acts.trump_offset

@@ -1,0 +1,249 @@
+"""How a game is gone over: each decision is asked of the agent, in the place of who made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.agents import AgentSource
+from bideuchre_env.agents.advice import Advice, Advisor, Option
+from bideuchre_env.analysis.decision import POINTS, SURE, WINS, Decision
+from bideuchre_env.analysis.review import HandReview, Player, Review
+from bideuchre_env.analysis.words import result_text
+from bideuchre_env.core.one_row import mask_row, step_row
+from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
+from bideuchre_env.records.about import title
+from bideuchre_env.records.record import GameRecord, PlayedHand
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.jit import Array
+from bideuchre_env.solver.analysis import analyse
+from bideuchre_env.solver.par import par
+
+AGAIN = 4  # sets of other worlds that what looks like a mistake is tried in
+
+Progress = Callable[[int, int, int], None]
+
+
+def review(
+    record: GameRecord,
+    agent: AgentSource = "inference",
+    *,
+    worlds: int | None = None,
+    seed: int = 0,
+    hands: Collection[int] | None = None,
+    progress: Progress | None = None,
+) -> Review:
+    """Go over a game: the mistakes, as an agent sees them by what the player knew, and bad luck.
+
+    Every choice is made again by `agent` in the player's place, and what it and the action taken
+    come to is counted in `worlds` deals of the cards not seen (200 unless given), weighed as agent
+    `inference` weighs them. What looks like a mistake is tried in four more sets of so many. It is
+    one if the agent does otherwise in every set, and does better by a quarter of a point of the
+    hand or 2 % of the games, and by three standard errors of one set: more worlds find smaller
+    mistakes. Beside it stands what each card gave away with all hands open, and what the deal is
+    worth so: tricks lost there without a mistake are bad luck.
+
+    `hands` are the hands to go over, from 0, or all. `seed` fixes the deals.
+    `progress(done, total, decisions)` is called with the actions of these hands as they are done.
+    Raises `RecordError` for a record that does not replay, `OptionError` for hands that it has not
+    and for unusable worlds.
+    """
+    if not isinstance(record, GameRecord):
+        raise OptionError(f"{shown(record)}: a GameRecord is expected")
+    played = list(record.played_hands())
+    chosen = _numbers(hands, len(played))
+    judge = _Judge(record, agent, worlds, seed)
+    opened = {(card.hand, card.ply): card.lost for card in analyse(record)}
+    total, done, reviewed = sum(len(played[number].actions) for number in chosen), 0, []
+    for number in chosen:
+        decisions = []
+        for decision in judge.decisions(number, played[number], opened):
+            decisions += [decision] if decision is not None else []
+            done += 1
+            if progress is not None:
+                progress(done, total, done)
+        reviewed.append(judge.hand(number, decisions))
+    return Review(
+        title=title(record),
+        agent=judge.first.agent.name,
+        hands=tuple(reviewed),
+        players=tuple(_player(record, reviewed, seat) for seat in range(N_SEATS)),
+        plies=tuple(len(hand.actions) for hand in played),
+    )
+
+
+def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
+    """The hands to go over, in order."""
+    if hands is None:
+        return list(range(n))
+    for number in hands:
+        if not is_integer(number) or not 0 <= number < n:
+            raise OptionError(f"hands={shown(hands)}: from 0 to {n - 1}")
+    return sorted(set(hands))
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """The agent's choice and what was done, by one set of worlds or the mean of several.
+
+    Errors are those of one set: what a player who goes by so many worlds cannot tell apart is no
+    mistake, however many the review goes by.
+    """
+
+    best: Option
+    taken: Option
+    why: str
+    lost: float
+    error: float
+    wins_lost: float
+    wins_error: float
+    sets: int = 1
+
+    @classmethod
+    def of(cls, advice: Advice, action: int) -> _Finding:
+        """The finding of one set."""
+        best, taken = advice.best, advice.option(action)
+        figures = (taken.loss, taken.error, taken.wins_loss, taken.wins_error)
+        return cls(best, taken, advice.why, *figures)
+
+    @classmethod
+    def of_all(cls, findings: list[_Finding]) -> _Finding:
+        """The mean of several, told as by the first that has the choice of most."""
+        choices = [each.best.action for each in findings]
+        told = findings[choices.index(max(choices, key=choices.count))]
+        points = _mean([(each.lost, each.error) for each in findings])
+        wins = _mean([(each.wins_lost, each.wins_error) for each in findings])
+        return cls(told.best, told.taken, told.why, *points, *wins, sets=len(findings))
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the agent would do the same."""
+        return self.taken.action == self.best.action
+
+    def mistake(self, points: float, wins: float, sure: float) -> bool:
+        """Whether so much is lost, by so many standard errors, and some chance to win as well."""
+        in_points = self.lost >= points and self.lost > sure * self.error
+        in_wins = self.wins_lost > sure * self.wins_error
+        return in_wins and (in_points or self.wins_lost >= wins)
+
+
+def _mean(figures: list[tuple[float, float]]) -> tuple[float, float]:
+    """The mean of independent estimates, and the standard error of one.
+
+    That is their own, or by how far they lie apart, if that is more: where few worlds weigh much, a
+    set does not tell how much it misses.
+    """
+    means, errors = np.array(figures).T
+    return float(means.mean()), float(max(np.sqrt((errors**2).mean()), means.std(ddof=1)))
+
+
+class _Judge:
+    """Asks the agent about every decision of a record."""
+
+    def __init__(
+        self, record: GameRecord, agent: AgentSource, worlds: int | None, seed: int
+    ) -> None:
+        self.record, self.rules = record, record.rules
+        self.first, *self.others = (
+            Advisor(self.rules, agent, worlds, None, seed + k) for k in range(1 + AGAIN)
+        )
+        self.tables = compile_tables(self.rules)
+
+    def decisions(
+        self, number: int, played: PlayedHand, opened: dict[tuple[int, int], int]
+    ) -> Iterator[Decision | None]:
+        """The decision of each action of a hand; None where there was no choice."""
+        states, mask = rows_of([played.dealt]), np.zeros(actions.of(self.rules).n, np.int8)
+        states["rng"] = 1  # any stream but none: what it deals next is no part of the hand
+        for ply, action in enumerate(played.actions.tolist()):
+            mask_row(states, self.tables, mask)
+            decision = None
+            if mask.sum() > 1:
+                found = self._finding(states, action)
+                decision = self._decision(*found, states[0], number, opened.get((number, ply)), ply)
+            yield decision
+            step_row(states, self.tables, action)
+
+    def _finding(self, states: Array, action: int) -> tuple[_Finding, bool]:
+        """The figures of the action taken, and whether it is a mistake.
+
+        What looks like one is tried in other worlds, whose figures count; what the agent itself
+        would do in one set of them is none.
+        """
+        first = _Finding.of(self.first.of_row(states, also=[action]), action)
+        if first.agrees or not first.mistake(POINTS / 2, WINS / 2, SURE / 2):
+            return first, False
+        again: list[_Finding] = []
+        for advisor in self.others:
+            again.append(_Finding.of(advisor.of_row(states, also=[action]), action))
+            if again[-1].agrees:
+                return _Finding.of_all([first, *again]), False
+        found = _Finding.of_all(again)
+        return found, found.mistake(POINTS, WINS, SURE)
+
+    def _decision(
+        self,
+        finding: _Finding,
+        mistake: bool,
+        row: Any,
+        number: int,
+        opened: int | None,
+        ply: int,
+    ) -> Decision:
+        best, taken, seat = finding.best, finding.taken, int(row["turn"])
+        agents, declarer = self.record.agents, int(row["declarer"])
+        return Decision(
+            hand=number,
+            ply=ply,
+            seat=seat,
+            player=agents[seat] if agents else None,
+            phase=Phase(int(row["phase"])),
+            trick=int(row["trick"]),
+            action=taken.name,
+            best=best.name,
+            lost=finding.lost,
+            error=finding.error / finding.sets**0.5,
+            wins_lost=finding.wins_lost,
+            wins_error=finding.wins_error / finding.sets**0.5,
+            points=taken.points.mean,
+            made=taken.made.mean if taken.made else None,
+            wins=taken.wins.mean,
+            best_made=best.made.mean if best.made else None,
+            open=opened,
+            mistake=mistake,
+            defends=declarer >= 0 and declarer & 1 != seat & 1,
+            why=finding.why,
+        )
+
+    def hand(self, number: int, decisions: list[Decision]) -> HandReview:
+        """A hand with its result and par."""
+        hand = self.record.hands[number]
+        return HandReview(
+            number=number,
+            result=result_text(hand, self.rules, self.record.agents),
+            par=par(hand["deal"], self.rules, hand["dealer"]),
+            decisions=tuple(decisions),
+        )
+
+
+def _player(record: GameRecord, hands: list[HandReview], seat: int) -> Player:
+    """A seat's decisions in these hands summed up."""
+    own = [each for hand in hands for each in hand.decisions if each.seat == seat]
+    mistakes = [each for each in own if each.mistake]
+    return Player(
+        seat=seat,
+        name=record.agents[seat] if record.agents else None,
+        hands=len(hands),
+        decisions=len(own),
+        mistakes=len(mistakes),
+        lost=sum(each.lost for each in mistakes),
+        open=sum(each.open or 0 for each in own),
+        unlucky=sum(each.open or 0 for each in own if not each.mistake),
+    )

@@ -1,0 +1,222 @@
+"""`bideuchre advise`: what to call, name, give up, pass or play, and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env._checks import printable, shown
+from bideuchre_env.cli.options import add_rules, check_agents, game_of
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of, width
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.agents.advice import Advice
+    from bideuchre_env.rules.rules import Rules
+    from bideuchre_env.runtime.jit import Array
+
+_DESCRIPTION = """\
+What to do in a position: the best three actions with the points of the hand to expect (ours minus
+theirs), the chance that our contract is made or theirs is set, the chance to win the game, and why.
+The position is a hand with what its seat has heard and seen, or one of a file of game records, of
+which only what the seat to act knew is looked at. The figures are from deals of the other cards,
+those likeliest that explain what the others have done, each played out; behind them stands how far
+off they may be (95 %)."""
+_EXAMPLES = (
+    'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
+    'bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"',
+    "bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert",
+)
+_POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
+_SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "advise",
+        help="say what to call, name, give up or play, and why",
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="game records; - is standard input")
+    parser.add_argument(
+        "--hand",
+        metavar="CARDS|N",
+        help='the cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1',
+    )
+    parser.add_argument("--game", type=int, metavar="N", help="game N of FILE, from 1 (default: 1)")
+    parser.add_argument("--ply", type=int, metavar="N", help="before action N of the hand, from 1")
+    parser.add_argument("--seat", type=int, metavar="S", help="who holds it, 0 to 3 (default: 0)")
+    parser.add_argument(
+        "--dealer", type=int, metavar="S", help="who dealt (default: whoever makes it your turn)"
+    )
+    parser.add_argument(
+        "--calls", metavar="CALLS", help='all calls so far, in order, as "pass, 4 H, moon S"'
+    )
+    parser.add_argument("--strain", metavar="X", help="C, D, H, S or NT, if named after the calls")
+    parser.add_argument("--given", metavar="CARDS", help="cards you gave up as declarer")
+    parser.add_argument(
+        "--passed", metavar="CARDS", help="cards partner passed you, or you partner"
+    )
+    parser.add_argument(
+        "--played", metavar="CARDS", help="all cards played so far, yours too, in order"
+    )
+    parser.add_argument(
+        "--score", metavar="OURS-THEIRS", help="points before the hand (default: 0-0)"
+    )
+    parser.add_argument(
+        "--deal", type=int, metavar="N", help="the number of the deal in the game (default: 1)"
+    )
+    add_rules(parser)
+    parser.add_argument(
+        "--agent", default="inference", metavar="A", help="whose choice (default: %(default)s)"
+    )
+    parser.add_argument("--worlds", type=int, metavar="N", help="deals to try (default: 200)")
+    parser.add_argument(
+        "--milliseconds", type=float, metavar="MS", help="think for about so long instead"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the advice."""
+    check_agents([arguments.agent])
+    given = [name for name in ("game", "ply") if getattr(arguments, name) is not None]
+    if arguments.file is not None:
+        return _of_record(arguments)
+    if given:
+        raise OptionError(f"--{given[0]}: for a file of game records, and none is given")
+    if arguments.hand is None:
+        raise OptionError('a hand, as --hand "JH JD AH KH QS 9C", or a file of game records')
+    return _of_hand(arguments)
+
+
+def _of_hand(arguments: argparse.Namespace) -> int:
+    """Advice for a hand, with what its seat knows."""
+    from bideuchre_env.agents.advice.position import known_position
+
+    game, known = game_of(arguments), arguments
+    row = known_position(
+        game.rules,
+        _words(known.hand),
+        seat=0 if known.seat is None else known.seat,
+        calls=_calls(known.calls or ""),
+        dealer=known.dealer,
+        strain=known.strain,
+        given=_words(known.given or ""),
+        passed=_words(known.passed or ""),
+        played=_words(known.played or ""),
+        score=_score(known.score),
+        deal=1 if known.deal is None else known.deal,
+    )
+    cards, dealer = " ".join(_words(known.hand)), int(row["dealer"][0])
+    advice = _advice(arguments, row, game.rules)
+    if arguments.json:
+        print(json.dumps({"variant": game.name, "dealer": dealer, **advice.to_dict()}))
+        return 0
+    print(folded(f"{cards} in {game.name}, seat {dealer} dealt"))
+    print(f"\n{advice.text(width())}")
+    return 0
+
+
+def _of_record(arguments: argparse.Namespace) -> int:
+    """Advice for the seat that was to act in a game on record; and what it did."""
+    for name in (*_POSITION, "rules"):
+        if getattr(arguments, name) is not None:
+            raise OptionError(f"--{name}: with a file the position is that of the record")
+    if arguments.option:
+        raise OptionError("--option: a record names its own rules")
+    from bideuchre_env.rules import actions
+
+    game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
+    row, rules, done = _position(arguments.file, game, hand, arguments.ply)
+    advice = _advice(arguments, row, rules, done)
+    chosen, name = advice.option(done), actions.of(rules).names[done]
+    if arguments.json:
+        place = {"game": game, "hand": hand, "ply": arguments.ply}
+        print(json.dumps({**place, **advice.to_dict(), "done": chosen.to_dict()}))
+        return 0
+    print(f"Game {game}, hand {hand}, action {arguments.ply}\n")
+    print(advice.text(width(), (done,)))
+    if chosen is advice.best:
+        print(f"\n{name} is what was done.")
+    else:
+        by = f", {chosen.loss:.1f} points behind" if chosen.loss >= 0.05 else ""
+        print(f"\n{name} was done{by}.")
+    return 0
+
+
+def _advice(
+    arguments: argparse.Namespace, row: Array, rules: Rules, done: int | None = None
+) -> Advice:
+    from bideuchre_env.agents.advice import advise_row
+
+    with progress_bar("advice", "deals"):
+        return advise_row(
+            row,
+            rules,
+            arguments.agent,
+            worlds=arguments.worlds,
+            milliseconds=arguments.milliseconds,
+            seed=arguments.seed,
+            also=() if done is None else (done,),
+        )
+
+
+def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, Rules, int]:
+    """The state row before an action of a game on record, its rules, and the action."""
+    from bideuchre_env.core.one_row import replay_row
+    from bideuchre_env.core.state import rows_of
+    from bideuchre_env.core.tables import compile_tables
+    from bideuchre_env.records.files import scan
+
+    name = "<stdin>" if path == "-" else printable(path)
+    line = next((line for line in scan(path, {game}) if line.number == game), None)
+    if line is None:
+        raise OptionError(f"{name} has no game {game}")
+    if line.record is None:
+        raise OptionError(f"{name}:{game}: {line.error}")
+    if hand > len(line.hands):
+        raise OptionError(f"--hand {hand}: game {game} has hands 1 to {len(line.hands)}")
+    played = line.hands[hand - 1]
+    last = len(played.actions)
+    if ply is None or not 1 <= ply <= last:
+        asked = "" if ply is None else f" {ply}"
+        raise OptionError(f"--ply{asked}: hand {hand} of game {game} has actions 1 to {last}")
+    rules = line.record.rules
+    row = rows_of([played.dealt])
+    replay_row(row, compile_tables(rules), played.actions[: ply - 1])
+    return row, rules, int(played.actions[ply - 1])
+
+
+def _number(option: str, given: int | str) -> int:
+    """A number from 1; `--hand` is a text, for without a file it is cards."""
+    text = str(given)
+    if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
+        raise OptionError(f"{option} {shown(given)}: with a file, a number from 1")
+    return int(text)
+
+
+def _words(text: str) -> list[str]:
+    """Names between blanks or commas."""
+    return [word for word in re.split(r"[\s,]+", text) if word]
+
+
+def _calls(text: str) -> list[str]:
+    """Calls between commas; a blank text has none."""
+    return [call.strip() for call in text.split(",")] if text.strip() else []
+
+
+def _score(text: str | None) -> tuple[int, int]:
+    """Our points and theirs: "28-30", "-3 12"."""
+    found = _SCORE.fullmatch(text or "0-0")
+    if found is None:
+        raise OptionError(f"--score {shown(text)}: our points and theirs, as 28-30")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,162 @@
+"""`bideuchre tournament`: every agent against every other, with ratings and a heat map."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from bideuchre_env.cli.options import add_option, add_workers, check_agents, variant_of
+from bideuchre_env.cli.program import ending
+from bideuchre_env.cli.progress import Bars
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.variants import RULES
+
+ALL = "all"
+DEFAULT_AGENTS = ("random", "cautious", "rule", "expert")
+DEFAULT_BOARDS = 2000
+DEFAULT_VARIANT = "cincinnati_v0"
+
+_DESCRIPTION = """\
+Play every agent against every other: the same boards for each pair, every deal played twice with
+the sides swapped, so that the luck of the cards cancels. Printed are points per hand by row and
+column, with 95 % intervals, ratings, and how long a decision takes. The agent that is named first
+has rating 0; 400 points more is to win ten boards for each lost.
+
+A folder gets all figures (results.json, results.csv), the tables (results.md) and the heat maps
+(results-light.svg, results-dark.svg; they need matplotlib). They are written anew after every pair.
+The same command goes on where it was stopped; agents and variants that are added to it play what
+they have not played.
+
+An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
+behind it, as pimc:worlds=20."""
+_EXAMPLES = (
+    "bideuchre tournament",
+    "bideuchre tournament --variant all --workers 2 --out runs/all",
+    "bideuchre tournament --agents rule expert ./mine.py:Mine --games 200",
+    "bideuchre tournament --agents expert pimc inference --sprt 0 0.1",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "tournament",
+        help="play every agent against every other",
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
+    )
+    parser.add_argument(
+        "--agents",
+        nargs="+",
+        default=list(DEFAULT_AGENTS),
+        metavar="A",
+        help=f"the agents, weakest first (default: {' '.join(DEFAULT_AGENTS)})",
+    )
+    parser.add_argument(
+        "--variant",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="V",
+        help=f"the games, or {ALL} of them; may be repeated (default: {DEFAULT_VARIANT})",
+    )
+    parser.add_argument(
+        "--rules",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="games by rules of your own, each a TOML file; may be repeated",
+    )
+    add_option(parser)
+    parser.add_argument(
+        "--boards",
+        type=int,
+        default=DEFAULT_BOARDS,
+        metavar="N",
+        help="boards of a pair on each game (default: %(default)s; with --sprt at most)",
+    )
+    parser.add_argument(
+        "--games", type=int, default=0, metavar="N", help="play N whole games of each pair too"
+    )
+    parser.add_argument(
+        "--sprt",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="stop a pair once it is settled whether the agent named later is worth at most LOW or "
+        "at least HIGH points per hand, as 0 0.1",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
+    )
+    add_workers(parser)
+    parser.add_argument(
+        "--out",
+        default="runs/tournament",
+        metavar="FOLDER",
+        help="the folder of results (default: %(default)s)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace other results in that folder")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play what is not there yet, print and write it; 130 if it was interrupted."""
+    check_agents(arguments.agents)
+    games = chosen(arguments)
+    from bideuchre_env.evaluation import tournament
+    from bideuchre_env.evaluation.ray_pool import workers_of
+    from bideuchre_env.evaluation.statistics.sequential import Bounds
+    from bideuchre_env.evaluation.tournament_tables import line
+
+    pool = workers_of(arguments.workers, arguments.ray, arguments.ray_address)
+    with pool as workers, Bars() as bars:
+
+        def finished(match: dict[str, Any]) -> None:
+            bars.close()  # the line stands above the next bar
+            print(f"{match['variant']:<16} {line(match)}", flush=True)
+
+        found = tournament.play(
+            games,
+            arguments.agents,
+            boards=arguments.boards,
+            games=arguments.games,
+            sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
+            seed=arguments.seed,
+            workers=workers,
+            out=arguments.out,
+            force=arguments.force,
+            progress=bars.show_titled,
+            finished=finished,
+        )
+    return told(found, arguments.out)
+
+
+def chosen(arguments: argparse.Namespace) -> list[Variant]:
+    """The games to be played."""
+    names = arguments.variant or ([] if arguments.rules else [DEFAULT_VARIANT])
+    if ALL in names:
+        if len(names) > 1:
+            raise OptionError(f"--variant {' '.join(names)}: {ALL} stands alone")
+        names = list(RULES)
+    return [variant_of(each, arguments.option) for each in (*names, *map(Path, arguments.rules))]
+
+
+def told(found: Any, folder: str) -> int:
+    """Print a tournament's tables and what was written; the exit code."""
+    if found.interrupted:
+        print(f"interrupted: {len(found.matches)} finished pairs are kept", file=sys.stderr)
+    if not found.matches:
+        return ending([], found.interrupted)
+    print(f"\n{found}")
+    if found.written:
+        print(folded(f"\nwritten to {folder}: {', '.join(found.written)}"))
+    if found.unwritten is None and not any(name.endswith(".svg") for name in found.written):
+        print(
+            'no heat map: it needs matplotlib, pip install "bideuchre_env[plot]"', file=sys.stderr
+        )
+    return ending([] if found.unwritten is None else [found.unwritten], found.interrupted)

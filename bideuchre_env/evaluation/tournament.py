@@ -1,0 +1,271 @@
+"""A tournament: every agent plays every other on every variant, on duplicate boards.
+
+    tournament.play(["cincinnati_v0"], ["random", "rule", "./mine.py:Mine"], out="runs/mine")
+
+Each pair is a `match`: the same boards for all, each dealt twice with the sides swapped, so that
+the luck of the deal cancels; `games` adds whole games, `sprt` ends a pair's boards as soon as they
+have settled the question. In a folder, `out`, the results are written anew after every pair, and
+pairs that are there are not played again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env import __version__, agents
+from bideuchre_env._checks import shown
+from bideuchre_env._files import PathLike, only_run_in
+from bideuchre_env.envs.registration import Variant, make
+from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation import match
+from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.results import Result
+from bideuchre_env.evaluation.seeding import check_seed, options_of
+from bideuchre_env.evaluation.statistics.intervals import Interval
+from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
+from bideuchre_env.evaluation.statistics.sequential import Bounds
+from bideuchre_env.evaluation.tournament_files import (
+    fingerprints,
+    kept,
+    key_of,
+    remove_pictures,
+    write,
+    write_pictures,
+)
+from bideuchre_env.evaluation.tournament_tables import html, in_text
+from bideuchre_env.rules.rules import Rules
+
+BOARDS = 2000
+SIGNS = "-=+"  # a board lost, tied or won by the first agent of a pair
+
+Progress = Callable[[str, str, int, int, int], None]
+Finished = Callable[[dict[str, Any]], None]
+
+
+class Pair(NamedTuple):
+    """A match of a tournament: the agent named later is the first of it."""
+
+    game: Variant
+    a: str
+    b: str
+
+    def __str__(self) -> str:
+        return f"{self.game.name}: {self.a} against {self.b}"
+
+    @property
+    def key(self) -> str:
+        """The `key_of` its match."""
+        options = options_of(self.game)
+        return key_of({"variant": self.game.name, "options": options, "agents": [self.a, self.b]})
+
+
+@dataclass
+class Tournament:
+    """Who plays what, and what came of it; `str()` has a table and the ratings of each variant.
+
+    `matches` are the finished pairs in order, each the object of `Result.to_dict` with `outcomes`:
+    a letter for every board, + won, - lost, = tied. `ratings` are by variant, then agent, highest
+    first. `written` are the files of a folder that are of these results in the end; `unwritten`
+    says why one of them could not be written. Raises `OptionError` for what makes no tournament.
+    """
+
+    variants: tuple[Variant, ...]
+    agents: tuple[str, ...]
+    boards: int = BOARDS
+    games: int = 0
+    sprt: Bounds | None = None
+    seed: int = 0
+    matches: list[dict[str, Any]] = field(default_factory=list)
+    ratings: dict[str, dict[str, Interval]] = field(default_factory=dict)
+    interrupted: bool = False
+    written: list[str] = field(default_factory=list)
+    unwritten: str | None = None
+
+    def __post_init__(self) -> None:
+        match.check_numbers(self.boards, self.games, self.sprt, 1)
+        check_seed(self.seed, self.boards)
+        if self.boards < 2:
+            raise OptionError(f"boards={self.boards!r}: 2 or more, for an interval")
+        if not all(isinstance(name, str) for name in self.agents):
+            raise OptionError(f"agents={shown(self.agents)}: names, as ./file.py:Agent")
+        if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
+            raise OptionError(f"agents {' '.join(self.agents)}: two or more different agents")
+        names = [game.name for game in self.variants]
+        if len(set(names)) < len(names) or not names:
+            raise OptionError(f"variants {' '.join(names)}: each needs a name of its own")
+        for game in self.variants:
+            for agent in self.agents:
+                agents.make(agent, game.rules, seed=0)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Every pair in the order in which they play."""
+        return [
+            Pair(game, stronger, weaker)
+            for game in self.variants
+            for weaker, stronger in combinations(self.agents, 2)
+        ]
+
+    @property
+    def missing(self) -> list[Pair]:
+        """The pairs that have not played."""
+        played = {key_of(each) for each in self.matches}
+        return [pair for pair in self.pairs if pair.key not in played]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What every match depends on, besides who plays which game."""
+        sprt = [self.sprt.low, self.sprt.high] if self.sprt else None
+        return {"boards": self.boards, "games": self.games, "sprt": sprt, "seed": self.seed}
+
+    def play(
+        self, workers: int | RayPool = 1, progress: Progress | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Play what is missing, a match at a time; up to Ctrl-C, which loses the pair at play.
+
+        `progress(pair, kind, done, total, decisions)` is called as in `match.play`.
+        """
+        missing = self.missing
+        for number, pair in enumerate(missing, 1):
+            title = f"{pair} ({number} of {len(missing)})"
+            try:
+                result = match.play(
+                    pair.game,
+                    pair.a,
+                    pair.b,
+                    **{**self.settings, "sprt": self.sprt},
+                    workers=workers,
+                    progress=None if progress is None else _titled(progress, title),
+                )
+            except KeyboardInterrupt:
+                self.interrupted = True
+                return
+            if result.interrupted:
+                self.interrupted = True
+                return
+            yield self._enter(replace(result, agents=(pair.a, pair.b)))
+
+    def _enter(self, result: Result) -> dict[str, Any]:
+        """Keep a finished match in its place."""
+        assert result.board_rows is not None
+        signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
+        outcomes = "".join(SIGNS[sign + 1] for sign in signs)
+        text = json.dumps({**result.to_dict(), "outcomes": outcomes})
+        finished: dict[str, Any] = json.loads(text)  # as one that was kept is read
+        places = [pair.key for pair in self.pairs]
+        self.matches.append(finished)
+        self.matches.sort(key=lambda each: places.index(key_of(each)))
+        return finished
+
+    def rate(self, variant: str) -> None:
+        """Enter the ratings on a variant; whoever was named first has 0."""
+        meetings = [
+            Meeting(a, b, np.arange(len(each["outcomes"])), _signs(each["outcomes"]))
+            for each in self.matches
+            if each["variant"] == variant
+            for a, b in [each["agents"]]
+        ]
+        if meetings:
+            self.ratings[variant] = ratings(meetings, anchor=meetings[0].b)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON values."""
+        return {
+            "version": __version__,
+            "agents": list(self.agents),
+            **self.settings,
+            "files": fingerprints(self.agents),
+            "matches": self.matches,
+            "ratings": {
+                variant: {name: rating.to_dict() for name, rating in rated.items()}
+                for variant, rated in self.ratings.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        return in_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return html(self.to_dict())
+
+
+def _titled(progress: Progress, title: str) -> match.Progress:
+    return lambda *how_far: progress(title, *how_far)
+
+
+def _signs(outcomes: str) -> Any:
+    return np.array([SIGNS.index(letter) - 1 for letter in outcomes])
+
+
+def play(
+    variants: Sequence[str | Variant | Rules | Path],
+    agents: Sequence[str],
+    *,
+    boards: int = BOARDS,
+    games: int = 0,
+    sprt: Bounds | None = None,
+    seed: int = 0,
+    workers: int | RayPool = 1,
+    out: PathLike | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+    finished: Finished | None = None,
+) -> Tournament:
+    """Play every agent against every other on every variant; the agents weakest first.
+
+    `boards`, `games`, `sprt`, `seed` and `workers` are those of `match.play`, for each pair.
+    Agents are names, as `agents.make` takes them. With `out`, a folder, the results are written
+    there after every pair, the heat maps at the end; matches of the same settings that are there
+    already are kept and not played again. `force` replaces what is there.
+
+    `progress(pair, kind, done, total, decisions)` tells how far a pair is, `finished(match)` of a
+    pair that is done. Ctrl-C keeps the finished pairs. Raises `OptionError` for what makes no
+    tournament and for a folder of other results, and what `match.play` raises.
+    """
+    chosen = tuple(each if isinstance(each, Variant) else make(each) for each in variants)
+    tournament = Tournament(chosen, tuple(agents), boards, games, sprt, seed)
+    match.check_numbers(boards, games, sprt, workers)
+    with nullcontext() if out is None else only_run_in(out):
+        folder = None if out is None else Path(out)
+        if folder is not None and not force:
+            keys = {pair.key for pair in tournament.pairs}
+            tournament.matches += kept(folder, tournament.to_dict(), keys)
+        _play(tournament, workers, folder, progress, finished)
+    return tournament
+
+
+def _play(
+    tournament: Tournament,
+    workers: int | RayPool,
+    folder: Path | None,
+    progress: Progress | None,
+    finished: Finished | None,
+) -> None:
+    """Play what is missing, and write all there is after each pair."""
+    for each in tournament.play(workers, progress):
+        if finished is not None:
+            finished(each)
+        if all(pair.game.name != each["variant"] for pair in tournament.missing):
+            tournament.rate(each["variant"])
+        if folder is not None:
+            with suppress(OutputError):  # there may be room again after the next one
+                write(folder, tournament.to_dict())
+                remove_pictures(folder)  # of other results
+    for game in tournament.variants:
+        if game.name not in tournament.ratings:
+            tournament.rate(game.name)
+    if folder is None or not tournament.matches:
+        return
+    try:
+        tournament.written += write(folder, tournament.to_dict())
+        tournament.written += write_pictures(folder, tournament.to_dict())
+    except OutputError as error:
+        tournament.unwritten = str(error)

@@ -1,0 +1,128 @@
+"""The folder of a tournament: `results.json`, `.csv` and `.md`, and its heat maps.
+
+`results.json` has everything; the others are made of it. Matches of it are kept when the tournament
+is played again with the same settings.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bideuchre_env._checks import printable, shown
+from bideuchre_env._files import write_file
+from bideuchre_env.agents.loading import in_one_line
+from bideuchre_env.agents.naming import file_of, split
+from bideuchre_env.errors import OptionError, OutputError
+from bideuchre_env.evaluation import pictures
+from bideuchre_env.evaluation.tournament_picture import panels
+from bideuchre_env.evaluation.tournament_tables import COLUMNS, csv_row, in_text, markdown
+from bideuchre_env.evaluation.workers import contents
+
+NAMES = ("results.md", "results.csv", "results.json")
+OTHERWISE = "another folder, or --force to replace them"
+
+
+def key_of(match: dict[str, Any]) -> str:
+    """Who plays whom, by which rules."""
+    return json.dumps([match["variant"], match["options"], match["agents"]], sort_keys=True)
+
+
+def fingerprints(agents: Iterable[str]) -> dict[str, str]:
+    """The hash of every file that is named in an agent's name: its own, and its weights."""
+    found = {}
+    for agent in agents:
+        for name in (file_of(agent), *split(agent)[1].values()):
+            if name and Path(name).expanduser().is_file():
+                found[name] = contents(name)
+    return found
+
+
+def kept(folder: Path, asked: dict[str, Any], keys: set[str]) -> list[dict[str, Any]]:
+    """The matches in a folder that a tournament of these settings would play, by `key_of`.
+
+    Raises `OptionError` for a folder that holds anything which would be lost.
+    """
+    path = folder / "results.json"
+    if not path.exists():
+        for name in NAMES:
+            if (folder / name).exists():
+                raise OptionError(f"{folder / name} exists without its results.json: {OTHERWISE}")
+        return []
+    data = load(path)
+    for name in ("version", "boards", "games", "sprt", "seed"):
+        if data.get(name) != asked[name]:
+            was, wanted = (shown(each.get(name)) for each in (data, asked))
+            raise OptionError(f"{path} has results with {name}={was}, not {wanted}: {OTHERWISE}")
+    before, now = data.get("files", {}), asked["files"]
+    for name in before.keys() & now.keys():
+        if before[name] != now[name]:
+            raise OptionError(f"{name} has changed since {path} was written: {OTHERWISE}")
+    for match in data["matches"]:
+        if key_of(match) not in keys:
+            a, b = match["agents"]
+            pair = printable(f"{match['variant']}: {a} against {b}")
+            raise OptionError(f"{path} has {pair}, which this tournament has not: {OTHERWISE}")
+    matches: list[dict[str, Any]] = data["matches"]
+    return matches
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The object of a `results.json`; `OptionError` for a file that is none, or lacks anything."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if not data["matches"]:
+            raise ValueError("no matches")
+        if not all(set(match["agents"]) <= set(data["agents"]) for match in data["matches"]):
+            raise ValueError("a match of somebody else")
+        if len(set(map(key_of, data["matches"]))) < len(data["matches"]):
+            raise ValueError("a match twice")
+        for match in data["matches"]:
+            csv_row(match)
+            outcomes = match.get("outcomes", "")
+            if len(outcomes) != match["boards"] or not set(outcomes) <= set("+-="):
+                raise ValueError("outcomes are not those of its boards")
+        markdown(data), in_text(data)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, LookupError) as error:
+        raise OptionError(
+            f"{path}: no results of a tournament that could go on ({in_one_line(error)}): "
+            f"{OTHERWISE}"
+        ) from None
+    return data
+
+
+def write(folder: Path, data: dict[str, Any]) -> list[str]:
+    """The tables of what is finished; the old ones stay until the new ones are whole."""
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows([COLUMNS, *map(csv_row, data["matches"])])
+    texts = (markdown(data), table.getvalue(), json.dumps(data, indent=1) + "\n")
+    for name, text in zip(NAMES, texts, strict=True):
+        write_file(folder / name, text)
+    return list(NAMES)
+
+
+def remove_pictures(folder: Path) -> None:
+    """Remove the heat maps."""
+    for picture in pictures.files(folder / "results"):
+        picture.unlink(missing_ok=True)
+
+
+def write_pictures(folder: Path, data: dict[str, Any]) -> list[str]:
+    """Draw the heat maps for light and for dark pages; nothing without matplotlib.
+
+    Raises `OutputError` for what cannot be drawn or written.
+    """
+    path = folder / "results"
+    try:
+        pictures.save(path, lambda look: panels(data, look))
+    except ImportError:
+        return []
+    except OutputError:
+        raise
+    except Exception as error:  # fonts, memory, settings of matplotlib
+        raise OutputError(f"{path} could not be drawn: {in_one_line(error)}") from None
+    return [picture.name for picture in pictures.files(path)]

@@ -1,0 +1,228 @@
+"""The tables of a tournament, from the object of its `results.json`: text, HTML, Markdown, CSV."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from bideuchre_env._columns import columns, html_table
+from bideuchre_env.evaluation.report import part_of, share_of
+from bideuchre_env.evaluation.statistics.intervals import Interval
+from bideuchre_env.evaluation.statistics.sequential import Bounds, SequentialTest
+
+COLUMNS = (
+    *("variant", "a", "b", "boards", "hands", "points_per_hand", "low", "high"),
+    *("a_bid", "a_made", "a_set", "a_lone_bid", "a_lone_made"),
+    *("b_bid", "b_made", "b_set", "b_lone_bid", "b_lone_made"),
+    *("board_sd", "tie_boards", "variance_reduction", "games", "a_won", "b_won", "win_rate"),
+    *("win_low", "win_high", "a_ms_per_decision", "b_ms_per_decision", "seed"),
+    *("sprt_low", "sprt_high", "sprt_llr", "sprt_verdict"),
+)
+NOTHING = "Interrupted before a pair was finished."
+_GAP = 2  # blanks between columns: eight agents fit 80
+
+Data = dict[str, Any]
+Scores = dict[tuple[str, str], tuple[float, float]]  # (row, column): points, half interval
+
+
+def scores(data: Data) -> dict[str, Scores]:
+    """By variant: (row, column) to the row's points per hand and half the width of the interval."""
+    tables: dict[str, Scores] = {}
+    for match in data["matches"]:
+        (a, b), points = match["agents"], Interval(**match["points_per_hand"])
+        table = tables.setdefault(match["variant"], {})
+        table[a, b], table[b, a] = (points.mean, points.half), (-points.mean, points.half)
+    return tables
+
+
+def in_text(data: Data) -> str:
+    """For each variant points per hand by row and column, then ratings and times of decisions."""
+    parts = []
+    for variant in scores(data):
+        table, rated = _cells(data, variant, "\n"), _rating_rows(data, variant)
+        letters = "l" + "r" * len(data["agents"])
+        parts.append(
+            f"{_title(data, variant)}\n\n{columns(table, letters, gap=_GAP)}\n\n"
+            f"{columns(rated, 'lrrr')}"
+        )
+    return "\n\n".join(parts) or NOTHING
+
+
+def html(data: Data) -> str:
+    """The same in HTML, for notebooks."""
+    parts = []
+    for variant in scores(data):
+        table, rated = _cells(data, variant, " "), _rating_rows(data, variant)
+        parts.append(f"<p><b>{escape(_title(data, variant))}</b></p>")
+        parts.append(html_table(table, "l" + "r" * len(data["agents"])))
+        parts.append(html_table(rated, "lrrr"))
+    return "".join(parts) or f"<p>{NOTHING}</p>"
+
+
+def _title(data: Data, variant: str) -> str:
+    return (
+        f"{variant}: points per hand of the row's agents against the column's\n"
+        f"(± 95 % interval; {length(data)} a pair, seed {data['seed']})"
+    )
+
+
+def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
+    """A row per agent with its points against each other."""
+    table, agents = scores(data)[variant], data["agents"]
+    rows = [["", *map(in_lines, agents)]]
+    for row in agents:
+        cells = [
+            f"{table[row, column][0]:+.2f}{between}± {table[row, column][1]:.2f}"
+            if (row, column) in table
+            else ""
+            for column in agents
+        ]
+        rows.append([row, *cells])
+    return rows
+
+
+def _rating_rows(data: Data, variant: str) -> list[tuple[str, ...]]:
+    """A row per agent, highest first: its rating, and how long a decision takes it."""
+    rows: list[tuple[str, ...]] = [("", "rating", "95 % interval", "decision time")]
+    for agent, rating in data["ratings"].get(variant, {}).items():
+        low, high = rating["low"], rating["high"]
+        interval = f"{low:.0f} to {high:.0f}" if low != high else ""
+        time = decision_time(data["matches"], variant, agent)
+        rows.append((agent, f"{rating['mean']:.0f}", interval, time))
+    return rows
+
+
+def in_lines(agent: str) -> str:
+    """An agent's name with each of its options in a line of its own."""
+    return agent.replace(":", ":\n").replace(",", ",\n")
+
+
+def length(data: Data) -> str:
+    """How many boards a pair plays, in words."""
+    return f"{'up to ' if data['sprt'] else ''}{data['boards']:,} duplicate boards"
+
+
+def line(match: Data) -> str:
+    """A finished pair in a line."""
+    (a, b), points = match["agents"], Interval(**match["points_per_hand"])
+    test = f"   {answer(match)}, after {match['boards']:,} boards" if match["sprt"] else ""
+    return f"{f'{a} against {b}':<32} {points.mean:+7.2f} ± {points.half:.2f} points per hand{test}"
+
+
+def answer(match: Data) -> str:
+    """The verdict of a pair's sequential test, in words."""
+    test = match["sprt"]
+    bounds = Bounds(test["low"], test["high"])
+    return SequentialTest(bounds, spread=1.0, verdict=test["verdict"]).answer
+
+
+def rating_of(rating: Data) -> str:
+    """A rating with its interval, which is wider upwards where nearly all boards were won."""
+    if rating["low"] == rating["high"]:
+        return f"{rating['mean']:.0f}"
+    return "{mean:.0f} ({low:.0f} to {high:.0f})".format(**rating)
+
+
+def csv_row(match: Data) -> tuple[Any, ...]:
+    """The line of a pair in the table."""
+    a, b = match["agents"]
+    points, games, won = (match[key] for key in ("points_per_hand", "games", "win_rate"))
+    test, times = match["sprt"] or {}, match["ms_per_decision"]
+    return (
+        *(match["variant"], a, b, match["boards"], match["hands"]),
+        *(points[key] for key in ("mean", "low", "high")),
+        *(n for agent in (a, b) for n in match["contracts"][agent].values()),
+        *(match[key] for key in ("board_sd", "tie_boards", "variance_reduction")),
+        *(sum(games.values()), games["a_won"], games["b_won"]),
+        *("" if won[key] is None else won[key] for key in ("mean", "low", "high")),
+        *(times[a], times[b], match["seed"]),
+        *(test.get(key, "") for key in ("low", "high", "llr", "verdict")),
+    )
+
+
+def markdown(data: Data) -> str:
+    """Two tables per variant: points per hand by row and column, and how each pair's came about."""
+    lines = _introduction(data)
+    for variant, table in scores(data).items():
+        agents = data["agents"]
+        lines += ["", f"## {variant}", "", f"| | {' | '.join(agents)} | rating | decision time |"]
+        lines += ["|---" * (len(agents) + 3) + "|"]
+        for row in agents:
+            cells = [
+                "{:+.2f} ± {:.2f}".format(*table[row, column]) if (row, column) in table else ""
+                for column in agents
+            ]
+            rating = data["ratings"].get(variant, {}).get(row)
+            cells.append(rating_of(rating) if rating else "")
+            cells.append(decision_time(data["matches"], variant, row))
+            lines.append(f"| **{row}** | {' | '.join(cells)} |")
+        lines += ["", *_details(data, variant)]
+    return "\n".join(lines) + "\n"
+
+
+def _introduction(data: Data) -> list[str]:
+    """What the tables have."""
+    lines = [
+        "# Tournament",
+        "",
+        "Points per hand of the row's partnership minus the column's, with its 95 % interval, "
+        f"over {length(data)} (every deal played twice, sides swapped), seed {data['seed']}. The "
+        "rating is Bradley-Terry's on who wins a board (400 points: ten boards won for each lost), "
+        "with its 95 % interval; each pair is given one board more, half won and half lost. A "
+        "decision's time is the mean over the agent's matches.",
+        "",
+        "The second table has, for both agents of a pair in its order, contracts made and set, and "
+        "lone bids tried and made; then the boards on which both scored alike, and the number by "
+        "which playing every deal twice divides the variance of points per hand"
+        + ("; and the first agent's share of whole games." if data["games"] else "."),
+    ]
+    if data["sprt"]:
+        lines += [
+            "",
+            "A pair's boards ended once a sequential test had settled whether the first is worth "
+            "at most {:+g} or at least {:+g} points per hand (errors of 5 % either way); intervals "
+            "and ratings are not corrected for stopping.".format(*data["sprt"]),
+        ]
+    return lines
+
+
+def _details(data: Data, variant: str) -> list[str]:
+    """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
+    heads = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
+    heads += ["variance divided by"] + ["games won"] * bool(data["games"])
+    heads += ["sequential test"] * bool(data["sprt"])
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for match in data["matches"]:
+        if match["variant"] != variant:
+            continue
+        counts = [
+            (
+                part_of(count["made"], count["bid"]),
+                part_of(count["set"], count["bid"]),
+                f"{count['lone_bid']:,}",
+                part_of(count["lone_made"], count["lone_bid"]),
+            )
+            for count in (match["contracts"][agent] for agent in match["agents"])
+        ]
+        reduction = match["variance_reduction"]
+        cells = [" / ".join(match["agents"]), f"{match['boards']:,}"]
+        cells += [" / ".join(pair) for pair in zip(*counts, strict=True)]
+        cells.append(part_of(match["tie_boards"], match["boards"]))
+        cells.append(f"{reduction:.2f}" if reduction else "")
+        if data["games"]:
+            cells.append(" ".join(share_of(Interval(**match["win_rate"])).split()))
+        if match["sprt"]:
+            cells.append(answer(match))
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def decision_time(matches: list[Data], variant: str, agent: str) -> str:
+    """The mean time of an agent's decision on a variant, in milliseconds."""
+    own = [
+        (match["decisions"][agent], match["ms_per_decision"][agent])
+        for match in matches
+        if match["variant"] == variant and agent in match["agents"] and match["decisions"][agent]
+    ]
+    decisions, milliseconds = sum(n for n, _ in own), sum(n * each for n, each in own)
+    return f"{milliseconds / decisions:.2g} ms" if decisions else ""

@@ -1,0 +1,144 @@
+"""A position from what one seat knows: that seat sees what it saw; what cannot be is refused."""
+
+import numpy as np
+import pytest
+from support.agent_games import decisions, lone_decisions, look
+from support.known import known
+
+from bideuchre_env.agents.advice.position import known_position, turned
+from bideuchre_env.core.state import AUCTION, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.rules.variants import RULES
+
+HAND = ["JH", "JD", "AH", "KH", "QS", "9C"]
+EIGHT = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_what_a_seat_knows_gives_what_it_sees(variant):
+    """In every phase of real games: the same view and mask, in a row that a game comes to."""
+    rules = RULES[variant]
+    found = decisions(rules, 3, seed=11, hands=2, every=2)
+    for bid in rules.lone:
+        if bid.exchange:
+            found += lone_decisions(rules, bid.name, 2, seed=11)
+    phases = set()
+    for row, mask, state in found:
+        told = known(state, rules)
+        rows = known_position(rules, dealer=int(state["dealer"]), **told)
+        checked_states(rows, 1, compile_tables(rules))
+        seen, masks = look(rules, rows, np.arange(1))
+        assert np.array_equal(seen[0], row)
+        assert np.array_equal(masks[0], mask)
+        assert rows["turn"][0] == state["turn"]
+        if state["phase"] == AUCTION:
+            assert known_position(rules, **told).tobytes() == rows.tobytes()
+        phases.add(int(state["phase"]))
+    assert len(phases) >= 2
+
+
+def test_the_dealer_is_whoever_makes_it_this_seats_turn():
+    rules = RULES["cincinnati_v0"]
+    for calls in range(4):
+        rows = known_position(rules, HAND, seat=3, calls=["pass"] * calls)
+        assert rows["dealer"][0] == (3 - calls - 1) % 4
+    rows = known_position(rules, HAND, seat=1, calls=["pass", "4", "pass", "pass"])
+    assert (rows["declarer"][0], rows["dealer"][0]) == (1, 3)
+
+
+def test_a_row_turned_all_the_way_round_is_the_row():
+    rules = RULES["cincinnati_v0"]
+    for _, _, state in decisions(rules, 1, seed=2, every=5):
+        rows = new_states(1)
+        rows[0] = state
+        again = rows
+        for _ in range(4):
+            again = turned(again, 1)
+        assert again.tobytes() == rows.tobytes()
+        assert turned(rows, 1)["turn"][0] == (state["turn"] + 1) % 4
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"hand": HAND[:5]}, "a hand of 5 cards: seat 0 holds 6 there"),
+        ({"hand": ["JH", *HAND[:5]]}, "JH 2 times: this deck has it 1 time"),
+        ({"hand": [*HAND[:5], "XX"]}, "no card"),
+        ({"seat": 4}, "seat 4: a seat from 0 to 3"),
+        ({"dealer": -1}, "dealer -1: a seat from 0 to 3"),
+        ({"dealer": 1}, "seat 2 is to act there, not seat 0"),
+        ({"deal": 0}, "deal 0: a whole number from 1 to"),
+        ({"score": (1, 2, 3)}, "two whole numbers"),
+        ({"calls": ["4", "3"]}, "call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'"),
+        ({"calls": ["9"]}, "no action of this game"),
+        ({"calls": ["pass"] * 5}, "5 calls: each of the four seats has one"),
+        ({"calls": ["pass"] * 3, "strain": "H"}, "the strain: before that, seat 0 is to act"),
+        ({"calls": ["pass"] * 3 + ["4"], "strain": "X"}, "no action of this game"),
+        ({"calls": ["pass", "4"], "played": ["9S"]}, "cards played: before that, seat 0 is to act"),
+        (
+            {"calls": ["4", "pass", "pass", "pass"], "strain": "H", "given": ["9S"]},
+            "cards given up: seat 0",
+        ),
+        ({"calls": ["4", "pass", "pass", "pass"], "seat": 2}, None),
+        (
+            {
+                "calls": ["4", "pass", "pass", "pass"], "strain": "H", "seat": 1, "dealer": 3,
+                "played": ["JH"],
+            },
+            "are not of one deck",
+        ),
+        (
+            {
+                "hand": ["JH", "JD", "AH", "KH", "KC"], "calls": ["4", "pass", "pass", "pass"],
+                "strain": "S", "seat": 1, "dealer": 3,
+                "played": ["AC", "9H", "9C", "TC", "AS"],
+            },
+            "somebody who has not followed suit",
+        ),
+        (
+            {
+                "hand": ["JH", "JD", "AH", "KH"], "calls": ["4", "pass", "pass", "pass"],
+                "strain": "S", "seat": 1, "dealer": 3,
+                "played": ["AC", "9C", "9H", "TC", "AD", "TD", "KC", "9D", "QD"],
+            },
+            "somebody who has not followed suit",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_one_sentence(told, words):
+    """It names what was given and what there is."""
+    rules = RULES["cincinnati_v0"]
+    told = {"hand": HAND} | told
+    if words is None:
+        assert known_position(rules, **told)["turn"][0] == told["seat"]
+        return
+    with pytest.raises(BidEuchreError) as caught:
+        known_position(rules, **told)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"seat": 0}, "seats 1 and 3 may have dealt: say which did"),
+        ({"seat": 1, "given": ["QS"]}, "a hand of 8 cards: seat 1 holds 7 there"),
+        ({"seat": 1, "given": ["QD", "QD"]}, "0 cards passed: partner passes 2"),
+        ({"seat": 1, "given": ["QD"], "passed": ["AS"]}, "2 are given up first"),
+        ({"seat": 1, "given": ["QD", "QD", "QC"]}, "3 cards given up: this bid takes 2"),
+        ({"seat": 3, "given": ["QD"]}, "cards given up: seat 3"),
+        ({"seat": 0, "dealer": 2, "passed": ["QD"]}, "cards passed: seat 0 knows of none"),
+        ({"seat": 3, "strain": "S"}, "part of the bid"),
+        ({"hand": ["9S", *EIGHT[:7]]}, "9S is not in this 32-card deck"),
+    ],
+)
+def test_what_cannot_be_in_an_exchange_is_one_sentence(told, words):
+    rules = RULES["barrie_v0"]
+    told = {"hand": EIGHT, "calls": ["pass", "pass", "call-2 S", "pass"]} | told
+    if told.get("seat"):
+        told = {"dealer": 2} | told
+    with pytest.raises(BidEuchreError) as caught:
+        known_position(rules, **told)
+    assert words in str(caught.value)

@@ -1,0 +1,46 @@
+"""What a seat to act knows of a state row, in words, as a person would tell it."""
+
+from __future__ import annotations
+
+from bideuchre_env.core.state import GIVING, PASSING, PLAY
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, N_SEATS, STRAINS, hand_names
+
+
+def known(state, rules):
+    """The arguments of `known_position` for the seat to act in a state row."""
+    acts, seat, side = actions.of(rules), int(state["turn"]), int(state["turn"]) & 1
+    dealer, declarer = int(state["dealer"]), int(state["declarer"])
+    names = []
+    for place in range(1, 1 + int(state["calls_made"])):
+        who = (dealer + place) % N_SEATS
+        call = int(state["calls"][who])
+        bid = acts.contract(call - 1, int(state["call_strains"][who]))
+        names.append("pass" if call == 0 else f"bid {bid}")
+    told = {"hand": hand_names(int(state["hands"][seat])), "seat": seat, "calls": names}
+    told |= {"score": (int(state["score"][side]), int(state["score"][1 - side]))}
+    told |= {"deal": int(state["hands_dealt"])}
+    after_calls = state["phase"] >= GIVING
+    if after_calls and rules.strain_named == "after_auction":
+        told["strain"] = STRAINS[int(state["strain"])]
+    if (after_calls and state["given"][0] >= 0) or state["phase"] in (GIVING, PASSING):
+        given, passed = (
+            [CARD_NAMES[kind] for kind in state[half] if kind >= 0] for half in ("given", "passed")
+        )
+        if seat == declarer:
+            told |= {"given": given, "passed": passed if state["phase"] == PLAY else []}
+        elif seat == declarer ^ 2:
+            told["passed"] = passed
+    told["played"] = played(state)
+    return told
+
+
+def played(state):
+    """The cards played, in order."""
+    names = []
+    for trick in range(min(int(state["trick"]) + 1, MAX_TRICKS)):
+        leader = int(state["leaders"][trick])
+        for place in range(N_SEATS if leader >= 0 else 0):
+            kind = int(state["plays"][(leader + place) % N_SEATS * MAX_TRICKS + trick])
+            names += [CARD_NAMES[kind]] if kind >= 0 else []
+    return names
