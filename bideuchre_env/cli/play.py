@@ -14,7 +14,7 @@ from bideuchre_env._checks import printable, shown
 from bideuchre_env.cli.options import add_rules, check_agents, game_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of, width
-from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
+from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.runtime.interrupts import raising
 
 if TYPE_CHECKING:
@@ -82,6 +82,9 @@ def add(commands: Any) -> None:
         metavar="SECONDS",
         help=f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
     )
+    parser.add_argument(
+        "--no-review", action="store_true", help="end without the review, which takes a while"
+    )
     parser.set_defaults(run=run)
 
 
@@ -99,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         terminal = Terminal(session, console, pause=pause, adviser=arguments.adviser)
         if session.over or terminal.run():
             terminal.say_ending()
-            _review(session, console)
+            _finish(session, console, arguments)
     return 0
 
 
@@ -201,16 +204,26 @@ def _command(session: Session) -> str:
     return f"bideuchre play --file {shlex.quote(str(session.path))}"
 
 
-def _review(session: Session, console: Console) -> None:
+def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
     """Where the game is on record, and its review."""
+    shown = shlex.quote(str(session.kept)) if session.kept else None
+    if shown:
+        console.print(f"On record: bideuchre show {shown}")
+    if arguments.no_review:
+        return
     from bideuchre_env.analysis import review
 
-    if session.kept is not None:
-        console.print(f"On record: bideuchre show {shlex.quote(str(session.kept))}")
+    adviser = arguments.adviser
     try:
-        console.print(str(review(session.record())))
-    except BidEuchreError as error:
-        console.print(f"No review: {error}")
+        with progress_bar(
+            f"the review, by {adviser} (Ctrl-C leaves it out)", "actions"
+        ) as progress:
+            text = str(review(session.record(), adviser, progress=progress))
+    except KeyboardInterrupt:
+        again = f": bideuchre show {shown} --analyse makes it" if shown else ""
+        console.print(f"No review{again}.")
+        raise
+    console.print(f"\n{text}")
 
 
 def _console() -> Console:

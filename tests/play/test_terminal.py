@@ -94,7 +94,7 @@ def test_a_game_is_played_to_its_end(variant, tmp_path, monkeypatch):
     assert game.agents == ["person", "rule", "rule", "cautious"]
     assert game.seed == 5
     saved = (tmp_path / FILE.format(variant)).read_bytes()
-    code, again = in_process(tmp_path, monkeypatch, "--file", FILE.format(variant))
+    code, again = in_process(tmp_path, monkeypatch, "--file", FILE.format(variant), "--no-review")
     assert code == 0
     assert "On record" not in again
     [ending] = re.findall(ENDING, screen, re.M)
@@ -116,7 +116,7 @@ def test_a_game_is_left_and_killed_and_goes_on(variant, way, play, tmp_path, mon
     run = play(tmp_path, *short(variant))
     assert run.play(rng.randrange(2, 6))
     run.kill()
-    run = play(tmp_path, "--variant", variant, "--pause", "0")
+    run = play(tmp_path, "--variant", variant, "--no-review")
     assert run.play(rng.randrange(1, 4))
     assert run.screen.startswith(f"Going on with {FILE.format(variant)}\n")
     key, code = LEAVING[way]
@@ -126,7 +126,7 @@ def test_a_game_is_left_and_killed_and_goes_on(variant, way, play, tmp_path, mon
     command = f"Go on with: bideuchre play --file {FILE.format(variant)}"
     assert command in run.screen
     assert "Traceback" not in run.screen
-    run = play(tmp_path, *command.split()[5:])
+    run = play(tmp_path, *command.split()[5:], "--no-review")
     assert not run.play()
     assert run.end() == 0
     whole = record(tmp_path / "whole", variant)

@@ -14,7 +14,7 @@ import termios
 from pathlib import Path
 
 PROMPT = "(h: help): "
-OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0")
+OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", "--no-review")
 
 
 def answer(screen: str) -> str:
