@@ -318,6 +318,36 @@ def only_run_in(folder: PathLike) -> Iterator[None]:
             os.close(descriptor)
 
 
+@contextmanager
+def only_run_at(path: PathLike) -> Iterator[None]:
+    """Keep other runs from a file that this one writes again and again, whole each time.
+
+    Folders on the way are made. Raises `TakenError` while another run is at it, and `OptionError`
+    if nothing can be written there.
+    """
+    target = Path(os.path.realpath(path))
+    lock = target.with_name(f".{target.name}.lock")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+            if not _locked(descriptor):
+                os.close(descriptor)
+                raise TakenError(f"{_shown(path)} is in use by another run")
+            with suppress(FileNotFoundError):  # the run before has removed it just now
+                if os.path.samestat(os.fstat(descriptor), lock.stat()):
+                    break
+            os.close(descriptor)
+    except OSError as error:
+        raise OptionError(f"{_shown(path)} cannot be written: {reason(error)}") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink()
+        os.close(descriptor)
+
+
 def beside(path: PathLike) -> Path:
     """Where a file is written until it is complete: it is there as long as the run has it."""
     target = Path(os.path.realpath(path))

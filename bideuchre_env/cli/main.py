@@ -16,6 +16,7 @@ from bideuchre_env.cli import (
     export,
     hand,
     match,
+    play,
     records,
     selfplay,
     tournament,
@@ -25,7 +26,7 @@ from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
 COMMANDS = (
-    *(selfplay, match, tournament, agents, variants, records, export),
+    *(play, selfplay, match, tournament, agents, variants, records, export),
     *(advise, hand, bench, compile),
 )
 

@@ -11,12 +11,17 @@ from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, from_text
 
+DEFAULT_GAME = "cincinnati_v0"
 
-def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which game is played; `game_of` reads them."""
+
+def add_rules(parser: argparse.ArgumentParser, default: str | None = DEFAULT_GAME) -> None:
+    """Add the options that say which game is played; `game_of` reads them.
+
+    Where that goes by what is given, `default` is None: `variant` then says if it was.
+    """
     game = parser.add_mutually_exclusive_group()
     game.add_argument(
-        "--variant", default="cincinnati_v0", metavar="V", help="the game (default: %(default)s)"
+        "--variant", default=default, metavar="V", help=f"the game (default: {DEFAULT_GAME})"
     )
     game.add_argument(
         "--rules",
@@ -63,7 +68,8 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def game_of(arguments: argparse.Namespace) -> Variant:
     """The game that the options of `add_rules` name."""
     file = arguments.rules
-    return variant_of(arguments.variant if file is None else Path(file), arguments.option)
+    named = arguments.variant or DEFAULT_GAME
+    return variant_of(named if file is None else Path(file), arguments.option)
 
 
 def variant_of(game: str | Path, options: list[str]) -> Variant:

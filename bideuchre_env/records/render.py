@@ -57,6 +57,11 @@ def table_view(
     return Group(look.picture(held), Text(legend, style="dim"))
 
 
+def card_text(name: str, row: Any, rules: Rules) -> Text:
+    """A card in the colour of the suit it belongs to, a trump with its mark."""
+    return _TextLook(row, rules, None).card(name)
+
+
 def record_view(
     record: GameRecord, number: int, hands: Container[int] | None = None
 ) -> RenderableType:

@@ -34,6 +34,8 @@ adapters
 __init__
 datasets
 evaluation
+play
+web
 bench
 cli
 __main__

@@ -1,0 +1,232 @@
+"""`bideuchre play`: a game against agents, in the terminal or in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env._checks import printable, shown
+from bideuchre_env.cli.options import add_rules, check_agents, game_of
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of, width
+from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.runtime.interrupts import raising
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bideuchre_env.play.session import Session
+
+PARTNER, OPPONENTS, ADVISER = "expert", ["expert"], "inference"
+PAUSE = 0.6
+MOST_PAUSE = 60.0
+
+_DESCRIPTION = """\
+Play a game: you, a partner and two opponents, agents of your choice. Cards and calls are typed by
+name or by key; h lists what else there is: a hint with its reason, undo, the last trick. At the
+end the game is reviewed.
+
+The game is saved at every card, and the same command goes on with it, after Ctrl-C too: with FILE,
+or else with the unfinished game in runs/ that was played last. --new begins another; the unfinished
+one stays where it is."""
+_EXAMPLES = (
+    "bideuchre play",
+    "bideuchre play --variant barrie_v0 --partner inference --opponents rule expert",
+    "bideuchre play --option target=10 --seat 3 --new",
+    "bideuchre play --file runs/play-cincinnati_v0.json",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "play",
+        help="play a game against agents yourself",
+        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
+    )
+    add_rules(parser, default=None)
+    parser.add_argument("--seat", type=int, metavar="N", help="your seat, 0 to 3 (default: 0)")
+    parser.add_argument(
+        "--partner", metavar="A", help=f"the agent opposite you (default: {PARTNER})"
+    )
+    parser.add_argument(
+        "--opponents",
+        nargs="+",
+        metavar="A",
+        help=f"the agent of both opponents, or two: on your left, right (default: {OPPONENTS[0]})",
+    )
+    parser.add_argument(
+        "--adviser",
+        default=ADVISER,
+        metavar="A",
+        help="the agent that is asked for hints (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="S",
+        help="same seed, same deals (default: other ones each time)",
+    )
+    parser.add_argument(
+        "--file", metavar="FILE", help="where the game is saved (default: a file in runs/)"
+    )
+    parser.add_argument("--new", action="store_true", help="begin another game")
+    parser.add_argument(
+        "--pause",
+        type=float,
+        metavar="SECONDS",
+        help=f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
+    )
+    parser.add_argument(
+        "--no-review", action="store_true", help="end without the review, which takes a while"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play until the game is over or left; 130 after Ctrl-C."""
+    _check(arguments)
+    with raising(), _opened(arguments) as session, _saved(session):
+        console = _console()
+        from bideuchre_env.play.terminal import Terminal
+
+        _compile(session)
+        pause = arguments.pause
+        if pause is None:
+            pause = PAUSE if sys.stdin.isatty() and sys.stdout.isatty() else 0.0
+        terminal = Terminal(session, console, pause=pause, adviser=arguments.adviser)
+        if session.over or terminal.run():
+            terminal.say_ending()
+            _finish(session, console, arguments)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `OptionError` for options that make no game."""
+    names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
+    check_agents([name for name in names if name is not None])
+    if arguments.opponents is not None and len(arguments.opponents) > 2:
+        raise OptionError(f"--opponents {shown(arguments.opponents)}: one agent or two")
+    if arguments.seat is not None and not 0 <= arguments.seat <= 3:
+        raise OptionError(f"--seat {arguments.seat}: from 0 to 3")
+    if arguments.pause is not None and not 0 <= arguments.pause <= MOST_PAUSE:
+        raise OptionError(f"--pause {arguments.pause}: seconds from 0 to {MOST_PAUSE:g}")
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
+    """The game to play, begun or gone on with; a line says which."""
+    from bideuchre_env.play.saved import game_to_go_on, new_game_path
+    from bideuchre_env.play.seats import seated
+    from bideuchre_env.play.session import Session
+
+    game = game_of(arguments)
+    path = Path(arguments.file) if arguments.file else None
+    if path is None:
+        path = None if arguments.new else game_to_go_on(game.name)
+        goes_on = path is not None
+        path = path or new_game_path(game.name)
+    else:
+        goes_on = path.exists() and not arguments.new
+    if goes_on:
+        try:
+            session = Session.resume(path)
+        except RecordError as error:
+            raise RecordError(f"{error} (--new begins another game)") from None
+    else:
+        people = _people(arguments)
+        names = seated(people, arguments.partner or PARTNER, arguments.opponents or OPPONENTS)
+        session = Session(game, people, names, seed=arguments.seed, path=path)
+    with session:
+        if goes_on:
+            _check_same(arguments, session)
+        print(f"{'Going on with' if goes_on else 'A new game in'} {printable(str(path))}")
+        yield session
+
+
+def _people(arguments: argparse.Namespace) -> list[int]:
+    return [0 if arguments.seat is None else arguments.seat]
+
+
+def _check_same(arguments: argparse.Namespace, session: Session) -> None:
+    """Raise `OptionError` if what is given is not what the game of the file was begun with."""
+    from bideuchre_env.play.seats import seated
+
+    named, changed = arguments.variant, arguments.rules or arguments.option
+    game = game_of(arguments)
+    people = list(session.people) if arguments.seat is None else _people(arguments)
+    differs = []
+    other = changed and game.rules != session.rules
+    if other or ((named or changed) and game.name != session.variant):
+        differs.append("other rules")
+    if people != list(session.people):
+        differs.append("other seats")
+    else:
+        partner, opponents = arguments.partner, arguments.opponents
+        begun = session.agents
+        wanted = seated(people, partner or begun[people[0] ^ 2], opponents or ["", ""])
+        if any(name and name != other for name, other in zip(wanted, begun, strict=True)):
+            differs.append(f"other agents ({', '.join(begun)})")
+    if arguments.seed is not None and arguments.seed != session.seed:
+        differs.append("another seed")
+    if differs:
+        raise OptionError(
+            f"the game in {printable(str(session.path))} was begun with {' and '.join(differs)}: "
+            "--new begins another"
+        )
+
+
+def _compile(session: Session) -> None:
+    """Compile what the agents take before anybody waits for them."""
+    from bideuchre_env.evaluation.warm_up import compile_parts, parts_for
+
+    names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
+    with progress_bar("getting ready", ""):
+        compile_parts(parts_for(names))
+
+
+@contextmanager
+def _saved(session: Session) -> Iterator[None]:
+    """Say how to go on with a game that is left before its end, by Ctrl-C too."""
+    try:
+        yield
+    finally:
+        if not session.over:
+            print(f"The game is saved. Go on with: {_command(session)}", flush=True)
+
+
+def _command(session: Session) -> str:
+    return f"bideuchre play --file {shlex.quote(str(session.path))}"
+
+
+def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
+    """Where the game is on record, and its review."""
+    shown = shlex.quote(str(session.kept)) if session.kept else None
+    if shown:
+        console.print(f"On record: bideuchre show {shown}")
+    if arguments.no_review:
+        return
+    from bideuchre_env.analysis import review
+
+    adviser = arguments.adviser
+    try:
+        with progress_bar(
+            f"the review, by {adviser} (Ctrl-C leaves it out)", "actions"
+        ) as progress:
+            text = str(review(session.record(), adviser, progress=progress))
+    except KeyboardInterrupt:
+        again = f": bideuchre show {shown} --analyse makes it" if shown else ""
+        console.print(f"No review{again}.")
+        raise
+    console.print(f"\n{text}")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=width(), highlight=False, markup=False, emoji=False)

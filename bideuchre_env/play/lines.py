@@ -1,0 +1,163 @@
+"""The lines in which a terminal tells of a game, as one player sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.play.entry import TRUMP, calls_listed, spoken
+from bideuchre_env.records.look import Look
+from bideuchre_env.records.render import card_text
+from bideuchre_env.records.words import STRAIN_WORDS
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS
+
+
+@dataclass(frozen=True)
+class Lines(Look):
+    """The table in a state row, told to the player who looks at it."""
+
+    def name(self, seat: int) -> str:
+        """A seat and who plays it: "you", "left (rule)"."""
+        agent = f" ({self.agents[seat]})" if self.agents and seat != self.viewer else ""
+        return f"{self.who(seat)}{agent}"
+
+    def verb(self, seat: int, verb: str) -> str:
+        """A seat does something: "you play", "left (rule) plays"."""
+        first, space, rest = verb.partition(" ")
+        ending = "" if seat == self.viewer else "es" if first.endswith("s") else "s"
+        return f"{self.name(seat)} {first}{ending}{space}{rest}"
+
+    def card(self, name: str) -> Text:
+        """A card in its colour, a trump marked."""
+        return card_text(name, self.row, self.rules)
+
+    def cards(self, names: Sequence[str]) -> Text:
+        """Several of them."""
+        return Text(" ").join(map(self.card, names))
+
+    def score(self) -> str:
+        """Both sides' points, and when the game ends."""
+        ours, theirs = self.pair("score")
+        goal = f"game at {self.rules.target}"
+        if self.rules.target is None:
+            goal = f"{4 * (self.rules.rounds or 0)} hands"
+        return f"Score: you {ours}, they {theirs}; {goal}."
+
+    def title(self) -> str:
+        """The number of the hand, who deals, the score."""
+        hand = int(self.row["hands_dealt"])
+        return f"Hand {hand}: {self.verb(int(self.row['dealer']), 'deal')}. {self.score()}"
+
+    def so_far(self) -> list[str]:
+        """The auction, of a hand that is gone on with, and its contract."""
+        dealer = int(self.row["dealer"])
+        order = [(dealer + 1 + turn) % N_SEATS for turn in range(N_SEATS)]
+        calls = [f"  {self.name(seat)}: {self.call(seat)}" for seat in order if self.call(seat)]
+        return calls + ([self.contract_line()] if self.strain >= 0 and not self.over else [])
+
+    def contract_line(self) -> str:
+        """The contract, who plays it, and what trumps are."""
+        trumps = STRAIN_WORDS[self.strain]
+        also = "" if self.left_bower() is None else f": {trumps} are trumps"
+        return f"Contract: {self.contract()} by {self.name(int(self.row['declarer']))}{also}."
+
+    def move(self, seat: int, name: str) -> Text:
+        """What a seat has just done; a card of the exchange as far as it is seen."""
+        if name not in CARD_NAMES:
+            return Text(f"  {self.name(seat)}: {spoken(name)}")
+        if any(name == self.trick(number)[seat] for number in range(self.rules.tricks)):
+            return Text(f"  {self.verb(seat, 'play')} ").append_text(self.card(name))
+        gives = seat == self.row["declarer"]
+        said = Text(f"  {self.verb(seat, 'give up' if gives else 'pass')} ")
+        return said.append_text(self.card(name) if self.seen(seat) else Text("a card"))
+
+    def came_of_it(self, name: str) -> list[RenderableType]:
+        """What the last action, by its name, has settled: the contract, the trick, the hand."""
+        row, lines = self.row, list[RenderableType]()
+        last = int(row["trick"]) - 1
+        if name not in CARD_NAMES:
+            if self.over:
+                lines.append(Text("  All four pass."))
+            elif row["phase"] > Phase.NAMING:
+                lines.append(self.contract_line())
+        elif last >= 0 and row["led"] < 0:
+            lines.append(self.trick_line(last))
+        elif row["phase"] == Phase.PLAY and row["led"] < 0:
+            lines += self.received()
+        if self.over:
+            lines.append(Text(" ".join((*self.hand_result(), self.score())), style="bold"))
+        return lines
+
+    def received(self) -> list[RenderableType]:
+        """The cards that the partner has passed to whoever looks."""
+        names, known = self.exchanged()[1]
+        mine = self.row["declarer"] == self.viewer
+        return [Text("  you get ").append_text(self.cards(names))] if mine and known else []
+
+    def hand_result(self) -> list[str]:
+        """Whether the contract was made, and the points; nothing of a hand that was passed out."""
+        if self.row["level"] < 0:
+            return []
+        ours, theirs = self.pair("points")
+        who = self.name(int(self.row["declarer"]))
+        done = "made" if self.made else "set"
+        return [
+            f"{self.contract().capitalize()} by {who} is {done}: you {ours:+d}, they {theirs:+d}."
+        ]
+
+    def trick_line(self, number: int) -> Text:
+        """A whole trick, its number from 0: its cards, who has it, tricks so far."""
+        line = Text(f"  Trick {number + 1}: ").append_text(self.on_table(number))
+        won = "{} to {}".format(*self.pair("tricks_won"))
+        return line.append(f"; won by {self.who(self.winner(number))}, {won}", style="bold")
+
+    def on_table(self, number: int) -> Text:
+        """The cards of a trick in the order in which they were played."""
+        cards, leader = self.trick(number), int(self.row["leaders"][number])
+        shown = []
+        for seat in ((leader + turn) % N_SEATS for turn in range(N_SEATS)):
+            if name := cards[seat]:
+                shown.append(Text(f"{self.who(seat)} ").append_text(self.card(name)))
+        return Text(", ").join(shown)
+
+    def to_decide(self, legal: Sequence[str], hand: Sequence[str]) -> list[RenderableType]:
+        """The position as the player to act needs it: the trick, the hand with keys, the calls."""
+        lines: list[RenderableType] = [Text()]
+        if self.row["winning"] >= 0:
+            table = Text("On the table: ").append_text(self.on_table(int(self.row["trick"])))
+            lines.append(table.append(f"; {self.who(int(self.row['winning']))} winning"))
+        cards = legal[0] in CARD_NAMES
+        lines.append(self.keyed(hand, legal if cards else None))
+        if legal[0].startswith(TRUMP):
+            keys = (f"{key} {spoken(name)}" for key, name in enumerate(legal, start=1))
+            lines.append(Text(f"You may name: {', '.join(keys)}"))
+        elif not cards:
+            lines.append(Text(f"You may call: {calls_listed(legal)}"))
+        return lines
+
+    def keyed(self, hand: Sequence[str], legal: Sequence[str] | None) -> Table:
+        """A hand, with the keys of the cards that may be played above them, where there are any."""
+        grid = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
+        for _ in hand:
+            grid.add_column(justify="center", no_wrap=True, min_width=4)
+        if legal is not None:
+            keys = (str(key) if name in legal else "-" for key, name in enumerate(hand, start=1))
+            grid.add_row(*keys)
+        grid.add_row(*map(self.card, hand))
+        return grid
+
+    def ending(self) -> str:
+        """How the game has ended for whoever looks."""
+        score = "{} to {}".format(*self.pair("score"))
+        hands = int(self.row["hands_dealt"])
+        after = f"after {hands} hand{'s' * (hands != 1)}"
+        if self.row["outcome"] == Outcome.WON:
+            winner = int(self.row["winner"])
+            return f"{self.side(winner).capitalize()} win the game, {score}, {after}."
+        word = "drawn" if self.row["outcome"] == Outcome.DRAWN else "over without a winner"
+        return f"The game is {word}, {score}, {after}."

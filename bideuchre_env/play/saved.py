@@ -1,0 +1,119 @@
+"""The file of a game in progress: one line of JSON, a game record and whose seats are people's.
+
+    {"format": "bideuchre play/1", "people": [0], "record": {...}}
+
+The record's `agents` say who else plays, its `seed` fixes all deals to come.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bideuchre_env._checks import printable, shown
+from bideuchre_env._files import PathLike, reason
+from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
+from bideuchre_env.play.seats import check_people
+from bideuchre_env.records.files import file_stem, free_path
+from bideuchre_env.records.record import GameRecord
+
+FORMAT = "bideuchre play/1"
+FOLDER, SUFFIX = "runs", ".json"
+_FIELDS = {"format", "people", "record"}
+
+
+class SavedGame(NamedTuple):
+    """A game as its file has it; the record is verified."""
+
+    people: tuple[int, ...]
+    record: GameRecord
+
+    def line(self) -> str:
+        """The file's one line."""
+        data = {"format": FORMAT, "people": list(self.people), "record": self.record.to_dict()}
+        return json.dumps(data, allow_nan=False) + "\n"
+
+
+def read_game(path: PathLike) -> SavedGame:
+    """The game of a file, its record replayed.
+
+    Raises `OptionError` for a file that cannot be read, `RecordError` for one that is no whole game
+    of this format; both name the file.
+    """
+    try:
+        data = _data(path)
+        record = GameRecord.from_dict(data["record"])
+        _check_dealt(record)
+        return SavedGame(check_people(_seats(data["people"])), record)
+    except BidEuchreError as error:
+        raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
+
+
+def is_unfinished(path: PathLike) -> bool:
+    """Whether a file says that its game is not over; errors as `read_game`, without the replay."""
+    try:
+        record = _data(path)["record"]
+        if not isinstance(record, dict) or "outcome" not in record:
+            raise RecordError("its record has no outcome")
+        return bool(record["outcome"] == "unfinished")
+    except BidEuchreError as error:
+        raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
+
+
+def new_game_path(game: str) -> Path:
+    """A file in `FOLDER` for a new game of this name, where nothing lies yet."""
+    return free_path(FOLDER, _stem(game), SUFFIX)
+
+
+def game_to_go_on(game: str) -> Path | None:
+    """The file in `FOLDER` of the unfinished game of this name that was played last; None of none.
+
+    Raises `RecordError` or `OptionError` for a file among them that is no saved game.
+    """
+    name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
+    found = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
+    for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
+        if is_unfinished(path):
+            return path
+    return None
+
+
+def _stem(game: str) -> str:
+    return file_stem("play", game)
+
+
+def _data(path: PathLike) -> dict[str, Any]:
+    try:
+        regular = stat.S_ISREG(os.stat(path).st_mode)  # and no device that never ends
+        data = json.loads(Path(path).read_bytes().decode("utf-8")) if regular else None
+    except OSError as error:
+        raise OptionError(f"it cannot be read: {reason(error)}") from None
+    except (ValueError, RecursionError):
+        raise RecordError("not one line of JSON; it is left as it is") from None
+    if not regular:
+        raise RecordError("it is no regular file")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        given = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
+        raise RecordError(f"format {given}: this reads {FORMAT!r}")
+    if set(data) != _FIELDS:
+        raise RecordError(f"it has {shown(sorted(data))}, not {shown(sorted(_FIELDS))}")
+    return data
+
+
+def _seats(people: Any) -> Sequence[int]:
+    if not isinstance(people, list):
+        raise RecordError(f"people {shown(people)}: a list of seats")
+    return people
+
+
+def _check_dealt(record: GameRecord) -> None:
+    """Raise `RecordError` unless a record says what fixes the deals, and who plays."""
+    if record.seed is None or record.agents is None or record.start != (0, 0):
+        raise RecordError("its record lacks a seed or agents, or does not begin at 0 to 0")
+    if not record.hands:
+        raise RecordError("its record has no hand")

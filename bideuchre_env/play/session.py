@@ -1,0 +1,356 @@
+"""A game being played by people and agents: `Session`, which saves every card."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import printable, typed
+from bideuchre_env._files import PathLike, only_run_at, write_file
+from bideuchre_env.agents import CompleteAgent
+from bideuchre_env.agents.advice import Advice, Advisor
+from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.core.legality import legal_names
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.one_row import look_row, next_row, start_row, step_row
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import seed_rows
+from bideuchre_env.core.state import Phase, new_states, rows_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.errors import IllegalActionError, NotationError, OptionError, RecordError
+from bideuchre_env.evaluation.deciding import answer_of, checked
+from bideuchre_env.evaluation.seeding import seat_agent
+from bideuchre_env.play.saved import SavedGame, is_unfinished, read_game
+from bideuchre_env.play.seats import PERSON, check_names, check_people
+from bideuchre_env.records import files as records_io
+from bideuchre_env.records.files import free_path
+from bideuchre_env.records.record import GameRecord, hand_of
+from bideuchre_env.rules import actions
+
+_ROW_0 = np.zeros(1, np.int64)
+
+
+class Move(NamedTuple):
+    """An action that has been carried out."""
+
+    seat: int
+    name: str
+    row: Any
+    """The state row after it; a hand that it ends is not followed by the next deal yet."""
+
+
+class Session:
+    """A game between people and agents, at any point of it.
+
+    It stands still where a person is to act (`act`), where an agent is (`advance`), after a hand
+    (`next_hand`) and when the game is over. With a `path` it is saved there whenever it changes, in
+    one step, and no other run can open it until `close`; `resume` goes on with it. The seed fixes
+    every deal, and what agents draw at each decision: whatever is taken back or gone on with, the
+    same play meets the same cards and answers. (An agent of your own that remembers, or that keeps
+    time, may answer otherwise.) A context manager.
+    """
+
+    def __init__(
+        self,
+        game: Variant,
+        people: Sequence[int],
+        agents: Sequence[str],
+        *,
+        seed: int | None = None,
+        path: PathLike | None = None,
+    ) -> None:
+        """Begin a game: `agents` are four names, by seat; those on people's seats do not count.
+
+        Raises `OptionError` for what makes no game, and for a path where something lies already.
+        """
+        self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
+        self.path = path
+        with ExitStack() as stack:
+            if path is not None:
+                stack.enter_context(only_run_at(path))
+                check_free(path)
+            self._deal()
+            self._save()
+            self._stack = stack.pop_all()
+
+    @classmethod
+    def resume(cls, path: PathLike) -> Session:
+        """Go on with the game of a file, exactly where it was left.
+
+        Raises `OptionError` or `RecordError`, and leaves the file as it is, if that cannot be read,
+        is no saved game, or if another run is at it.
+        """
+        session = cls.__new__(cls)
+        with ExitStack() as stack:
+            is_unfinished(path)  # raises, before anything is made beside it
+            stack.enter_context(only_run_at(path))
+            people, record = read_game(path)
+            assert record.agents is not None  # `read_game` has looked
+            game = Variant(record.variant, record.rules)
+            session._set_up(game, people, record.agents, record.seed)
+            session.path = path
+            try:
+                session._replay(record)
+            except RecordError as error:
+                raise RecordError(f"{printable(str(path))} is no saved game: {error}") from None
+            session._stack = stack.pop_all()
+        return session
+
+    def _set_up(
+        self, game: Variant, people: Sequence[int], agents: Sequence[str], seed: Any
+    ) -> None:
+        self.variant, self.rules, self.people = game.name, game.rules, check_people(people)
+        check_names(agents)
+        self.kept: Path | None = None
+        """Where the record of a game that is over has been written, for other commands to read."""
+        self.agents = [PERSON if s in self.people else name for s, name in enumerate(agents)]
+        words = split_seed(seed)
+        self.seed = int(seed)
+        self._players: dict[int, CompleteAgent] = {
+            seat: seat_agent(name, self.rules, self.seed, seat, single=False)
+            for seat, name in enumerate(self.agents)
+            if seat not in self.people
+        }
+        layout, self._acts = layout_of(self.rules), actions.of(self.rules)
+        self._states, self._tables = new_states(1), compile_tables(self.rules)
+        self._offsets = layout.offsets
+        self._seen = np.zeros((1, layout.size), np.int8)
+        self._mask = np.zeros((1, self._acts.n), np.int8)
+        self._advisers: dict[str, Advisor] = {}
+        self._before: list[bytes] = []  # the row before every action, of every hand
+        self._ended: list[bytes] = []  # the row at the end of every hand
+        self._stack = ExitStack()
+        seed_rows(self._states, *words)
+        start_row(self._states, -1, 0, 0)
+
+    def _replay(self, record: GameRecord) -> None:
+        """Play all of a record, which is verified; `RecordError` if others cards are dealt."""
+        for number, hand in enumerate(record.hands, start=1):
+            self._deal()
+            dealt = hand_of(self.row, self.rules)
+            if (dealt["dealer"], dealt["deal"]) != (hand["dealer"], hand["deal"]):
+                raise RecordError(f"hand {number}: not the deal of its seed")
+            for name in hand["actions"]:
+                self._apply(self._acts.index[name])
+
+    def _deal(self) -> None:
+        next_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
+
+    @property
+    def row(self) -> Any:
+        """The state row of the game as it stands, all hands in it; not to be written to."""
+        return self._states[0]
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over."""
+        return bool(self.row["phase"] == Phase.OVER)
+
+    @property
+    def hand_over(self) -> bool:
+        """Whether a hand is over, and the next one is to be dealt."""
+        return bool(self.row["phase"] == Phase.DEAL)
+
+    @property
+    def seat(self) -> int | None:
+        """The seat to act; None between hands and after the game."""
+        return int(self.row["turn"]) if self.row["phase"] < Phase.DEAL else None
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether a person is to act."""
+        return self.seat in self.people
+
+    @property
+    def decisions(self) -> int:
+        """How many actions have been carried out."""
+        return len(self._before)
+
+    @property
+    def hand(self) -> int:
+        """The number of the hand, from 1; passed-out ones count."""
+        return int(self.row["hands_dealt"])
+
+    def legal(self) -> list[str]:
+        """The names of what the seat to act may do."""
+        return legal_names(self.row, self.rules)
+
+    def act(self, seat: int, name: str) -> Move:
+        """A person's action, by its name as people type it.
+
+        Raises `IllegalActionError`, and changes nothing, for a seat that is no person's or not to
+        act, and for what is not legal.
+        """
+        if seat != self.seat or seat not in self.people:
+            raise IllegalActionError(f"seat {seat} is not to act{self._whose_turn()}")
+        try:
+            number = self._acts.parse(name)
+        except NotationError:
+            number = -1
+        if number < 0 or self._acts.names[number] not in self.legal():
+            raise IllegalActionError(
+                f"{typed(name)} is not what you may {self._verb()} now; "
+                f"legal: {', '.join(self.legal())}"
+            )
+        return self._carry_out(number)
+
+    def _whose_turn(self) -> str:
+        if self.over:
+            return ": the game is over"
+        return (
+            ": the hand is over" if self.seat is None else f": it is the turn of seat {self.seat}"
+        )
+
+    def _verb(self) -> str:
+        verbs = {Phase.AUCTION: "call", Phase.NAMING: "name", Phase.GIVING: "give up"}
+        return verbs.get(Phase(int(self.row["phase"])), "play")
+
+    def advance(self, watch: Callable[[Move], object] | None = None) -> None:
+        """Let agents act until a person is to, or the hand is over; `watch` sees every move.
+
+        Raises `AgentError` or `IllegalActionError` if an agent fails; what was played stays.
+        """
+        while (move := self.step()) is not None:
+            if watch is not None:
+                watch(move)
+
+    def step(self) -> Move | None:
+        """One agent's move; None where no agent is to act."""
+        seat = self.seat
+        if seat is None or seat in self.people:
+            return None
+        return self._carry_out(self._decision(seat))
+
+    def _decision(self, seat: int) -> int:
+        agent = self._players[seat]
+        if isinstance(agent, RandomAgent):  # its lots, anew at every decision
+            lots = (self.seed, seat, self.decisions)
+            agent.generator = np.random.default_rng(lots)
+        look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
+        answer = answer_of(agent, self._seen.copy(), self._mask.copy())
+        where = f"hand {self.hand}"
+        states, tables = self._states, self._tables
+        return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
+
+    def _carry_out(self, number: int) -> Move:
+        seat = int(self.row["turn"])
+        self._apply(number)
+        self._save_or_undo()
+        row = rows_of([self._states.tobytes()])[0]
+        return Move(seat, self._acts.names[number], row)
+
+    def _apply(self, number: int) -> None:
+        self._before.append(self._states.tobytes())
+        step_row(self._states, self._tables, number)
+        if self.row["phase"] >= Phase.DEAL:
+            self._ended.append(self._states.tobytes())
+
+    def next_hand(self) -> None:
+        """Deal the next hand; `IllegalActionError` unless one is over and the game is not."""
+        if not self.hand_over:
+            raise IllegalActionError("the next hand is dealt when this one is over")
+        kept = self._states.tobytes()
+        self._deal()
+        try:
+            self._save()
+        except BaseException:
+            self._states[:] = rows_of([kept])
+            raise
+
+    def undo(self) -> None:
+        """Take back the person's last action, and everything that agents did after it.
+
+        It goes back over the start of a hand too. Raises `IllegalActionError`, and changes nothing,
+        if there is nothing to take back, the game is over, or several people play: nobody takes
+        back what others have seen and answered.
+        """
+        if len(self.people) > 1:
+            raise IllegalActionError("nothing is taken back where several people play")
+        if self.over:
+            raise IllegalActionError("the game is over: nothing is taken back")
+        [person] = self.people
+        for at in range(self.decisions - 1, -1, -1):
+            if int(rows_of([self._before[at]])[0]["turn"]) == person:
+                kept = self._states.tobytes(), self._before, self._ended
+                self._go_back(at)
+                try:
+                    self._save()
+                except BaseException:
+                    self._states[:] = rows_of([kept[0]])
+                    self._before, self._ended = kept[1:]
+                    raise
+                return
+        raise IllegalActionError("there is nothing to take back yet")
+
+    def _go_back(self, at: int) -> None:
+        """Stand before action number `at`, from 0."""
+        self._states[:] = rows_of([self._before[at]])
+        self._before = self._before[:at]
+        self._ended = self._ended[: self.hand - 1]
+
+    def advice(self, agent: str = "inference") -> Advice:
+        """What an agent would do in the place of the person to act, by what that seat sees.
+
+        Raises `IllegalActionError` where no person is to act.
+        """
+        if not self.waits_for_person:
+            raise IllegalActionError(f"nobody is to be advised{self._whose_turn()}")
+        if agent not in self._advisers:
+            self._advisers[agent] = Advisor(self.rules, agent)
+        return self._advisers[agent].of_row(self.row)
+
+    def record(self) -> GameRecord:
+        """The game so far, every hand that is over and the one in progress."""
+        rows = list(self._ended)
+        if self.row["phase"] < Phase.DEAL:
+            rows.append(self._states.tobytes())
+        return GameRecord.from_sound_rows(
+            rows_of(rows), self.rules, self.variant, seed=self.seed, agents=list(self.agents)
+        )
+
+    def _save_or_undo(self) -> None:
+        """Save after an action; where that fails it has not been carried out."""
+        try:
+            self._save()
+        except BaseException:
+            self._go_back(self.decisions - 1)
+            raise
+
+    def _save(self) -> None:
+        if self.path is None:
+            return
+        record = self.record()
+        write_file(self.path, SavedGame(self.people, record).line())
+        if self.over:
+            kept = free_path(Path(self.path).parent, Path(self.path).stem)
+            records_io.write(kept, [record])
+            self.kept = kept
+
+    def close(self) -> None:
+        """Let other runs go on with the file; closing twice is fine."""
+        self._stack.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def check_free(path: PathLike) -> None:
+    """Raise `OptionError` if something lies at a path."""
+    if os.path.lexists(path):
+        raise OptionError(f"{printable(str(path))} exists: choose another file for a new game")

@@ -1,0 +1,212 @@
+"""A game played by one person at a terminal, line by line: works in a pipe too."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from bideuchre_env.core.state import Phase
+from bideuchre_env.errors import BidEuchreError, IllegalActionError, NotationError
+from bideuchre_env.play.entry import action_typed
+from bideuchre_env.play.lines import Lines
+from bideuchre_env.play.session import Move, Session
+from bideuchre_env.records.render import table_view
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import STRAINS
+
+HELP = """\
+Type a card by its name or by the key above it, JH or 1; a call by its words,
+pass or p, 4, 4 H, moon. Capitals do not matter, and 10♥ is TH. A card without a
+key may not be played now. ^ marks trumps, the left bower among them.
+
+  ?  hint: what the adviser would do, and why      t  last trick
+  u  undo: take your last card or call back        s  score
+  v  the whole table                               q  quit: the game is saved
+  h  this help                                     Enter  show your cards again"""
+COMMANDS = {
+    "hint": ("?", "hint", "advice"),
+    "undo": ("u", "undo"),
+    "last_trick": ("t", "trick"),
+    "score": ("s", "score"),
+    "table": ("v", "view", "table"),
+    "quit": ("q", "quit", "exit"),
+    "help": ("h", "help"),
+    "again": ("",),
+}
+_WORDS = {word: command for command, words in COMMANDS.items() for word in words}
+_ASKED = {
+    Phase.AUCTION: "Your call",
+    Phase.NAMING: "Your trumps",
+    Phase.GIVING: "The card you give up",
+    Phase.PASSING: "The card you pass to your partner",
+    Phase.PLAY: "Your card",
+}
+
+
+class Quit(Exception):
+    """Whoever plays has had enough for now."""
+
+
+class Terminal:
+    """One person's game at a console: shows what this seat sees, and asks for lines.
+
+    `pause` are the seconds after each move of an agent; `adviser` is the agent that is asked for
+    hints. `read` returns a line, and raises `EOFError` where there are no more.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        console: Console,
+        *,
+        pause: float = 0.0,
+        adviser: str = "inference",
+        read: Callable[[], str] = input,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        [self.me] = session.people
+        self.session, self.console, self.adviser = session, console, adviser
+        self._pause, self._read, self._sleep = pause, read, sleep
+
+    def run(self) -> bool:
+        """Play until the game is over: True, or until `q` or the end of the lines: False.
+
+        The game is saved at any time; Ctrl-C raises `KeyboardInterrupt`.
+        """
+        self._begin_hand()
+        try:
+            while not self.session.over:
+                self.session.advance(self._watched)
+                if self.session.hand_over:
+                    self._between_hands()
+                elif self.session.waits_for_person:
+                    self._decide()
+        except Quit:
+            return False
+        return True
+
+    def _say(self, *lines: RenderableType) -> None:
+        for line in lines:
+            self.console.print(line)
+
+    def _lines(self, row: Any = None) -> Lines:
+        """The game as it stands, or at another row, as it is told here."""
+        row = self.session.row if row is None else row
+        return Lines(row, self.session.rules, self.me, agents=self.session.agents)
+
+    def _begin_hand(self) -> None:
+        lines = self._lines()
+        self._say("", Text(lines.title(), style="bold"), *lines.so_far())
+
+    def _watched(self, move: Move) -> None:
+        """Show a move that has been made, by whomever, and what it settles."""
+        lines = self._lines(move.row)
+        self._say(lines.move(move.seat, move.name))
+        if move.seat != self.me and self._pause:
+            self._sleep(self._pause)
+        self._say(*lines.came_of_it(move.name))
+
+    def say_ending(self) -> None:
+        """How the game has ended."""
+        self._say("", Text(self._lines().ending(), style="bold"))
+
+    def _between_hands(self) -> None:
+        self._asked("Enter: the next hand", self._next_hand, plain="")
+
+    def _next_hand(self, text: str) -> None:
+        if text:
+            raise NotationError("Enter deals the next hand; u takes your last card back (h: help)")
+        self.session.next_hand()
+        self._begin_hand()
+
+    def _decide(self) -> None:
+        self._do_again()
+        self._asked(_ASKED[Phase(int(self.session.row["phase"]))], self._act)
+
+    def _act(self, text: str) -> None:
+        legal, hand = self.session.legal(), self._lines().hand(self.me)
+        name = action_typed(text, legal, hand, actions.of(self.session.rules))
+        self._watched(self.session.act(self.me, name))
+
+    def _asked(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
+        """Read lines until the game has changed; what is wrong in one is said, and asked again.
+
+        `plain` is the line that is an answer though it would be a command.
+        """
+        before = self._place()
+        while self._place() == before:
+            text = self._line(prompt)
+            command = None if text == plain else self._command(text)
+            try:
+                if command is not None:
+                    getattr(self, f"_do_{command}")()
+                else:
+                    answer(text)
+            except (NotationError, IllegalActionError) as error:
+                self._say(Text(str(error), style="yellow"))
+
+    def _place(self) -> tuple[int, int]:
+        return self.session.decisions, self.session.hand
+
+    def _command(self, text: str) -> str | None:
+        """The command of a line; None of none. Where a strain is named, h is hearts."""
+        word = text.casefold()
+        naming = self.session.waits_for_person and self.session.row["phase"] == Phase.NAMING
+        return None if naming and word.upper() in STRAINS else _WORDS.get(word)
+
+    def _line(self, prompt: str) -> str:
+        self.console.print(f"{prompt} (h: help): ", end="")
+        self.console.file.flush()
+        try:
+            text = self._read()
+        except EOFError:
+            self._say()
+            raise Quit from None
+        if not sys.stdin.isatty():
+            self._say(Text(text))
+        return text.strip()
+
+    def _do_hint(self) -> None:
+        if not self.session.waits_for_person:
+            raise IllegalActionError("a hint is for your own call or card")
+        try:
+            self._say(Text(str(self.session.advice(self.adviser))))
+        except BidEuchreError as error:
+            raise IllegalActionError(f"no hint: {error}") from None
+
+    def _do_undo(self) -> None:
+        self.session.undo()
+        self._say("Taken back.")
+        self._begin_hand()
+
+    def _do_last_trick(self) -> None:
+        lines = self._lines()
+        complete = int(lines.row["trick"])
+        none = "No trick of this hand is complete yet."
+        self._say(lines.trick_line(complete - 1) if complete else none)
+
+    def _do_score(self) -> None:
+        lines = self._lines()
+        tricks = "you {}, they {}".format(*lines.pair("tricks_won"))
+        self._say(f"{lines.score()} Tricks of this hand: {tricks}.")
+
+    def _do_table(self) -> None:
+        session = self.session
+        view = table_view(session.row, session.rules, viewer=self.me, agents=session.agents)
+        self.console.print(view)
+
+    def _do_help(self) -> None:
+        self._say(HELP)
+
+    def _do_again(self) -> None:
+        if self.session.waits_for_person:
+            lines = self._lines()
+            self._say(*lines.to_decide(self.session.legal(), lines.hand(self.me)))
+
+    def _do_quit(self) -> None:
+        raise Quit
