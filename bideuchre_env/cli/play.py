@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PARTNER, OPPONENTS, ADVISER = "expert", ["expert"], "inference"
 PAUSE = 0.6
+HOST, PORT = "127.0.0.1", 8765
 MOST_PAUSE = 60.0
 
 _DESCRIPTION = """\
@@ -33,12 +34,18 @@ end the game is reviewed.
 
 The game is saved at every card, and the same command goes on with it, after Ctrl-C too: with FILE,
 or else with the unfinished game in runs/ that was played last. --new begins another; the unfinished
-one stays where it is."""
+one stays where it is.
+
+With --web it is played in a page that this machine serves, to itself alone unless --host says
+otherwise. Whoever sits down opens the link of a seat, which nobody can guess, and sees the cards of
+that seat only. What is taken back (undo) is for one person alone; hints are for all."""
 _EXAMPLES = (
     "bideuchre play",
     "bideuchre play --variant barrie_v0 --partner inference --opponents rule expert",
     "bideuchre play --option target=10 --seat 3 --new",
     "bideuchre play --file runs/play-cincinnati_v0.json",
+    "bideuchre play --web",
+    "bideuchre play --web --people 0,2 --host 0.0.0.0",
 )
 
 
@@ -85,13 +92,30 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--no-review", action="store_true", help="end without the review, which takes a while"
     )
+    browser = parser.add_argument_group("in a browser (needs the extra web)")
+    browser.add_argument("--web", action="store_true", help="play in a page served by this machine")
+    browser.add_argument(
+        "--people", metavar="SEATS", help="the seats of two to four people, as 0,2: a link for each"
+    )
+    browser.add_argument(
+        "--host",
+        metavar="HOST",
+        help=f"where to listen, 0.0.0.0 for others on your network (default: {HOST})",
+    )
+    browser.add_argument(
+        "--port", type=int, metavar="N", help=f"the port, 0 for any free one (default: {PORT})"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play until the game is over or left; 130 after Ctrl-C."""
     _check(arguments)
+    if arguments.web:
+        return _serve(arguments)
     with raising(), _opened(arguments) as session, _saved(session):
+        if len(session.people) > 1:
+            raise OptionError(f"{printable(str(session.path))} has several people: play it --web")
         console = _console()
         from bideuchre_env.play.terminal import Terminal
 
@@ -106,12 +130,68 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _serve(arguments: argparse.Namespace) -> int:
+    """Serve the game to browsers until Ctrl-C, and say how to go on."""
+    try:
+        from bideuchre_env.web.server import listening, run_server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("bideuchre_env"):
+            raise
+        from bideuchre_env.adapters.extras import how_to_install
+
+        raise OptionError(f"--web needs {error.name}: {how_to_install('web')}") from None
+
+    host = arguments.host or HOST
+    listener = listening(host, PORT if arguments.port is None else arguments.port)
+    with listener, _opened(arguments) as session:
+        _compile(session)
+        last = run_server(
+            session,
+            lambda old: _another(old, arguments),
+            host,
+            listener,
+            _announce,
+            pause=PAUSE if arguments.pause is None else arguments.pause,
+            adviser=arguments.adviser,
+            reviewed=not arguments.no_review,
+        )
+        _say_how_to_go_on(last, "--web ")
+    return 0
+
+
+def _another(old: Session, arguments: argparse.Namespace) -> Session:
+    """The next game of the same people and agents, in a file of its own; other cards."""
+    from bideuchre_env.envs.registration import Variant
+    from bideuchre_env.play.saved import new_game_path
+    from bideuchre_env.play.session import Session
+
+    path = new_game_path(old.variant, old.path if arguments.file else None)
+    return Session(Variant(old.variant, old.rules), old.people, old.agents, path=path)
+
+
+def _announce(links: dict[int, str]) -> None:
+    for seat, link in links.items():
+        print(f"Seat {seat}: {link}")
+    private = " Whoever has a seat's link plays that seat." if len(links) > 1 else ""
+    print(f"Open it in a browser; Ctrl-C ends, and the game is saved.{private}", flush=True)
+
+
 def _check(arguments: argparse.Namespace) -> None:
     """Raise `OptionError` for options that make no game."""
     names = [arguments.adviser, arguments.partner, *(arguments.opponents or [])]
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
         raise OptionError(f"--opponents {shown(arguments.opponents)}: one agent or two")
+    given = [
+        f"--{name}" for name in ("people", "host", "port") if getattr(arguments, name) is not None
+    ]
+    if given and not arguments.web:
+        raise OptionError(f"{given[0]} goes with --web")
+    if arguments.people is not None and arguments.seat is not None:
+        raise OptionError("--people and --seat: one of them says who plays")
+    if arguments.port is not None and not 0 <= arguments.port <= 65535:
+        raise OptionError(f"--port {arguments.port}: from 0 to 65535")
+    _people(arguments)
     if arguments.seat is not None and not 0 <= arguments.seat <= 3:
         raise OptionError(f"--seat {arguments.seat}: from 0 to 3")
     if arguments.pause is not None and not 0 <= arguments.pause <= MOST_PAUSE:
@@ -121,23 +201,21 @@ def _check(arguments: argparse.Namespace) -> None:
 @contextmanager
 def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
     """The game to play, begun or gone on with; a line says which."""
-    from bideuchre_env.play.saved import game_to_go_on, new_game_path
+    from bideuchre_env.play.saved import new_game_path
     from bideuchre_env.play.seats import seated
     from bideuchre_env.play.session import Session
 
     game = game_of(arguments)
     path = Path(arguments.file) if arguments.file else None
     if path is None:
-        path = None if arguments.new else game_to_go_on(game.name)
+        path = None if arguments.new else _last_game(game.name)
         goes_on = path is not None
         path = path or new_game_path(game.name)
     else:
         goes_on = path.exists() and not arguments.new
     if goes_on:
-        try:
+        with _told_of_new():
             session = Session.resume(path)
-        except RecordError as error:
-            raise RecordError(f"{error} (--new begins another game)") from None
     else:
         people = _people(arguments)
         names = seated(people, arguments.partner or PARTNER, arguments.opponents or OPPONENTS)
@@ -149,8 +227,30 @@ def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
         yield session
 
 
+def _last_game(name: str) -> Path | None:
+    from bideuchre_env.play.saved import game_to_go_on
+
+    with _told_of_new():
+        return game_to_go_on(name)
+
+
+@contextmanager
+def _told_of_new() -> Iterator[None]:
+    """Around reading a file that may be no saved game: the error says what else there is."""
+    try:
+        yield
+    except RecordError as error:
+        raise RecordError(f"{error} (--new begins another game)") from None
+
+
 def _people(arguments: argparse.Namespace) -> list[int]:
-    return [0 if arguments.seat is None else arguments.seat]
+    """The seats of people; `OptionError` for a --people that names none."""
+    if arguments.people is None:
+        return [0 if arguments.seat is None else arguments.seat]
+    seats = [each.strip() for each in arguments.people.split(",")]
+    if not all(seat in ("0", "1", "2", "3") for seat in seats) or len(set(seats)) < len(seats):
+        raise OptionError(f"--people {shown(arguments.people)}: seats from 0 to 3, as 0,2")
+    return sorted(map(int, seats))
 
 
 def _check_same(arguments: argparse.Namespace, session: Session) -> None:
@@ -159,7 +259,8 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
 
     named, changed = arguments.variant, arguments.rules or arguments.option
     game = game_of(arguments)
-    people = list(session.people) if arguments.seat is None else _people(arguments)
+    told = arguments.seat is not None or arguments.people is not None
+    people = _people(arguments) if told else list(session.people)
     differs = []
     other = changed and game.rules != session.rules
     if other or ((named or changed) and game.name != session.variant):
@@ -196,12 +297,13 @@ def _saved(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
-        if not session.over:
-            print(f"The game is saved. Go on with: {_command(session)}", flush=True)
+        _say_how_to_go_on(session)
 
 
-def _command(session: Session) -> str:
-    return f"bideuchre play --file {shlex.quote(str(session.path))}"
+def _say_how_to_go_on(session: Session, how: str = "") -> None:
+    if not session.over:
+        file = shlex.quote(str(session.path))
+        print(f"The game is saved. Go on with: bideuchre play {how}--file {file}", flush=True)
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:

@@ -65,9 +65,12 @@ def is_unfinished(path: PathLike) -> bool:
         raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
 
 
-def new_game_path(game: str) -> Path:
-    """A file in `FOLDER` for a new game of this name, where nothing lies yet."""
-    return free_path(FOLDER, _stem(game), SUFFIX)
+def new_game_path(game: str, after: PathLike | None = None) -> Path:
+    """A file for a new game of this name, where nothing lies yet: in `FOLDER`, or beside another
+    game's file that it comes `after`, with its name."""
+    if after is None:
+        return free_path(FOLDER, _stem(game), SUFFIX)
+    return free_path(Path(after).parent, Path(after).stem, Path(after).suffix)
 
 
 def game_to_go_on(game: str) -> Path | None:

@@ -186,13 +186,13 @@ def test_packaged_code_imports_what_is_declared():
         "adapters.openspiel open_spiel pyspiel, adapters.rllib ray torch, "
         "adapters.sb3 stable_baselines3, adapters.torchrl torch torchrl tensordict, "
         "adapters.tianshou tianshou torch, adapters.agilerl agilerl, datasets.files pyarrow, "
-        "datasets.minari_file minari h5py, records.pixels PIL"
+        "datasets.minari_file minari h5py, records.pixels PIL, web.server aiohttp"
     )
     own = {name: libraries for name, *libraries in map(str.split, table.split(", "))}
     for name, path in FILES.items():
         for target, put_off in imports(path):
             top = target.split(".")[0]
-            if top in own.get(name, ()) and (put_off or room_of(name) == "adapters"):
+            if top in own.get(name, ()) and (put_off or room_of(name) in ("adapters", "web")):
                 continue
             late = plotting | (cluster if name == "evaluation.ray_pool" else set())
             if target in FILES or (put_off and top in late):

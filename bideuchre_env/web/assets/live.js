@@ -1,0 +1,152 @@
+"use strict";
+// Connects the table to the server: what it says is drawn, what is chosen is sent. No rule of the
+// game stands here.
+(() => {
+  const GAME = JSON.parse(document.getElementById("data").textContent).game;
+  const by = (id) => document.getElementById(id);
+  const PAUSE = 2000; // before it asks again where there was no answer
+
+  // A seat's link carries its token behind the #, which no browser sends by itself.
+  const token = new URLSearchParams(location.hash.slice(1)).get("seat");
+
+  async function ask(path, body) {
+    const headers = { Authorization: `Bearer ${token}` };
+    if (body) headers["Content-Type"] = "application/json";
+    const answer = await fetch(path, {
+      method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body),
+      cache: "no-store", credentials: "omit",
+    });
+    const data = await answer.json();
+    if (!answer.ok) throw Object.assign(new Error(data.error), { status: answer.status });
+    return data;
+  }
+
+  const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
+
+  class Live {
+    constructor() {
+      this.table = new bideuchre.Table(by("table"), GAME);
+      this.state = null;
+      this.busy = false;
+      this.past = false;
+      this.listen();
+      this.follow();
+    }
+
+    listen() {
+      for (const name of ["next", "new", "undo", "hint"]) {
+        by(name).addEventListener("click", () => this.send(name));
+      }
+      by("last").addEventListener("click", () => {
+        this.past = !this.past;
+        this.draw();
+      });
+      by("theme").addEventListener("click", () => {
+        const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+        document.documentElement.dataset.theme = dark ? "light" : "dark";
+      });
+      document.addEventListener("keydown", (event) => this.press(event));
+      addEventListener("hashchange", () => location.reload());
+    }
+
+    // What is new, for as long as the page is there.
+    async follow() {
+      if (!token) {
+        this.say("This page needs the link of a seat: the one that the server has printed.");
+        return;
+      }
+      for (;;) {
+        try {
+          this.show(await ask(`/api/table?after=${this.state ? this.state.version : 0}`));
+        } catch (error) {
+          if (error.status === 401) {
+            this.say("This link is of no seat here: the server has printed new ones.");
+            return;
+          }
+          document.body.classList.add("waiting");
+          this.say(error.status ? error.message : "The server does not answer; trying again.");
+          await sleep(PAUSE);
+        }
+      }
+    }
+
+    show(state) {
+      document.body.classList.remove("waiting");
+      if (this.state && state.version < this.state.version) return;
+      if (!this.state || state.version !== this.state.version) {
+        by("advice").hidden = true;
+        this.past = false;
+      }
+      this.state = state;
+      this.draw();
+    }
+
+    draw() {
+      const { view } = this.state;
+      const shown = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
+      this.table.draw(shown, { choose: this.past ? null : (action) => this.send("act", { action }) });
+      by("title").textContent = view.title;
+      by("score").textContent = this.state.score;
+      this.say(view.words);
+      by("remark").textContent = view.remark ?? "";
+      by("fault").textContent = this.state.fault ?? "";
+      by("next").hidden = !this.state.next;
+      by("new").hidden = !this.state.over;
+      by("hint").disabled = !this.state.hint;
+      by("undo").disabled = !this.state.undo;
+      by("last").disabled = !view.last_trick;
+      by("last").setAttribute("aria-pressed", String(this.past));
+      by("replay").hidden = !this.state.replay;
+      if (this.state.replay) by("replay").href = this.state.replay;
+      by("review").hidden = !this.state.review;
+      by("review").querySelector("pre").textContent = this.state.review ?? "";
+      document.title = `${view.turn === view.seat ? "● " : ""}Bid Euchre`;
+    }
+
+    say(words) {
+      if (by("words").textContent !== words) by("words").textContent = words;
+    }
+
+    // Something to be done, of the game as it is shown; one at a time.
+    async send(name, more = {}) {
+      if (this.busy || !this.state) return;
+      this.busy = true;
+      try {
+        const answer = await ask(`/api/${name}`, { version: this.state.version, ...more });
+        if (name === "hint") {
+          by("advice").querySelector("pre").textContent = answer.text;
+          by("advice").hidden = false;
+        } else {
+          this.show(answer);
+        }
+      } catch (error) {
+        if (error.status !== 409) this.say(error.message); // 409: what is new is on its way
+      } finally {
+        this.busy = false;
+      }
+    }
+
+    press(event) {
+      if (event.altKey || event.ctrlKey || event.metaKey || !this.state) return;
+      const choices = [...by("table").querySelectorAll("button[data-action]")];
+      const hand = this.state.view.hands[this.state.view.seat];
+      const keys = { "?": "hint", u: "undo", t: "last", n: "next" };
+      if (/^[1-9]$/.test(event.key)) {
+        const name = hand[event.key - 1];
+        choices.find((one) => one.dataset.action === name)?.click();
+      } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+        const step = event.key === "ArrowRight" ? 1 : choices.length - 1;
+        const at = choices.indexOf(document.activeElement);
+        choices[at < 0 ? 0 : (at + step) % choices.length]?.focus();
+      } else if (event.key in keys) {
+        const button = by(keys[event.key]);
+        if (!button.hidden && !button.disabled) button.click();
+      } else {
+        return;
+      }
+      event.preventDefault();
+    }
+  }
+
+  new Live();
+})();

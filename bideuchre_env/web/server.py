@@ -1,0 +1,239 @@
+"""The server: what each path answers, and to whom; nothing but the page is for everybody.
+
+A seat's link carries its token behind `#`, which browsers send nowhere; the page sends it with each
+request as an Authorization header, so no URL holds it and no other site's page can ask. There are
+no cookies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from aiohttp import web
+
+from bideuchre_env._checks import is_whole, printable
+from bideuchre_env._files import reason
+from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
+from bideuchre_env.play.session import Session
+from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback
+from bideuchre_env.web.page import game_page
+from bideuchre_env.web.table import LiveTable, StaleError
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+MOST_BYTES = 2048
+"""Of the body of a request."""
+WAITS = 25.0
+"""Seconds that a request for what is new waits."""
+MOST_WAITING = 8
+"""Such requests of one seat at a time."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Server": "bideuchre",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Server:
+    """Answers requests about one live table, on `host` and `port`."""
+
+    def __init__(
+        self, table: LiveTable, host: str, port: int, rate: Rate | None = None, waits: float = WAITS
+    ) -> None:
+        self.table, self.seats = table, Seats(table.session.people)
+        self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
+        self._waits, self._waiting = waits, Counter[int]()
+
+    def app(self) -> web.Application:
+        """The application, with every path there is."""
+
+        async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._guarded(request, handler)
+
+        guards = [web.middleware(guarded)]
+        app = web.Application(middlewares=guards, client_max_size=MOST_BYTES)
+        app.router.add_get("/", self._page)
+        app.router.add_get("/replay/{key}", self._replay)
+        app.router.add_get("/api/table", self._table)
+        for name in ("act", "undo", "next", "hint", "new"):
+            app.router.add_post(f"/api/{name}", getattr(self, f"_{name}"))
+        return app
+
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse what is foreign, too much or malformed; everything else is the handler's."""
+        try:
+            response = await self._answer(request, handler)
+        except StaleError as error:
+            response = _said(409, str(error))
+        except OutputError as error:
+            response = _said(507, str(error))
+        except BidEuchreError as error:
+            response = _said(400, str(error))
+        except web.HTTPException as error:
+            response = _said(error.status, error.reason)
+            if "Allow" in error.headers:
+                response.headers["Allow"] = error.headers["Allow"]
+        response.headers.update(HEADERS)
+        return response
+
+    async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not self._rate.allows(request.remote or ""):
+            return _said(429, "too many requests: wait a little")
+        if not self.hosts.allows(request.headers.get("Host"), self.port):
+            return _said(403, "this server goes by another name")
+        # the page itself, which tells nothing, may be linked to from anywhere
+        if request.path.startswith("/api/") and is_foreign(request.headers):
+            return _said(403, "not from this page")
+        return await handler(request)
+
+    async def _page(self, request: web.Request) -> web.Response:
+        return web.Response(text=game_page(self.table.session.rules), content_type="text/html")
+
+    async def _replay(self, request: web.Request) -> web.Response:
+        page = self.table.replays.get(request.match_info["key"])
+        if page is None:
+            return _said(404, "no such replay: it is there until a new game is over")
+        return web.Response(text=page, content_type="text/html")
+
+    async def _table(self, request: web.Request) -> web.Response:
+        """What a seat is shown; with ?after=VERSION once there is something newer."""
+        seat = self._seat(request)
+        after = request.query.get("after", "0")
+        if not (after.isascii() and after.isdigit() and len(after) <= 12):
+            return _said(400, "after: a version that was shown")
+        if self._waiting[seat] >= MOST_WAITING:
+            return _said(429, "too many pages of this seat wait")
+        self._waiting[seat] += 1
+        try:
+            await self.table.later(int(after), self._waits)
+        finally:
+            self._waiting[seat] -= 1
+        return web.json_response(self.table.state(seat))
+
+    async def _act(self, request: web.Request) -> web.Response:
+        seat, data = await self._asked(request, "action")
+        await self.table.act(seat, data["action"], data["version"])
+        return web.json_response(self.table.state(seat))
+
+    async def _undo(self, request: web.Request) -> web.Response:
+        seat, data = await self._asked(request)
+        await self.table.undo(data["version"])
+        return web.json_response(self.table.state(seat))
+
+    async def _next(self, request: web.Request) -> web.Response:
+        seat, data = await self._asked(request)
+        await self.table.next_hand(data["version"])
+        return web.json_response(self.table.state(seat))
+
+    async def _new(self, request: web.Request) -> web.Response:
+        seat, data = await self._asked(request)
+        await self.table.new_game(data["version"])
+        return web.json_response(self.table.state(seat))
+
+    async def _hint(self, request: web.Request) -> web.Response:
+        seat, data = await self._asked(request)
+        return web.json_response(await self.table.hint(seat, data["version"]))
+
+    def _seat(self, request: web.Request) -> int:
+        """The seat whose token comes with a request; 401 without one."""
+        seat = self.seats.seat_of(request.headers.get("Authorization"))
+        if seat is None:
+            raise web.HTTPUnauthorized(reason="this needs the link of a seat")
+        return seat
+
+    async def _asked(self, request: web.Request, *names: str) -> tuple[int, dict[str, Any]]:
+        """The seat and the JSON object of a request that changes something."""
+        seat = self._seat(request)
+        if request.content_type != "application/json":
+            raise web.HTTPUnsupportedMediaType(reason="the body is application/json")
+        try:
+            data = json.loads((await request.read()).decode("utf-8"))
+        except (ValueError, RecursionError):
+            raise OptionError("the body is not JSON") from None
+        expected = {"version", *names}
+        if not isinstance(data, dict) or set(data) != expected:
+            raise OptionError(f"the body is an object with {', '.join(sorted(expected))}")
+        if not is_whole(data["version"]) or not all(isinstance(data[name], str) for name in names):
+            raise OptionError("version is a whole number, action a name")
+        return seat, data
+
+    def links(self, host: str) -> dict[int, str]:
+        """The link of every seat of a person, by seat, for a host name or address."""
+        name = f"[{host}]" if ":" in host else host
+        return {
+            seat: f"http://{name}:{self.port}/#seat={token}"
+            for seat, token in self.seats.tokens.items()
+        }
+
+
+def _said(status: int, words: str) -> web.Response:
+    return web.json_response({"error": printable(words)}, status=status)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens on a host and port, 0 for any; `OptionError` where that cannot be."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise OptionError(f"--host {host} --port {port}: {why}") from None
+
+
+def reachable(host: str) -> str:
+    """The address by which others reach a server on a host: of "0.0.0.0", this machine's own."""
+    if host not in ("0.0.0.0", "::"):
+        return host
+    family = socket.AF_INET if host == "0.0.0.0" else socket.AF_INET6
+    outside = "192.0.2.1" if host == "0.0.0.0" else "2001:db8::1"  # of nobody; nothing is sent
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((outside, 9))
+        return str(probe.getsockname()[0])
+    return socket.gethostname()
+
+
+def run_server(
+    session: Session,
+    again: Callable[[Session], Session],
+    host: str,
+    listener: socket.socket,
+    announce: Callable[[dict[int, str]], None],
+    **options: Any,
+) -> Session:
+    """Serve a game until Ctrl-C or SIGTERM; the session it ends in, closed.
+
+    `announce` is told the link of each seat when the server is ready; `again` and `options` are
+    those of `LiveTable`.
+    """
+
+    async def serve() -> Session:
+        table, stop = LiveTable(session, again, **options), asyncio.Event()
+        server = Server(table, host, listener.getsockname()[1])
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
+                loop.add_signal_handler(number, stop.set)
+        runner = web.AppRunner(server.app(), access_log=None, shutdown_timeout=1.0)
+        try:
+            await runner.setup()
+            await web.SockSite(runner, listener).start()
+            table.start()
+            announce(server.links("127.0.0.1" if is_loopback(host) else reachable(host)))
+            await stop.wait()
+        finally:
+            await table.close()
+            await runner.cleanup()
+        return table.session
+
+    return asyncio.run(serve())

@@ -1,0 +1,236 @@
+"""A game that is shown live: one session, what each seat is shown of it, and who is told."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from bideuchre_env.analysis import review
+from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.errors import BidEuchreError, IllegalActionError
+from bideuchre_env.play.lines import Lines
+from bideuchre_env.play.seats import PERSON
+from bideuchre_env.play.session import Move, Session
+from bideuchre_env.records.page.page import replay_page
+from bideuchre_env.records.page.view import table_view
+from bideuchre_env.records.record import GameRecord
+
+T = TypeVar("T")
+State = dict[str, Any]
+TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
+
+
+class StaleError(IllegalActionError):
+    """A request about the game as it was before it went on."""
+
+
+class LiveTable:
+    """A session that people at several browsers play; everything of it runs in one event loop.
+
+    Agents move with `pause` seconds after each. `version` counts what has been shown: whoever knows
+    the last one waits for the next. `again(old)` begins the next game. Work takes place in a
+    thread, one piece after another, so that the server answers meanwhile. After a game its replay
+    is kept, and with `reviewed` its review, by the `adviser`.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        again: Callable[[Session], Session],
+        *,
+        pause: float = 0.6,
+        adviser: str = "inference",
+        reviewed: bool = True,
+    ) -> None:
+        self.session, self.version = session, 0
+        self._again, self._pause, self._adviser, self._reviewed = again, pause, adviser, reviewed
+        self._lock, self._wake, self._changed = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+        self._fault: str | None
+        self._replay: str | None
+        self._review: str | None
+        self._worker = ThreadPoolExecutor(max_workers=1)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+        self.replays: dict[str, str] = {}
+        """The pages of finished games, by a key that cannot be guessed."""
+        self._begin()
+
+    def start(self) -> None:
+        """Let the agents play, from now on."""
+        self._spawn(self._drive())
+        self._wake.set()
+
+    async def close(self) -> None:
+        """End: whoever waits is answered, agents and review stop, the file is let go."""
+        self._closing = True
+        self._show()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._work(self.session.close)  # behind whatever is being done
+        self._worker.shutdown()
+
+    @property
+    def closing(self) -> bool:
+        """Whether the server is about to end."""
+        return self._closing
+
+    def state(self, seat: int) -> State:
+        """All that a seat's page is told, JSON-able: its view, and what its player may do beside.
+
+        `version`; `view` (see `table_view`); `score` in words; `next`: the next hand may be dealt;
+        `undo`; `hint`; `over`: a new game may be begun; `fault`: why an agent cannot go on, or
+        None; `replay`: the path of the replay of this game, once it is over, and `review`, its
+        text, None before.
+        """
+        session = self.session
+        agents = [self._name(seat, who) for who in range(len(session.agents))]
+        view = table_view(self._row, session.rules, seat, agents)
+        mine = view["turn"] == seat
+        return {
+            "version": self.version,
+            "view": view,
+            "score": f"Hand {view['hand']}. {Lines(self._row, session.rules, seat).score()}",
+            "next": bool(self._row["phase"] == Phase.DEAL),
+            "undo": len(session.people) == 1 and self._decided,
+            "hint": mine,
+            "over": bool(self._row["phase"] == Phase.OVER),
+            "fault": self._fault,
+            "replay": self._replay,
+            "review": self._review,
+        }
+
+    def _name(self, viewer: int, seat: int) -> str:
+        name = self.session.agents[seat]
+        return "you" if seat == viewer else "friend" if name == PERSON else name
+
+    async def later(self, version: int, seconds: float) -> None:
+        """Wait until something newer than a version is shown, at most so many seconds."""
+        if version == self.version and not self._closing:
+            try:
+                await asyncio.wait_for(self._changed.wait(), seconds)
+            except asyncio.TimeoutError:
+                return
+
+    async def act(self, seat: int, action: str, version: int) -> None:
+        """A person's action; `IllegalActionError` if it is not legal, or not this seat's turn."""
+        await self._change(version, lambda session: session.act(seat, action))
+
+    async def undo(self, version: int) -> None:
+        """Take back the last action of the one person who plays."""
+        await self._change(version, lambda session: session.undo())
+
+    async def next_hand(self, version: int) -> None:
+        """Deal the next hand."""
+        await self._change(version, lambda session: session.next_hand())
+
+    async def hint(self, seat: int, version: int) -> State:
+        """What the adviser would do in a seat that is to act, as plain data and as `text`."""
+        async with self._lock:
+            self._check(version)
+            if self.session.seat != seat:
+                raise IllegalActionError("a hint is for your own call or card")
+            advice = await self._work(lambda: self.session.advice(self._adviser))
+        return {**advice.to_dict(), "text": str(advice)}
+
+    async def new_game(self, version: int) -> None:
+        """Begin another game when this one is over."""
+        async with self._lock:
+            self._check(version)
+            if not self.session.over:
+                raise IllegalActionError("a new game is begun when this one is over")
+            old = self.session
+            self.session = await self._work(lambda: self._again(old))
+            old.close()
+            self._begin()
+        self._wake.set()
+
+    async def _change(self, version: int, change: Callable[[Session], object]) -> None:
+        async with self._lock:
+            self._check(version)
+            await self._work(lambda: change(self.session))
+            self._fault = None
+            self._show()
+        self._wake.set()
+
+    def _check(self, version: int) -> None:
+        if version != self.version:
+            raise StaleError("the game has gone on meanwhile")
+
+    async def _work(self, work: Callable[[], T]) -> T:
+        """Do this in the one thread that touches the session."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+    def _begin(self) -> None:
+        self._fault = self._replay = self._review = None
+        self._show()
+
+    def _show(self) -> None:
+        """Show the game as it stands: what pages are told comes from a copy."""
+        self._row = rows_of([self.session.row.tobytes()])[0]
+        self._decided = self.session.decisions > 0 and not self.session.over
+        self.version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _drive(self) -> None:
+        """Let agents act whenever one is to, and keep the replay of a game that is over."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                while (move := await self._step()) is not None:
+                    await asyncio.sleep(self._pause * _pauses(move))
+            except BidEuchreError as error:
+                self._fault = str(error)
+                self._show()
+            if self.session.over and self._replay is None:
+                self._spawn(self._keep_replay(self.session.record()))
+
+    async def _step(self) -> Move | None:
+        async with self._lock:
+            if self.session.seat is None or self.session.waits_for_person:
+                return None
+            move = await self._work(self.session.step)
+            self._show()
+            return move
+
+    async def _keep_replay(self, record: GameRecord) -> None:
+        """The replay at once, and once more with the review, which takes a while."""
+        session, key = self.session, secrets.token_urlsafe(16)
+        self.replays = {key: await asyncio.to_thread(replay_page, record)}
+        self._replay = f"/replay/{key}"
+        self._show()
+        if not self._reviewed:
+            return
+
+        def made() -> tuple[str, str]:
+            made = review(record, self._adviser, progress=self._go_on)
+            return str(made), replay_page(record, made.notes())
+
+        try:
+            text, page = await asyncio.to_thread(made)
+        except BidEuchreError as error:
+            text, page = f"No review: {error}", self.replays[key]
+        if self.session is session:  # no other game has begun meanwhile
+            self._review, self.replays[key] = text, page
+            self._show()
+
+    def _go_on(self, done: int, total: int, decisions: int) -> None:
+        """Leave a review when the server ends."""
+        if self._closing:
+            raise asyncio.CancelledError
+
+
+def _pauses(move: Move) -> float:
+    """How many pauses follow a move: more after the last card of a trick."""
+    whole = move.row["phase"] == Phase.PLAY and move.row["led"] < 0 and move.row["trick"] > 0
+    return TRICK_PAUSES if whole else 1.0
