@@ -156,6 +156,7 @@ def _note(decision: Decision) -> dict[str, Any]:
         "open": decision.open,
         "points": round(decision.points, 3),
         "made": None if decision.made is None else round(decision.made, 3),
+        "chance_of": decision.chance_of,
         "wins": round(decision.wins, 3),
     }
 

@@ -239,6 +239,9 @@ def test_every_choice_has_its_figures_and_others_none(weak):
             assert note["mistake"] is each.mistake
             assert note["lost"] == pytest.approx(each.lost, abs=1e-3)
             assert note["best"] == each.best
+            called = "made or set" if each.action == "pass" else "made"
+            declared = "set" if record.hands[number]["declarer"] & 1 != each.seat & 1 else "made"
+            assert note["chance_of"] == (called if each.phase == Phase.AUCTION else declared)
             assert 0 <= note["wins"] <= 1
             assert not each.mistake or each.action != each.best
     assert [player["seat"] for player in notes["players"]] == [0, 1, 2, 3]
