@@ -20,6 +20,7 @@ NEEDS = {  # the library that is imported, and the extra it comes with
     "tianshou_ppo": ("tianshou", "tianshou"),
     "torchrl_ppo": ("torchrl", "torchrl"),
 }
+ALSO_NEEDS = {"rllib_ppo": ("torch",)}  # the extra ray brings ray alone
 
 
 def run(folder, *words):
@@ -38,8 +39,9 @@ def test_every_script_is_tried():
 @pytest.mark.parametrize("name", NEEDS)
 def test_it_runs_as_a_file(name, tmp_path):
     """`python experiments/trainers/NAME.py --help`, with what it needs."""
-    if not find_spec(NEEDS[name][0]):
-        pytest.skip(f"{NEEDS[name][0]} is not installed")
+    for library in (NEEDS[name][0], *ALSO_NEEDS.get(name, ())):
+        if not find_spec(library):
+            pytest.skip(f"{library} is not installed")
     done = run(tmp_path, str(FOLDER / f"{name}.py"), "--help")
     assert done.returncode == 0, done.stderr
     assert f"usage: {name}.py" in done.stdout
