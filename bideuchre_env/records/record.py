@@ -120,7 +120,7 @@ class GameRecord:
 
     def _repr_html_(self) -> str:
         try:
-            page = replay_page(self)
+            title, page = self._title(), replay_page(self)
         except BidEuchreError as error:
             return f"<p>A record that does not replay: {escape(str(error))}</p>"
         except (TypeError, LookupError):  # as in __repr__
@@ -128,7 +128,7 @@ class GameRecord:
         # in a frame of its own, which can reach neither the notebook nor the network
         frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="Replay of a game" '
         size = 'width="100%" height="900" style="border: 0"'
-        return f"<p><b>{escape(self._title())}</b></p>{frame}{size}></iframe>"
+        return f"<p><b>{escape(title)}</b></p>{frame}{size}></iframe>"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the notation; "start" stands in it only where it is not 0-0."""

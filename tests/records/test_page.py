@@ -1,28 +1,31 @@
-"""What a page is given of a table: all that a seat may know, in words too, and nothing hidden."""
+"""The pages: what a seat may know of a table and nothing more; a game as one file.
+
+What they do in a browser: test_page_in_browser.py.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from html.parser import HTMLParser
+from importlib import resources
 
 import numpy as np
 import pytest
 from support.playthroughs import VARIANTS, Chooser, legal_names, plies, start
+from support.replays import NASTY, Caller, game, notes_on
 
-from bideuchre_env.errors import OptionError
+from bideuchre_env.core.one_row import step_row
+from bideuchre_env.core.state import rows_of
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.records.marks import DARK, LIGHT
+from bideuchre_env.records.page.frames import covered, hand_frames
+from bideuchre_env.records.page.page import asset, game_data, plain, replay_page, replays_page
 from bideuchre_env.records.page.view import game_view, table_view
 from bideuchre_env.rules.cards import CARD_NAMES
 
 SEATS = (None, 0, 1, 2, 3)
-
-
-class Caller(Chooser):
-    """By chance, and eager to call for cards."""
-
-    def __call__(self, env):
-        calls = [name for name in legal_names(env) if name.startswith("bid call-")]
-        if calls and self.rng.random() < 0.4:
-            return env.action_names.index(self.rng.choice(calls))
-        return super().__call__(env)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -97,3 +100,186 @@ def test_a_seat_is_a_seat():
     for wrong in (4, -1, "0", True, 1.0):
         with pytest.raises(OptionError, match="a seat from 0 to 3, or None"):
             table_view(env.get_state()[0], env.rules, wrong)
+
+
+def after(value, changes):
+    """What the page's script makes of a value and its changes, from their JSON."""
+    if not isinstance(value, list) or not isinstance(changes, dict):
+        return changes
+    return [
+        after(old, changes[str(i)]) if str(i) in changes else old for i, old in enumerate(value)
+    ]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_frames_are_the_views_of_every_seat(name):
+    """Each of them, told as changes of the open view, is what `table_view` gives."""
+    record = game(name, 7)
+    for hand in record.played_hands():
+        frames = json.loads(json.dumps(hand_frames(hand.dealt, hand.actions, record.rules, None)))
+        view, row = frames["first"], rows_of([hand.dealt])
+        for card in range(len(hand.actions) + 1):
+            if card:
+                made = frames["changes"][card - 1]
+                view = view | {key: after(view[key], made[key]) for key in made}
+                step_row(row, compile_tables(record.rules), int(hand.actions[card - 1]))
+            for seat in SEATS:
+                told = table_view(row[0], record.rules, seat, numbered=True)
+                shown = view
+                if seat is not None:
+                    shown = covered(view, seat) | frames["seen"][card].get(str(seat), {})
+                for key in shown:
+                    calls = key == "legal" and told["phase"] in ("auction", "naming")
+                    assert shown[key] == ([] if calls else told[key]), (key, seat)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_tricks_and_stops_are_those_of_the_record(name):
+    """Every card played is in its trick; a part ends with the auction and with each trick."""
+    record = game(name, 9)
+    for hand, data in zip(record.hands, game_data(record)["hands"], strict=True):
+        assert [ply["action"] for ply in data["plies"]] == hand["actions"]
+        won = [trick["winner"] for trick in data["tricks"]]
+        assert [sum(who % 2 == side for who in won) for side in (0, 1)] == hand["tricks"]
+        played = [ply for trick in data["tricks"] for ply in trick["plies"] if ply is not None]
+        first = data["tricks"][0]["first"] if data["tricks"] else len(data["plies"])
+        assert sorted(played) == list(range(first, len(data["plies"])))
+        assert data["stops"][0] == 0
+        assert data["stops"][-1] == len(data["plies"])
+        assert set(data["stops"]) >= {trick["end"] for trick in data["tricks"]}
+
+
+class Page(HTMLParser):
+    """The tags of a page, and the text in each script and style."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.raw, self.text, self.inside = [], [], [], "", ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        self.tags.append(tag)
+        self.attributes.append(dict(attributes))
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside in ("script", "style"):
+            self.raw.append(data)
+        self.text += data
+
+
+def test_what_stands_in_a_record_or_a_note_stays_text():
+    """No name and no sentence becomes markup or script; the data are read as they were."""
+    record = game("barrie_v0", agents=NASTY)
+    why = "</script><script>bad()</script>\u2028\u2029<!--"
+    page = Page(replay_page(record, notes_on(record, why), title="</title><script>bad()"))
+    plain_page = Page(replay_page(game("barrie_v0")))
+    assert page.tags.count("script") == plain_page.tags.count("script") == 2
+    assert page.tags.count("title") == 1
+    assert "b" not in page.tags[: page.tags.index("div")]
+    data = json.loads(page.raw[1])
+    assert data["games"][0]["agents"] == NASTY
+    assert why in data["games"][0]["hands"][0]["notes"][1]["words"]
+    assert plain("</script>\u2028&") == r'"\u003c/script\u003e\u2028\u0026"'
+    assert not any(name.startswith("on") for each in page.attributes for name in each)
+    assert not any("style" in each for each in page.attributes)  # which the policy would refuse
+
+
+def test_a_page_needs_nothing_from_elsewhere():
+    """No address in it leads anywhere; the policy lets nothing load."""
+    text = replay_page(game("club_v0"))
+    policy = next(each for each in Page(text).attributes if "http-equiv" in each)["content"]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert "connect-src 'none'" in policy
+    assert set(re.findall(r"https?://[^\"]*", text)) == {"http://www.w3.org/2000/svg"}  # a name
+    assert not re.search(r"url\(|@import|src=", text)
+
+
+def test_a_whole_game_is_small():
+    """Of twelve cards each, over many hands, with notes: under a megabyte."""
+    record = game("double_deck_v0", 3, hands=14)
+    assert len(record.hands) > 7
+    assert len(replay_page(record, notes_on(record))) < 1_000_000
+
+
+def test_the_sheet_has_every_hand():
+    """What is printed: each card dealt and played, each call, with the marks of the notes."""
+    record = game("cincinnati_v0", 4, agents=["a", "b", "c", "d"])
+    text = Page(replay_page(record, notes_on(record))).text
+    for number, hand in enumerate(record.hands, 1):
+        assert f"Hand {number}: " in text
+        for cards in hand["deal"]:
+            said = " ".join(card.replace("T", "10") for card in cards)
+            assert said.translate(str.maketrans("CDHS", "♣♦♥♠")) in text
+    assert text.count("par: 4 H by seat 1") == 2 * len(record.hands)  # in the data, too
+    assert re.search(r"[♣♦♥♠] \N{MINUS SIGN}\d", text)
+
+
+def test_several_games_are_chosen_by_name():
+    """Each with its own rules."""
+    games = [game("barrie_v0"), game("cincinnati_v0")]
+    data = json.loads(Page(replays_page(games, names=["game 3", "game 8"])).raw[1])["games"]
+    assert [each["name"] for each in data] == ["game 3", "game 8"]
+    assert [each["view"]["tricks"] for each in data] == [8, 6]
+    assert [each["name"] for each in json.loads(Page(replays_page(games)).raw[1])["games"]] == [
+        "game 1",
+        "game 2",
+    ]
+
+
+def test_a_game_without_an_end_or_a_beginning_has_a_page():
+    """In progress, and not begun; one that does not replay has none."""
+    env = start("barrie_v0", 3)
+    env.step(0)
+    assert "in progress" in Page(replay_page(env.record)).text
+    assert "0 hands" in replay_page(type(env.record)("club_v0"))
+    broken = env.record
+    broken.hands[0]["actions"] = ["JH"]
+    with pytest.raises(RecordError, match="action 1"):
+        replay_page(broken)
+
+
+def test_notes_on_another_game_are_refused():
+    """In one line, before anything is drawn."""
+    record, other = game("barrie_v0"), game("cincinnati_v0")
+    with pytest.raises(
+        OptionError, match=r"notes on hands of \[.*\] actions, but those of the rec"
+    ):
+        replay_page(record, notes_on(other))
+    with pytest.raises(OptionError, match=r"notes lack .*: 'players'"):
+        replay_page(record, {"hands": notes_on(record)["hands"]})
+    for wrong in ({}, {"hands": 5}, {"hands": [3]}):
+        with pytest.raises(OptionError, match="notes lack"):
+            replay_page(record, wrong)
+
+
+def luminance(colour):
+    """Of a colour as "#rrggbb", as the guidelines for accessible pages have it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_colours_can_be_told_apart(theme):
+    """Contrast as AA asks for: 4.5 for text, on paper, on felt and on cards."""
+    for letters, ground in (
+        *(("ink", ground) for ground in ("paper", "felt")),
+        *(("dim", ground) for ground in ("paper", "felt")),
+        *(("mark", "paper"), ("red", "card"), ("black", "card")),
+    ):
+        light, dark = sorted((luminance(theme[letters]), luminance(theme[ground])))[::-1]
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (letters, ground)
+
+
+def test_assets_are_packaged_and_short():
+    """They are read from the package, whole; under four hundred lines each."""
+    folder = resources.files("bideuchre_env.records.page") / "assets"
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["replay.css", "replay.html", "replay.js", "table.css", "table.js"]
+    for name in names:
+        assert len(asset(name).splitlines()) < 400

@@ -25,9 +25,7 @@ def check(notes: Notes, lengths: Sequence[int]) -> None:
         found = [len(hand["plies"]) for hand in notes["hands"]]
         [player["name"] for player in notes["players"]]
     except (KeyError, TypeError) as error:
-        raise OptionError(
-            f"notes lack {shown(str(error))}: see bideuchre_env.records.page"
-        ) from None
+        raise OptionError(f"notes lack hands, plies, players or names: {error}") from None
     if found != list(lengths):
         raise OptionError(
             f"notes on hands of {shown(found)} actions, but those of the record have "

@@ -88,6 +88,7 @@
 
     // Go to the place in the address, as near as there is one: #game=1&hand=3&card=12.
     read() {
+      clearTimeout(this.writing);
       const asked = new URLSearchParams(location.hash.slice(1));
       const number = (name) => Math.max(0, parseInt(asked.get(name) ?? "1", 10) - 1 || 0);
       const card = Math.max(0, parseInt(asked.get("card") ?? "0", 10) || 0);
@@ -108,11 +109,16 @@
       this.drawn = true;
     }
 
+    // Write the place to the address, once one stands still: browsers limit how often.
     write() {
       const game = DATA.games.length > 1 ? `game=${this.at.game + 1}&` : "";
-      try {
-        history.replaceState(null, "", `#${game}hand=${this.at.hand + 1}&card=${this.at.card}`);
-      } catch { /* a frame without an address */ }
+      const place = `#${game}hand=${this.at.hand + 1}&card=${this.at.card}`;
+      clearTimeout(this.writing);
+      this.writing = setTimeout(() => {
+        try {
+          history.replaceState(null, "", place);
+        } catch { /* a frame without an address */ }
+      }, 120);
     }
 
     step(how) {

@@ -1,0 +1,78 @@
+"""A real browser without a window: Chromium with its own driver, or the test is skipped."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = "there is no Chromium with its driver here: pages are not tested in a browser"
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A driver of Chromium; nothing is downloaded."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    driver = shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip(MISSING)
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    options.add_argument("--headless=new")
+    options.add_argument("--hide-scrollbars")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.add_argument("--no-sandbox")  # Chromium has none for the superuser
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(executable_path=driver)
+    started = webdriver.Chrome(options=options, service=service)
+    try:
+        yield started
+    finally:
+        started.quit()
+
+
+def screen(driver: Any, width: int, height: int, *, dark: bool = False, media: str = "") -> None:
+    """Give the page a window of this size, a theme, and "print" as its medium if so asked."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [theme]})
+
+
+def complaints(driver: Any) -> list[str]:
+    """What the browser's console has said since it was last asked."""
+    return [entry["message"] for entry in driver.get_log("browser")]
+
+
+def requests(driver: Any) -> list[str]:
+    """The addresses that were asked for since this was last asked."""
+    messages = (json.loads(entry["message"])["message"] for entry in driver.get_log("performance"))
+    return [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+
+
+def spoken(driver: Any) -> list[tuple[str, str]]:
+    """Role and name of everything on the page that a screen reader comes to."""
+    nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    told = [node for node in nodes if not node.get("ignored")]
+    return [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in told
+        if "role" in node
+    ]
+
+
+def printed(driver: Any) -> bytes:
+    """The page as a PDF."""
+    return base64.b64decode(driver.print_page())

@@ -1,0 +1,56 @@
+"""Games to replay on a page: every phase of every variant in few hands, and notes on them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from support.playthroughs import Chooser, finish, legal_names, start
+
+from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules.variants import RULES
+
+NASTY = ["</script><script>bad()</script>", "<b>&amp;", "\"'{sheets}", "rule"]
+
+
+class Caller(Chooser):
+    """By chance, and eager to call for cards."""
+
+    def __call__(self, env: Any) -> int:
+        """A legal action of the seat to act, as a number."""
+        calls = [name for name in legal_names(env) if name.startswith("bid call-")]
+        if calls and self.rng.random() < 0.4:
+            return int(env.action_names.index(self.rng.choice(calls)))
+        return super().__call__(env)
+
+
+def few_hands(name: str) -> int:
+    """The fewest hands that make a game of a variant long enough to step through."""
+    return 4 if RULES[name].rounds else 2
+
+
+def game(name: str, seed: int = 5, hands: int = 4, agents: list[str] | None = None) -> GameRecord:
+    """A game of a variant over so many hands, or fewer."""
+    record: GameRecord = finish(start(name, seed, max_hands=hands), Caller(seed)).record
+    record.agents = agents
+    return record
+
+
+def notes_on(record: GameRecord, why: str = "The right bower draws trumps.") -> dict[str, Any]:
+    """Notes as a review would make them, their figures by chance; every third action has none."""
+    rng = random.Random(3)
+
+    def note() -> dict[str, Any]:
+        lost = max(0.0, rng.gauss(0.2, 0.8))
+        chances = {"points": 2.1, "made": rng.random(), "wins": rng.random()}
+        found = {"lost": lost, "error": 0.1, "best": "JH", "mistake": lost > 0.8, "why": why}
+        return found | {"open": rng.choice((0, 1, None))} | chances
+
+    hands = [
+        {"par": "par: 4 H by seat 1", "plies": [(i % 3 and note()) or None for i in range(n)]}
+        for n in (len(hand["actions"]) for hand in record.hands)
+    ]
+    names = record.agents or ["a", "b", "c", "d"]
+    figures = {"decisions": 60, "mistakes": 3, "lost": 2.4, "words": why}
+    players = [{"seat": seat, "name": name} | figures for seat, name in enumerate(names)]
+    return {"agent": "inference", "hands": hands, "players": players}
