@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import signal
 import socket
 from collections import Counter
@@ -17,6 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from bideuchre_env._checks import is_whole, printable
 from bideuchre_env._files import reason
@@ -45,6 +47,16 @@ HEADERS = {
 }
 
 
+def _is_ours(entry: logging.LogRecord) -> bool:
+    """Whether a line of the log is about the server, and not about what is no HTTP."""
+    error = entry.exc_info[1] if entry.exc_info else None
+    return not isinstance(error, HttpProcessingError)
+
+
+LOG = logging.getLogger("bideuchre_env.web")
+LOG.addFilter(_is_ours)
+
+
 class Server:
     """Answers requests about one live table, on `host` and `port`."""
 
@@ -69,6 +81,10 @@ class Server:
         for name in ("act", "undo", "next", "hint", "new"):
             app.router.add_post(f"/api/{name}", getattr(self, f"_{name}"))
         return app
+
+    def runner(self) -> web.AppRunner:
+        """What serves the application; requests are not logged."""
+        return web.AppRunner(self.app(), access_log=None, logger=LOG, shutdown_timeout=1.0)
 
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse what is foreign, too much or malformed; everything else is the handler's."""
@@ -224,7 +240,7 @@ def run_server(
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
                 loop.add_signal_handler(number, stop.set)
-        runner = web.AppRunner(server.app(), access_log=None, shutdown_timeout=1.0)
+        runner = server.runner()
         try:
             await runner.setup()
             await web.SockSite(runner, listener).start()

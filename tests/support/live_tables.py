@@ -1,0 +1,148 @@
+"""Live tables to ask things of: in this process, or served from a thread to a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import Mock
+
+from aiohttp import StreamReader, web
+from aiohttp.test_utils import make_mocked_request
+from multidict import CIMultiDict
+
+from bideuchre_env import make
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.play.seats import seated
+from bideuchre_env.play.session import Session
+from bideuchre_env.web.guard import Rate
+from bideuchre_env.web.server import Server, listening
+from bideuchre_env.web.table import LiveTable
+
+SHORT: dict[str, dict[str, Any]] = {
+    **{name: {"max_hands": 2} for name in ("cincinnati_v0", "club_v0", "barrie_v0")},
+    **{name: {"max_hands": 1} for name in ("six_card_v0", "double_deck_v0")},
+    "simplified_v0": {},
+}
+PORT = 8765
+HOST = f"127.0.0.1:{PORT}"
+RANKS = {"ace": "A", "king": "K", "queen": "Q", "jack": "J", "ten": "T", "nine": "9"}
+_CODES = re.compile(r'(?<=")[9TJQKA][CDHS](?=")')
+_WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|spades)")
+
+
+def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
+    """A short game with rule players and one that draws lots."""
+    names = seated(people, "rule", ["rule", "cautious"])
+    return Session(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
+
+
+def another(old: Session) -> Session:
+    """The next game of the same people, from the next seed."""
+    return Session(Variant(old.variant, old.rules), old.people, old.agents, seed=old.seed + 1)
+
+
+def live(game: Session, **more: Any) -> LiveTable:
+    """A table at which agents do not pause, and games are not reviewed."""
+    return LiveTable(game, another, **{"pause": 0, "reviewed": False, **more})
+
+
+class Asking:
+    """A server that is asked without a network: `ask` gives status, headers and body."""
+
+    def __init__(self, table: LiveTable, **more: Any) -> None:
+        self.table = table
+        endless = Rate(per_second=1e9, burst=1e9)
+        self.server = Server(table, "127.0.0.1", PORT, **{"rate": endless, "waits": 0.0, **more})
+        self.app = self.server.app()
+        self.app.freeze()
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str] | None = None,
+        body: bytes = b"",
+        host: str | None = HOST,
+    ) -> tuple[int, CIMultiDict[str], bytes]:
+        """What is answered."""
+        every = CIMultiDict({**({"Host": host} if host is not None else {}), **(headers or {})})
+        payload = StreamReader(Mock(), 2**16, loop=asyncio.get_running_loop())
+        payload.feed_data(body)
+        payload.feed_eof()
+        request = make_mocked_request(
+            method, path, headers=every, payload=payload, app=self.app, client_max_size=2048
+        )
+        response = await self.app._handle(request)
+        assert isinstance(response, web.Response)
+        return response.status, CIMultiDict(response.headers), bytes(response.body or b"")
+
+    async def seat(
+        self, seat: int, name: str, body: dict[str, Any] | None = None, **headers: str
+    ) -> tuple[int, dict[str, Any]]:
+        """What the page of a seat is answered: status, and its JSON."""
+        headers = {"Authorization": f"Bearer {self.server.seats.tokens[seat]}", **headers}
+        if body is None:
+            status, _, data = await self.ask("GET", f"/api/{name}", headers)
+        else:
+            headers.setdefault("Content-Type", "application/json")
+            status, _, data = await self.ask(
+                "POST", f"/api/{name}", headers, json.dumps(body).encode()
+            )
+        return status, json.loads(data)
+
+
+def run(work: Callable[[], Awaitable[Any]]) -> Any:
+    """Do this in an event loop of its own."""
+    return asyncio.run(work())  # type: ignore[arg-type]
+
+
+async def quiet(table: LiveTable) -> None:
+    """Wait until a person is to act or to deal, an agent has failed, or a replay is there."""
+    while True:
+        state = table.state(table.session.people[0])
+        done = state["replay"] if state["over"] else table.session.seat is None
+        if done or table.session.waits_for_person or state["fault"]:
+            return
+        await asyncio.sleep(0.001)
+
+
+def named(text: str) -> set[str]:
+    """Every card that a text names, as a code or in words."""
+    words = {RANKS[rank] + suit[0].upper() for rank, suit in _WORDS.findall(text)}
+    return set(_CODES.findall(text)) | words
+
+
+@contextmanager
+def served(table_of: Callable[[], LiveTable]) -> Any:
+    """A server on this machine, in a thread of its own: the live table, and the seats' links."""
+    listener = listening("127.0.0.1", 0)
+    ready, got = threading.Event(), dict[str, Any]()
+
+    async def serve() -> None:
+        table = table_of()
+        server = Server(table, "127.0.0.1", listener.getsockname()[1])
+        runner = server.runner()
+        await runner.setup()
+        await web.SockSite(runner, listener).start()
+        table.start()
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        got.update(table=table, links=server.links("127.0.0.1"))
+        got["stop"] = lambda: loop.call_soon_threadsafe(stop.set)
+        ready.set()
+        await stop.wait()
+        await table.close()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    ready.wait()
+    try:
+        yield got["table"], got["links"]
+    finally:
+        got["stop"]()
+        thread.join()
