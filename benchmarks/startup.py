@@ -58,7 +58,7 @@ for part in NAMES:
 """
 EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert')")
 LEARNING = PLAY.replace("NAMES", "('learning', 'ppo', 'net')")
-SEARCH = PLAY.replace("NAMES", "('search', 'solver')")
+SEARCH = PLAY.replace("NAMES", "('search', 'advice', 'solver')")
 FOOTER = """
 import json, os, sys, time
 def peak():
