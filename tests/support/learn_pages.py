@@ -179,7 +179,8 @@ def _hand_lines(name: str) -> Lines:
         "",
         picture(name, 2),
         "",
-        f"**Trick {hand.trick + 1}.** {hand.happened(start, about_to)} {before['remark']} {before['to_do']}",
+        f"**Trick {hand.trick + 1}.** {hand.happened(start, about_to)} {before['remark']} "
+        f"{before['to_do']}",
         "",
         picture(name, 3),
         "",
