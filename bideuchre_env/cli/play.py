@@ -144,7 +144,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     host = arguments.host or HOST
     listener = listening(host, PORT if arguments.port is None else arguments.port)
     with listener, _opened(arguments) as session:
-        _compile(session)
+        _compile(session, arguments.adviser)
         last = run_server(
             session,
             lambda old: _another(old, arguments),
@@ -156,6 +156,8 @@ def _serve(arguments: argparse.Namespace) -> int:
             reviewed=not arguments.no_review,
         )
         _say_how_to_go_on(last, "--web ")
+        if last.kept is not None:
+            print(f"On record: bideuchre show {shlex.quote(str(last.kept))}")
     return 0
 
 
@@ -282,13 +284,14 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
         )
 
 
-def _compile(session: Session) -> None:
-    """Compile what the agents take before anybody waits for them."""
+def _compile(session: Session, adviser: str | None = None) -> None:
+    """Compile what the agents take, and hints by this adviser, before anybody waits for them."""
     from bideuchre_env.evaluation.warm_up import compile_parts, parts_for
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
+    hints = [adviser, "inference"] if adviser is not None else []
     with progress_bar("getting ready", ""):
-        compile_parts(parts_for(names))
+        compile_parts((*parts_for([*names, *hints]), *(["advice"] if hints else [])))
 
 
 @contextmanager

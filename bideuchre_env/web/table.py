@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from bideuchre_env.agents.advice.advice import SHOWN, row_of
 from bideuchre_env.analysis import review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError
@@ -20,6 +21,7 @@ from bideuchre_env.records.record import GameRecord
 
 T = TypeVar("T")
 State = dict[str, Any]
+_HEADS = ("", "points", "made or set", "wins", "behind")
 TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
 
 
@@ -128,13 +130,16 @@ class LiveTable:
         await self._change(version, lambda session: session.next_hand())
 
     async def hint(self, seat: int, version: int) -> State:
-        """What the adviser would do in a seat that is to act, as plain data and as `text`."""
+        """What the adviser would do in a seat that is to act: `why`, and a table, `heads` above
+        `rows`, of its options, best first; JSON-able.
+        """
         async with self._lock:
             self._check(version)
             if self.session.seat != seat:
                 raise IllegalActionError("a hint is for your own call or card")
             advice = await self._work(lambda: self.session.advice(self._adviser))
-        return {**advice.to_dict(), "text": str(advice)}
+        rows = [row_of(option, at == 0) for at, option in enumerate(advice.options[:SHOWN])]
+        return {"why": advice.why, "heads": _HEADS, "rows": rows}
 
     async def new_game(self, version: int) -> None:
         """Begin another game when this one is over."""

@@ -127,8 +127,9 @@ def test_what_one_person_may_do():
         )
         status, advice = await asking.seat(0, "hint", version)
         assert status == 200
-        assert advice["options"][0]["action"] in state["view"]["legal"]
-        assert "points" in advice["text"]
+        assert advice["rows"][0][0] in state["view"]["legal"]
+        assert all(len(row) == len(advice["heads"]) for row in advice["rows"])
+        assert advice["why"].endswith(".")
         for name, words in (("next", "dealt when this one is over"), ("new", "is over")):
             status, said = await asking.seat(0, name, version)
             assert (status, words in said["error"]) == (400, True)

@@ -114,8 +114,7 @@
       try {
         const answer = await ask(`/api/${name}`, { version: this.state.version, ...more });
         if (name === "hint") {
-          by("advice").querySelector("pre").textContent = answer.text;
-          by("advice").hidden = false;
+          this.advise(answer);
         } else {
           this.show(answer);
         }
@@ -124,6 +123,21 @@
       } finally {
         this.busy = false;
       }
+    }
+
+    advise({ why, heads, rows }) {
+      const { element } = bideuchre;
+      by("why").textContent = why;
+      const line = ([name, ...cells]) => element(
+        "tr", {}, element("th", { scope: "row" }, name.replace(/^(bid|trump) /, "")),
+        ...cells.map((cell) => element("td", {}, cell)),
+      );
+      by("options").replaceChildren(
+        element("thead", {}, element(
+          "tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+        element("tbody", {}, ...rows.map(line)),
+      );
+      by("advice").hidden = false;
     }
 
     press(event) {
