@@ -15,12 +15,19 @@ TO_DO = {
     Phase.PASSING: "to pass a card",
     Phase.PLAY: "to play",
 }
+_SIGNS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 _RANK_WORDS = {"A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "ten", "9": "nine"}
 
 
 def card_words(name: str) -> str:
     """A card as it is said: "JH" is "jack of hearts"."""
     return f"{_RANK_WORDS[name[0]]} of {STRAIN_WORDS[SUITS.index(name[1])]}"
+
+
+def signed(name: str) -> str:
+    """A card, a call or a contract with the sign of its suit: "10♥", "4 ♥"."""
+    sign = _SIGNS.get(name[-1:])
+    return f"{name[:-1].replace('T', '10')}{sign}" if sign else name
 
 
 def action_words(rules: Rules) -> dict[str, str]:

@@ -8,6 +8,7 @@ import re
 import gymnasium
 import pettingzoo
 import pytest
+from support.learn_pages import PICTURES, lesson, pictures
 from support.variant_pages import (
     FOLDER,
     INDEX,
@@ -25,6 +26,7 @@ from support.variant_pages import (
 
 import bideuchre_env
 from bideuchre_env.errors import RulesError
+from bideuchre_env.records.look import Look
 from bideuchre_env.rules.options import CHOICES, OPTIONS
 from bideuchre_env.rules.variants import RULES
 
@@ -74,6 +76,35 @@ def test_a_page_is_current(file):
     assert text_of(file) == renewed(file), "python tests/support/variant_pages.py --write"
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_the_pictures_of_a_hand_are_current(name):
+    """Committed and drawn now are the same, and the page shows each of them once."""
+    drawn, text = pictures(name), text_of(f"{name}.md")
+    assert len(drawn) == 10
+    for file, picture in drawn.items():
+        assert (PICTURES / file).read_text(encoding="utf-8") == picture, "... --write"
+        assert text.count(f"/{file}") == 1
+    assert {path.name for path in PICTURES.glob(f"learn-{name}-*")} == set(drawn)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_hand_has_what_it_is_there_to_show(name):
+    """The reader plays the left bower to the trick that is told, and wins it."""
+    hand = lesson(name)
+    trick = hand.frames["tricks"][hand.trick]
+    played = hand.frames["plies"][trick["plies"][hand.seat]]["action"]
+    assert played == Look(hand.rows[-1][0], hand.rules, hand.seat).left_bower()
+    assert trick["winner"] == hand.seat
+    held = hand.view(hand.shown[1])["hands"]
+    assert played in held[hand.seat]
+    assert [isinstance(cards, list) for cards in held].count(True) == 1
+
+
+def test_the_pictures_are_small():
+    """All of them, of every variant, light and dark: under 600 kB."""
+    assert sum(path.stat().st_size for path in PICTURES.glob("learn-*")) < 600_000
+
+
 def test_every_variant_has_a_page_and_no_other_page_is_there():
     """And the index leads to each."""
     assert sorted(path.name for path in FOLDER.glob("*.md")) == sorted(page_files())
@@ -86,7 +117,13 @@ def test_a_page_has_its_parts(name):
     """Names, source, ten sentences, figures, options, an example, the versions up to this one."""
     text = text_of(f"{name}.md")
     heads = re.findall(r"^## (.*)$", text, re.M)
-    assert heads == ["The game in ten sentences", "Specs", "Options", "Version history"]
+    assert heads == [
+        "If you have never played",
+        "The game in ten sentences",
+        "Specs",
+        "Options",
+        "Version history",
+    ]
     assert text.startswith("# ")
     assert f"`{name}`\n\n**Also called:** " in text
     assert "\n**Source:** " in text

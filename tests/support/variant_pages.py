@@ -2,7 +2,8 @@
 
 The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. Between two
 marks, `<!-- specs -->` and `<!-- end -->`, a page has what follows from the rules; names and the
-rest are prose. `python tests/support/variant_pages.py --write` writes anew what is between marks.
+rest are prose. `python tests/support/variant_pages.py --write` writes anew what is between marks,
+and the pictures of a hand of each variant (`learn_pages.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.learn_pages import PICTURES, learn_lines, pictures
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.layout import layout_of
@@ -292,6 +298,7 @@ def parts_of(file: str, text: str) -> dict[str, Callable[[], list[str]]]:
             "options": lambda: table(("option", "values", "meaning"), option_rows()),
         }
     return {
+        "learn": lambda: learn_lines(name),
         "sentences": lambda: sentence_lines(RULES[name]),
         "specs": lambda: table(("", ""), specs(name, RULES[name])),
         "options": lambda: table(("option", "here", "elsewhere"), differing_options(name)),
@@ -318,3 +325,6 @@ if __name__ == "__main__":
         sys.exit("usage: python tests/support/variant_pages.py --write")
     for file in page_files():
         (FOLDER / file).write_text(renewed(file), encoding="utf-8")
+    for name in RULES:
+        for file, text in pictures(name).items():
+            (PICTURES / file).write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-_NEVER = ("title", "result")  # what a replay shows otherwise
+_NEVER = ("title", "result", "happened", "to_do")  # what a replay shows otherwise
 
 
 def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | None) -> View:

@@ -8,6 +8,7 @@ from typing import Any
 
 from bideuchre_env.records.about import Game, ending, title
 from bideuchre_env.records.page.view import SEATS, View
+from bideuchre_env.records.words import signed
 from bideuchre_env.rules.cards import N_SEATS
 
 LEGEND = "> led, * won the trick."
@@ -15,7 +16,6 @@ MARKS = (
     " \N{MINUS SIGN}0.8: points given away by what was known; (1): tricks given away with all "
     "hands open."
 )
-_SIGNS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 
 
 def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None) -> str:
@@ -40,19 +40,13 @@ def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None
 
 def _contract(hand: dict[str, Any]) -> str:
     if hand["contract"] is not None:
-        return f"{_signed(hand['contract'])} by seat {hand['declarer']}"
+        return f"{signed(hand['contract'])} by seat {hand['declarer']}"
     return "passed out" if len(hand["actions"]) == N_SEATS else "in progress"
-
-
-def _signed(name: str) -> str:
-    """A card, a call or a contract with the sign of its suit: "10♥", "4 ♥"."""
-    sign = _SIGNS.get(name[-1], name[-1:])
-    return f"{name[:-1].replace('T', '10')}{sign}" if name[-1:] in _SIGNS else name
 
 
 def _marked(frames: View, ply: int) -> str:
     """What was done, its mark, and the chance of a call."""
-    text = _signed(frames["plies"][ply]["action"].removeprefix("bid "))
+    text = signed(frames["plies"][ply]["action"].removeprefix("bid "))
     note = frames["notes"] and frames["notes"][ply]
     if not note:
         return text
@@ -67,7 +61,7 @@ def _seats(hand: dict[str, Any], frames: View, agents: list[str] | None) -> str:
         seat = (hand["dealer"] + 1 + turn) % N_SEATS
         who = f"{seat} {agents[seat]}" if agents else str(seat)
         call = _marked(frames, turn) if turn < len(hand["actions"]) else ""
-        lines.append((who, call, " ".join(map(_signed, hand["deal"][seat]))))
+        lines.append((who, call, " ".join(map(signed, hand["deal"][seat]))))
     between = [
         f"seat {ply['seat']}: {_marked(frames, at)}"
         for at, ply in enumerate(frames["plies"])

@@ -56,13 +56,13 @@ def table_view(
     yet is None. In the order of the dict: `seat`; `agents`, their four names; `phase`; `turn`, the
     seat to act; `dealer`; `hands`, four, each the cards in display order, trumps first, or how many
     where they are hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, `alone`,
-    `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or how
-    many; `trick`, four cards, `number` (from 1),
-    `leader` and `winning` seat; `last_trick`, `last_number`, `last_leader`, `last_winner`;
-    `tricks_won`, `points` (None before the end) and `score` by side; `hand`, its number in the
-    game; `target`; `legal`, the names of the actions of the seat to act where its cards are seen;
-    `words`, what has happened and who is to do what; `remark`, which card is not what it seems;
-    `result`, how the hand has ended; `title`.
+    `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or how many; `trick`,
+    four cards, `number` (from 1), `leader` and `winning` seat; `last_trick`, `last_number`,
+    `last_leader`, `last_winner`; `tricks_won`, `points` (None before the end) and `score` by side;
+    `hand`, its number in the game; `target`; `legal`, the names of the actions of the seat to act
+    where its cards are seen; `words`, what has happened and who is to do what, also apart as
+    `happened` and `to_do`; `remark`, which card is not what it seems; `result`, how the hand has
+    ended; `title`.
 
     In words seats are "you", "left", "partner" and "right" of `seat`, or with `numbered`, and
     without a seat, "seat 0" to "seat 3". Raises `OptionError` for a seat that is none.
@@ -74,6 +74,8 @@ def table_view(
     given, passed = look.exchanged()
     last = int(row["trick"]) - 1 if phase >= Phase.PLAY else -1
     strain = None if look.strain < 0 else STRAINS[look.strain]
+    happened = " ".join(map(_sentence, look.happened()))
+    to_do = " ".join(map(_sentence, look.next_words()))
     return {
         "seat": seat,
         "agents": agents,
@@ -104,7 +106,9 @@ def table_view(
         "hand": int(row["hands_dealt"]),
         "target": rules.target,
         "legal": [] if look.over or not look.seen(int(row["turn"])) else legal_names(row, rules),
-        "words": " ".join(map(_sentence, (*look.happened(), *look.next_words()))),
+        "words": f"{happened} {to_do}".rstrip(),
+        "happened": happened,
+        "to_do": to_do,
         "remark": look.left_bower_words() if strain not in (None, "NT") else None,
         "result": " ".join(look.result()) or None if look.over else None,
         "title": look.title(),
