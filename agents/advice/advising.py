@@ -157,8 +157,8 @@ class Advisor:
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
         """Advice for the seat to act in a state row."""
-        if not isinstance(row, (np.ndarray, np.void)) or row.dtype.names != STATE.names:
-            raise OptionError(f"{shown(row)}: a row of STATE is expected")
+        if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
+            raise OptionError(f"{shown(row)}: one row of STATE is expected")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
         one["rng"] = 1  # the deals to come, which nobody knows; a record's row has none

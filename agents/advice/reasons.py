@@ -93,7 +93,7 @@ def call_words(situation: Situation) -> str:
     if stands < RARELY:
         return f"{short(bid)} would be outbid in {deals_of(1 - stands)}{ending(situation)}"
     hand = holding(situation.kinds, strain, situation.tables)
-    text = f"{hand}: {short(bid)} would be made in {per_hundred(bid)}"
+    text = f"{hand}: {short(bid)} would be made in {per_hundred(bid)}{where(stands)}"
     if clearly_worse(bid):
         return f"{text} and bring {points(bid)} fewer than a pass"
     return text + ending(situation)
@@ -109,8 +109,7 @@ def bid_words(situation: Situation) -> str:
     head = "" if situation.mask[0] else "a pass is not allowed, and the hand has "
     if stands < RARELY:
         return f"{head}{hand}: others bid on in {deals_of(1 - stands)}{ending(situation)}"
-    text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)}"
-    text += " where it stands" if stands < MOSTLY else ""
+    text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)}{where(stands)}"
     higher = next_bid(situation)
     if higher:
         text += f", {short(higher)} in {per_hundred(higher, only=True)}"
@@ -168,6 +167,11 @@ def played(situation: Situation, option: Option) -> tuple[int, float]:
     return strain, float(own.sum() / weights.sum())
 
 
+def where(stands: float) -> str:
+    """What is said of a bid that does not stand in all deals, by the share in which it does."""
+    return " where it stands" if stands < MOSTLY else ""
+
+
 def goal(situation: Situation, option: Option) -> str:
     """The tricks that a contract needs: "five tricks", "all six tricks alone"."""
     column, t = situation.counted.column(option.action), situation.tables
@@ -220,6 +224,7 @@ def ending(situation: Situation, told: Option | None = None) -> str:
     second = min(worse, key=lambda option: option.loss, default=None)
     if second is None and len(near) > 2:
         return "; nothing else is clearly better or worse"
+    near = [option for option in near if option is not told]
     calls = situation.phase == Phase.AUCTION
     if len(near) > 2 or not near:
         if second is None or second is told:

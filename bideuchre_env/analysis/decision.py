@@ -89,11 +89,17 @@ class Decision:
         return f"{wins:.0f} ± {half:.0f} % of games won"
 
     @property
+    def chance_of(self) -> str:
+        """What `made` is the chance of: "made", "set", or of either before there is a contract."""
+        if self.phase == Phase.AUCTION:
+            return "made or set" if self.action == "pass" else "made"
+        return "set" if self.defends else "made"
+
+    @property
     def _chances(self) -> str:
         if self.made is None or self.best_made is None or self.phase == Phase.AUCTION:
             return ""
         if self.best_made - self.made < TELLING:
             return ""
-        verb = "set" if self.defends else "made"
         best, taken = round(100 * self.best_made), round(100 * self.made)
-        return f": the contract is {verb} in {best} of 100 deals, not in {taken}"
+        return f": the contract is {self.chance_of} in {best} of 100 deals, not in {taken}"

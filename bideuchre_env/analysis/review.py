@@ -74,7 +74,7 @@ class Player:
             text += f", which gave away {self.lost_per_hand:.2f} points per hand"
         if not self.open:
             return f"{text}; no tricks lost with all hands open."
-        luck = "by bad luck" if self.unlucky else "by mistakes"
+        luck = "by bad luck" if self.unlucky else "by mistake"
         if 0 < self.unlucky < self.open:
             luck = f"{NUMBERS[self.unlucky]} of them by bad luck"
         return f"{text}; {tricks(self.open)} lost with all hands open, {luck}."
@@ -156,6 +156,7 @@ def _note(decision: Decision) -> dict[str, Any]:
         "open": decision.open,
         "points": round(decision.points, 3),
         "made": None if decision.made is None else round(decision.made, 3),
+        "chance_of": decision.chance_of,
         "wins": round(decision.wins, 3),
     }
 

@@ -15,6 +15,7 @@ from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.advice import Advice
+    from bideuchre_env.records.record import GameRecord
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
@@ -31,6 +32,7 @@ _EXAMPLES = (
     "bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert",
 )
 _POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
+_DEFAULT = "cincinnati_v0"  # of --variant, which a file does not need
 _SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
 
 
@@ -136,7 +138,10 @@ def _of_record(arguments: argparse.Namespace) -> int:
     from bideuchre_env.rules import actions
 
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
-    row, rules, done = _position(arguments.file, game, hand, arguments.ply)
+    row, record, done = _position(arguments.file, game, hand, arguments.ply)
+    rules, asked = record.rules, arguments.variant
+    if asked not in (record.variant, _DEFAULT):
+        raise OptionError(f"--variant {asked}: the game on record is {record.variant}")
     advice = _advice(arguments, row, rules, done)
     chosen, name = advice.option(done), actions.of(rules).names[done]
     if arguments.json:
@@ -170,8 +175,8 @@ def _advice(
         )
 
 
-def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, Rules, int]:
-    """The state row before an action of a game on record, its rules, and the action."""
+def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, GameRecord, int]:
+    """The state row before an action of a game on record, the record, and the action."""
     from bideuchre_env.core.one_row import replay_row
     from bideuchre_env.core.state import rows_of
     from bideuchre_env.core.tables import compile_tables
@@ -190,10 +195,9 @@ def _position(path: str, game: int, hand: int, ply: int | None) -> tuple[Array, 
     if ply is None or not 1 <= ply <= last:
         asked = "" if ply is None else f" {ply}"
         raise OptionError(f"--ply{asked}: hand {hand} of game {game} has actions 1 to {last}")
-    rules = line.record.rules
     row = rows_of([played.dealt])
-    replay_row(row, compile_tables(rules), played.actions[: ply - 1])
-    return row, rules, int(played.actions[ply - 1])
+    replay_row(row, compile_tables(line.record.rules), played.actions[: ply - 1])
+    return row, line.record, int(played.actions[ply - 1])
 
 
 def _number(option: str, given: int | str) -> int:

@@ -165,6 +165,7 @@ def test_what_is_wrong_is_one_line(asked, words, capsys):
         (("--game", "9", "--ply", "1"), "has no game 9"),
         (("--game", "-1", "--ply", "1"), "--game -1: with a file, a number from 1"),
         (("--ply", "1", "--seat", "2"), "--seat: with a file the position is that of the record"),
+        (("--ply", "1", "--variant", "barrie_v0"), "the game on record is cincinnati_v0"),
         (("--ply", "1", "--option", "target=40"), "a record names its own rules"),
     ],
 )

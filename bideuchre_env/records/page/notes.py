@@ -4,8 +4,9 @@ Notes are a dict that JSON can hold, whoever has made it: `agent`, the name of t
 asked; `hands`, each with `par`, a line or None, and `plies`, for each action None or a dict with
 any of `lost` (points given away by what the seat knew), `error` (its standard error), `best` (the
 name of the best action), `mistake`, `why` (a sentence), `open` (tricks given away with all hands
-open), `points`, `made` and `wins` (chances of the action taken); and `players`, each with `seat`,
-`name`, `decisions`, `mistakes`, `lost` and `words`.
+open), `points`, `made` and `wins` (chances of the action taken; `chance_of` says what `made` is the
+chance of, if it is not "made"); and `players`, each with `seat`, `name`, `decisions`, `mistakes`,
+`lost` and `words`.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _given(points: float) -> str:
 def _chances(note: Notes) -> str:
     """The chances of a contract and of the game, as far as they are noted."""
     parts = []
-    for name, words in (("made", "made"), ("wins", "game won")):
+    for name, words in (("made", note.get("chance_of", "made")), ("wins", "game won")):
         if note.get(name) is not None:
             parts.append(f"{words} {100 * note[name]:.0f} %")
     return ", ".join(parts)
