@@ -32,6 +32,7 @@ SHORT = {
     "double_deck_v0": ("--option", "max_hands=1"),
 }
 ENDING = "^(?:You and partner win|Left and right win|The game is).*"
+QUICK = ("--no-review", "--pause", "0")
 FILE = "runs/play-{}.json"
 
 
@@ -102,6 +103,25 @@ def test_a_game_is_played_to_its_end(variant, tmp_path, monkeypatch):
     assert (tmp_path / FILE.format(variant)).read_bytes() == saved
 
 
+def test_the_review_ends_a_game_and_can_be_left_out(tmp_path, monkeypatch):
+    """By the adviser; after Ctrl-C in it the game is on record all the same."""
+    short_one = ("--option", "max_hands=1", *OURS[:-1], "--adviser", "rule", "--seed", "5")
+    code, screen = in_process(tmp_path, monkeypatch, *short_one)
+    assert (code, "reviewed by rule" in screen) == (0, True)
+    assert max(map(len, screen.splitlines())) <= 80
+
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bideuchre_env.analysis.review", interrupted)
+    code, screen = in_process(tmp_path, monkeypatch, *short_one)
+    assert code == 130
+    kept = "runs/play-cincinnati_v0-2.jsonl"
+    assert f"On record: bideuchre show {kept}\n" in screen
+    assert f"No review: bideuchre show {kept} --analyse makes it.\n" in screen
+    assert len(list(records_io.read(tmp_path / kept))) == 1
+
+
 LEAVING = {"q": (b"q\n", 0), "ctrl-d": (b"\x04", 0), "ctrl-c": (b"\x03", 130)}
 
 
@@ -117,7 +137,7 @@ def test_a_game_is_left_and_killed_and_goes_on(variant, way, play, tmp_path, mon
     run = play(tmp_path, *short(variant))
     assert run.play(rng.randrange(2, 6))
     run.kill()
-    run = play(tmp_path, "--variant", variant, "--no-review")
+    run = play(tmp_path, "--variant", variant, *QUICK)
     assert run.play(rng.randrange(1, 4))
     assert run.screen.startswith(f"Going on with {FILE.format(variant)}\n")
     key, code = LEAVING[way]
@@ -127,7 +147,7 @@ def test_a_game_is_left_and_killed_and_goes_on(variant, way, play, tmp_path, mon
     command = f"Go on with: bideuchre play --file {FILE.format(variant)}"
     assert command in run.screen
     assert "Traceback" not in run.screen
-    run = play(tmp_path, *command.split()[5:], "--no-review")
+    run = play(tmp_path, *command.split()[5:], *QUICK)
     assert not run.play()
     assert run.end() == 0
     whole = record(tmp_path / "whole", variant)

@@ -103,10 +103,12 @@ def run(work: Callable[[], Awaitable[Any]]) -> Any:
 
 async def quiet(table: LiveTable) -> None:
     """Wait until a person is to act or to deal, an agent has failed, or a replay is there."""
+    people = table.session.people
     while True:
-        state = table.state(table.session.people[0])
-        done = state["replay"] if state["over"] else table.session.seat is None
-        if done or table.session.waits_for_person or state["fault"]:
+        state = table.state(people[0])  # what is shown: the session may be ahead of it
+        turn = state["view"]["turn"]
+        done = state["replay"] if state["over"] else turn is None or turn in people
+        if done or state["fault"]:
             return
         await asyncio.sleep(0.001)
 
