@@ -300,15 +300,15 @@ def test_a_full_disk_loses_nothing(saved, monkeypatch):
             break
 
 
-def test_an_agent_that_fails_is_named_and_the_game_stays(tmp_path):
+def test_an_agent_that_fails_is_named_and_the_game_stays(tmp_path, monkeypatch):
     """An error of its own, an answer that is not legal, a name that is too long to record."""
-    file = tmp_path / "mine.py"
-    file.write_text(
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
         "class Breaks:\n    def act(self, observation, mask):\n        raise KeyError('oh')\n"
         "class Cheats:\n    def act(self, observation, mask):\n        return 36\n"
     )
     for name, error in (("Breaks", AgentError), ("Cheats", IllegalActionError)):
-        agent = os.path.relpath(file) + f":{name}"
+        agent = f"./mine.py:{name}"
         session = begin(agents=(agent, [agent]), seed=3)
         with pytest.raises(error, match=name):
             play(session)
