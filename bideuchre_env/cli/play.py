@@ -174,8 +174,9 @@ def _another(old: Session, arguments: argparse.Namespace) -> Session:
 def _announce(links: dict[int, str]) -> None:
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
-    private = " Whoever has a seat's link plays that seat." if len(links) > 1 else ""
-    print(f"Open it in a browser; Ctrl-C ends, and the game is saved.{private}", flush=True)
+    if len(links) > 1:
+        print("Whoever has a seat's link plays that seat: give each to one person only.")
+    print("Open it in a browser. Ctrl-C ends, and the game is saved.", flush=True)
 
 
 def _check(arguments: argparse.Namespace) -> None:

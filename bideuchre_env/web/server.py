@@ -104,6 +104,8 @@ class Server:
         return response
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if self.table.closing:
+            return _said(503, "the server is about to end; the game is saved")
         if not self._rate.allows(request.remote or ""):
             return _said(429, "too many requests: wait a little")
         if not self.hosts.allows(request.headers.get("Host"), self.port):

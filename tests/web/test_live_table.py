@@ -225,6 +225,7 @@ def test_whoever_waits_is_told_at_once():
         assert (await asking.seat(0, last))[0] == 429
         await asking.table.close()
         assert {status for status, _ in await asyncio.gather(*waiting)} == {200}
+        assert (await asking.seat(0, "act", action))[0] == 503
 
     run(played)
 
