@@ -156,6 +156,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             reviewed=not arguments.no_review,
         )
         _say_how_to_go_on(last, "--web ")
+        last.keep()
         if last.kept is not None:
             print(f"On record: bideuchre show {shlex.quote(str(last.kept))}")
     return 0
@@ -175,7 +176,8 @@ def _announce(links: dict[int, str]) -> None:
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
     if len(links) > 1:
-        print("Whoever has a seat's link plays that seat: give each to one person only.")
+        print("Whoever has a seat's link plays that seat: give each to one person only. Nothing is")
+        print("encrypted on its way: play on a network that you trust.")
     print("Open it in a browser. Ctrl-C ends, and the game is saved.", flush=True)
 
 
@@ -312,6 +314,7 @@ def _say_how_to_go_on(session: Session, how: str = "") -> None:
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
     """Where the game is on record, and its review."""
+    session.keep()  # if there was no room for it, or no time
     shown = shlex.quote(str(session.kept)) if session.kept else None
     if shown:
         console.print(f"On record: bideuchre show {shown}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -25,7 +25,13 @@ from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import IllegalActionError, NotationError, OptionError, RecordError
+from bideuchre_env.errors import (
+    IllegalActionError,
+    NotationError,
+    OptionError,
+    OutputError,
+    RecordError,
+)
 from bideuchre_env.evaluation.deciding import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.play.saved import SavedGame, is_unfinished, read_game
@@ -276,19 +282,29 @@ class Session:
             raise IllegalActionError("nothing is taken back where several people play")
         if self.over:
             raise IllegalActionError("the game is over: nothing is taken back")
-        [person] = self.people
+        at = self._last_decision()
+        if at < 0:
+            raise IllegalActionError("there is nothing to take back yet")
+        kept = self._states.tobytes(), self._before, self._ended
+        self._go_back(at)
+        try:
+            self._save()
+        except BaseException:
+            self._states[:] = rows_of([kept[0]])
+            self._before, self._ended = kept[1:]
+            raise
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is something to take back."""
+        return len(self.people) == 1 and not self.over and self._last_decision() >= 0
+
+    def _last_decision(self) -> int:
+        """The number of the last action of a person, from 0; -1 of none."""
         for at in range(self.decisions - 1, -1, -1):
-            if int(rows_of([self._before[at]])[0]["turn"]) == person:
-                kept = self._states.tobytes(), self._before, self._ended
-                self._go_back(at)
-                try:
-                    self._save()
-                except BaseException:
-                    self._states[:] = rows_of([kept[0]])
-                    self._before, self._ended = kept[1:]
-                    raise
-                return
-        raise IllegalActionError("there is nothing to take back yet")
+            if int(rows_of([self._before[at]])[0]["turn"]) in self.people:
+                return at
+        return -1
 
     def _go_back(self, at: int) -> None:
         """Stand before action number `at`, from 0."""
@@ -327,10 +343,24 @@ class Session:
     def _save(self) -> None:
         if self.path is None:
             return
-        record = self.record()
-        write_file(self.path, SavedGame(self.people, record).line())
+        write_file(self.path, SavedGame(self.people, self.record()).line())
         if self.over:
-            kept = free_path(Path(self.path).parent, Path(self.path).stem)
+            with suppress(OutputError):  # the game is saved: `keep` may be called again
+                self.keep()
+
+    def keep(self) -> None:
+        """Write the record of a game that is over beside its file, unless it is there already.
+
+        Raises `OutputError` if it cannot be written.
+        """
+        if self.path is None or not self.over:
+            return
+        path, record = Path(self.path).with_suffix(".jsonl"), self.record()
+        with suppress(OSError):
+            if path.read_bytes() == f"{record.dumps()}\n".encode():
+                self.kept = path
+        if self.kept is None:
+            kept = free_path(path.parent, path.stem)
             records_io.write(kept, [record])
             self.kept = kept
 

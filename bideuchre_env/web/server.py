@@ -26,7 +26,7 @@ from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.play.session import Session
 from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback
 from bideuchre_env.web.page import game_page
-from bideuchre_env.web.table import LiveTable, StaleError
+from bideuchre_env.web.table import LOG, LiveTable, StaleError
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MOST_BYTES = 2048
@@ -53,7 +53,6 @@ def _is_ours(entry: logging.LogRecord) -> bool:
     return not isinstance(error, HttpProcessingError)
 
 
-LOG = logging.getLogger("bideuchre_env.web")
 LOG.addFilter(_is_ours)
 
 
@@ -106,13 +105,15 @@ class Server:
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self.table.closing:
             return _said(503, "the server is about to end; the game is saved")
-        if not self._rate.allows(request.remote or ""):
-            return _said(429, "too many requests: wait a little")
         if not self.hosts.allows(request.headers.get("Host"), self.port):
             return _said(403, "this server goes by another name")
         # the page itself, which tells nothing, may be linked to from anywhere
         if request.path.startswith("/api/") and is_foreign(request.headers):
             return _said(403, "not from this page")
+        # nobody uses up what a seat may ask, whatever else its address sends
+        seat = self.seats.seat_of(request.headers.get("Authorization"))
+        if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
+            return _said(429, "too many requests: wait a little")
         return await handler(request)
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -130,6 +131,8 @@ class Server:
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):
             return _said(400, "after: a version that was shown")
+        if int(after) != self.table.version:
+            return web.json_response(self.table.state(seat))
         if self._waiting[seat] >= MOST_WAITING:
             return _said(429, "too many pages of this seat wait")
         self._waiting[seat] += 1
@@ -247,7 +250,8 @@ def run_server(
             await runner.setup()
             await web.SockSite(runner, listener).start()
             table.start()
-            announce(server.links("127.0.0.1" if is_loopback(host) else reachable(host)))
+            here = listener.getsockname()[0]
+            announce(server.links(here if is_loopback(host) else reachable(host)))
             await stop.wait()
         finally:
             await table.close()

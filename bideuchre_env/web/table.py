@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 from bideuchre_env.agents.advice.advice import SHOWN, row_of
 from bideuchre_env.analysis import review
 from bideuchre_env.core.state import Phase, rows_of
-from bideuchre_env.errors import BidEuchreError, IllegalActionError
+from bideuchre_env.errors import BidEuchreError, IllegalActionError, OutputError
 from bideuchre_env.play.lines import Lines
 from bideuchre_env.play.seats import PERSON
 from bideuchre_env.play.session import Move, Session
@@ -20,8 +21,10 @@ from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
 
 T = TypeVar("T")
+LOG = logging.getLogger("bideuchre_env.web")
 State = dict[str, Any]
 _HEADS = ("", "points", "made or set", "wins", "behind")
+AGAIN = 5.0  # seconds until a move that could not be saved is tried again
 TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
 
 
@@ -97,7 +100,7 @@ class LiveTable:
             "view": view,
             "score": f"Hand {view['hand']}. {Lines(self._row, session.rules, seat).score()}",
             "next": bool(self._row["phase"] == Phase.DEAL),
-            "undo": len(session.people) == 1 and self._decided,
+            "undo": self._can_undo,
             "hint": mine,
             "over": bool(self._row["phase"] == Phase.OVER),
             "fault": self._fault,
@@ -176,7 +179,7 @@ class LiveTable:
     def _show(self) -> None:
         """Show the game as it stands: what pages are told comes from a copy."""
         self._row = rows_of([self.session.row.tobytes()])[0]
-        self._decided = self.session.decisions > 0 and not self.session.over
+        self._can_undo = self.session.can_undo
         self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -194,45 +197,55 @@ class LiveTable:
             try:
                 while (move := await self._step()) is not None:
                     await asyncio.sleep(self._pause * _pauses(move))
-            except BidEuchreError as error:
-                self._fault = str(error)
-                self._show()
+            except OutputError as error:  # there may be room again
+                self._tell(str(error))
+                asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
+            except Exception as error:  # of an agent: what it says may name cards of its hand
+                LOG.error("%s: %s", type(error).__name__, error)
+                self._tell(f"seat {self.session.seat} cannot go on: see where the server runs")
             if self.session.over and self._replay is None:
                 self._spawn(self._keep_replay(self.session.record()))
+
+    def _tell(self, fault: str) -> None:
+        """Show why the game stands still."""
+        self._fault = fault
+        self._show()
 
     async def _step(self) -> Move | None:
         async with self._lock:
             if self.session.seat is None or self.session.waits_for_person:
                 return None
             move = await self._work(self.session.step)
+            self._fault = None
             self._show()
             return move
 
     async def _keep_replay(self, record: GameRecord) -> None:
         """The replay at once, and once more with the review, which takes a while."""
         session, key = self.session, secrets.token_urlsafe(16)
-        self.replays = {key: await asyncio.to_thread(replay_page, record)}
-        self._replay = f"/replay/{key}"
+        page = await asyncio.to_thread(replay_page, record)
+        if self.session is not session:  # another game has begun meanwhile
+            return
+        self.replays, self._replay = {key: page}, f"/replay/{key}"
         self._show()
         if not self._reviewed:
             return
 
+        def go_on(done: int, total: int, decisions: int) -> None:
+            if self._closing or self.session is not session:
+                raise asyncio.CancelledError
+
         def made() -> tuple[str, str]:
-            made = review(record, self._adviser, progress=self._go_on)
+            made = review(record, self._adviser, progress=go_on)
             return str(made), replay_page(record, made.notes())
 
         try:
             text, page = await asyncio.to_thread(made)
         except BidEuchreError as error:
-            text, page = f"No review: {error}", self.replays[key]
-        if self.session is session:  # no other game has begun meanwhile
+            text = f"No review: {error}"
+        if self.session is session:
             self._review, self.replays[key] = text, page
             self._show()
-
-    def _go_on(self, done: int, total: int, decisions: int) -> None:
-        """Leave a review when the server ends."""
-        if self._closing:
-            raise asyncio.CancelledError
 
 
 def _pauses(move: Move) -> float:

@@ -25,6 +25,7 @@ from bideuchre_env.play import session as session_module
 from bideuchre_env.play.saved import game_to_go_on, new_game_path
 from bideuchre_env.play.seats import PERSON, check_people, seated
 from bideuchre_env.play.session import Session
+from bideuchre_env.records import files as records_io
 
 MIXED = ("rule", ["cautious", "random"])
 
@@ -298,6 +299,29 @@ def test_a_full_disk_loses_nothing(saved, monkeypatch):
         move_on(session)
         if session.over:
             break
+
+
+def test_the_record_of_a_game_that_is_over_is_made_again(tmp_path, monkeypatch):
+    """There was no room for it: the game is over all the same, and its record comes later, once."""
+    session = begin(path=tmp_path / "game.json", seed=1, max_hands=1)
+
+    def full(*given):
+        raise OutputError("no room")
+
+    monkeypatch.setattr(session_module.records_io, "write", full)
+    play(session)
+    assert session.over
+    assert session.kept is None
+    with pytest.raises(OutputError):
+        session.keep()
+    session.close()
+    monkeypatch.undo()
+    for _ in range(2):
+        with Session.resume(tmp_path / "game.json") as again:
+            again.keep()
+            assert again.kept == tmp_path / "game.jsonl"
+            assert list(records_io.read(again.kept)) == [again.record()]
+    assert len(list(tmp_path.glob("*.jsonl"))) == 1
 
 
 def test_an_agent_that_fails_is_named_and_the_game_stays(tmp_path, monkeypatch):
