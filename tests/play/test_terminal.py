@@ -97,7 +97,8 @@ def test_a_game_is_played_to_its_end(variant, tmp_path, monkeypatch):
     saved = (tmp_path / FILE.format(variant)).read_bytes()
     code, again = in_process(tmp_path, monkeypatch, "--file", FILE.format(variant), "--no-review")
     assert code == 0
-    assert "On record" not in again
+    assert f"On record: bideuchre show runs/play-{variant}.jsonl\n" in again
+    assert len(list((tmp_path / "runs").glob("*.jsonl"))) == 1  # which is there already
     [ending] = re.findall(ENDING, screen, re.M)
     assert ending in again
     assert (tmp_path / FILE.format(variant)).read_bytes() == saved
