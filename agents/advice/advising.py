@@ -149,7 +149,8 @@ class Advisor:
         self.agent: CompleteAgent = self.searcher
         if agent != "inference":
             self.agent = agent_of(agent, rules, seed=seed)
-            if not limits and type(self.agent) is InferenceAgent and self.agent.goal == "game":
+            lends = isinstance(agent, str) and not limits  # else its deals are of another seed
+            if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
                 self.searcher = self.agent  # its decision and the figures are from the same deals
         self.wins = win_table(rules)
         self.actions = actions.of(rules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bideuchre_env.agents.advice.holding import NUMBERS, called, rank_of, suit_word
+from bideuchre_env.agents.advice.holding import called, number_word, rank_of, suit_word
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_KINDS, NO_TRUMP
 from bideuchre_env.runtime.jit import Row
 
@@ -81,7 +81,7 @@ def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
     if suit == strain:
         if not trumps:
             return f"{card} wins: no other trump is out"
-        drawn = f"{NUMBERS[trumps]} trump{'s are' if trumps > 1 else ' is'} not seen yet"
+        drawn = f"{number_word(trumps)} trump{'s are' if trumps > 1 else ' is'} not seen yet"
         top = " is the highest trump left and" if not higher else ""
         return f"{card}{top} draws trumps: {drawn}"
     if not higher:
@@ -115,7 +115,7 @@ def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
         return f"{card} is the only {suit_word(suit, 1)}, and the hand is void without it"
     lowest = kind == min(same, key=lambda one: strength(one, strain, t))
     rank = "the lowest" if lowest else "one"
-    return f"{card} is {rank} of {NUMBERS[len(same)]} {suit_word(suit)}"
+    return f"{card} is {rank} of {number_word(len(same))} {suit_word(suit)}"
 
 
 def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
@@ -127,7 +127,7 @@ def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
         if len(same) == 1:
             return f"{card} is the only trump held"
         which = "the highest" if best else "one"
-        return f"{card} is {which} of {NUMBERS[len(same)]} trumps held"
+        return f"{card} is {which} of {number_word(len(same))} trumps held"
     what = f"the {rank_of(kind)} of {suit_word(suit)}"
     return f"{card} is {what}" if card == CARD_NAMES[kind] else card
 

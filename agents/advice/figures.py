@@ -46,13 +46,13 @@ class Counted:
     def made(self, action: int, bids: bool) -> Interval | None:
         """The chance that our contract is made or theirs is set; None where none is ever played.
 
-        Of an action that `bids`, the chance that it is made where it becomes the contract.
+        Of an action that `bids`, the chance that it is made where it becomes the contract, which
+        may be nowhere.
         """
         column = self.column(action)
         among = column["level"] >= 0
-        own = column["declarer"] == 0
-        if bids and own.any():
-            among = own
+        if bids:
+            among = column["declarer"] == 0
         return share(column["good"], self.weights * among)
 
     def tricks(self, action: int, bids: bool) -> Array:

@@ -10,8 +10,14 @@ from bideuchre_env.rules.cards import CARD_NAMES, NO_TRUMP, SUITS
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
            "eleven", "twelve")  # fmt: skip
+
 RANKS = {"A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "ten", "9": "nine"}
 RIGHT, LEFT = 0, 1  # places of the bowers among the trumps, the highest first
+
+
+def number_word(number: int) -> str:
+    """A number as it is written: in letters up to twelve."""
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
 def ranking(strain: int, t: Any) -> list[int]:
@@ -66,7 +72,7 @@ def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
 
 def trump_words(trumps: Sequence[int], order: Sequence[int], strain: int, t: Any) -> str:
     """The trumps of a hand, the highest first: its bowers, its ace, how many."""
-    length = f"{NUMBERS[len(trumps)]} {suit_word(strain, len(trumps))}"
+    length = f"{number_word(len(trumps))} {suit_word(strain, len(trumps))}"
     if not trumps:
         return f"no {suit_word(strain, 1)}"
     top = bowers(trumps.count(order[RIGHT]), trumps.count(order[LEFT]), int(t["copies"]))
@@ -94,4 +100,4 @@ def counted(n: int, noun: str) -> str:
     """ "no ace", "an ace", "two aces"."""
     if n == 1:
         return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-    return f"{NUMBERS[n]} {noun}{'s' * (n > 1)}"
+    return f"{number_word(n)} {noun}{'s' * (n > 1)}"

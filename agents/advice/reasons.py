@@ -14,7 +14,7 @@ import numpy as np
 from bideuchre_env.agents.advice.advice import Option
 from bideuchre_env.agents.advice.cards import card_words, give_words, pass_words
 from bideuchre_env.agents.advice.figures import Counted
-from bideuchre_env.agents.advice.holding import NUMBERS, holding
+from bideuchre_env.agents.advice.holding import holding, number_word
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.words import STRAIN_WORDS
@@ -178,7 +178,7 @@ def goal(situation: Situation, option: Option) -> str:
     level = int(column["level"][column["declarer"] == 0][0])
     need, alone = int(t["need"][level]), bool(t["alone"][level])
     every = "all " if need == t["tricks"] else ""
-    return f"{every}{NUMBERS[need]} trick{'s' * (need > 1)}{' alone' * alone}"
+    return f"{every}{number_word(need)} trick{'s' * (need > 1)}{' alone' * alone}"
 
 
 def chance(option: Option) -> int:

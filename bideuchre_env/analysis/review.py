@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from bideuchre_env._columns import html_table
-from bideuchre_env.agents.advice.holding import NUMBERS
+from bideuchre_env.agents.advice.holding import number_word
 from bideuchre_env.analysis.decision import Decision
 from bideuchre_env.analysis.words import counted, named, par_text, tricks
 from bideuchre_env.solver.par import Par
@@ -58,7 +58,7 @@ class Player:
     open: int
     """Tricks given away with all hands open."""
     unlucky: int
-    """Those of them that no mistake gave away."""
+    """Those of them that no mistake gave away: bad luck, or too little to be sure of."""
 
     @property
     def lost_per_hand(self) -> float:
@@ -74,9 +74,9 @@ class Player:
             text += f", which gave away {self.lost_per_hand:.2f} points per hand"
         if not self.open:
             return f"{text}; no tricks lost with all hands open."
-        luck = "by bad luck" if self.unlucky else "by mistake"
+        luck = "by no clear mistake" if self.unlucky else "by mistake"
         if 0 < self.unlucky < self.open:
-            luck = f"{NUMBERS[self.unlucky]} of them by bad luck"
+            luck = f"{number_word(self.unlucky)} of them by no clear mistake"
         return f"{text}; {tricks(self.open)} lost with all hands open, {luck}."
 
 
@@ -132,7 +132,7 @@ class Review:
         parts = [f"<p><b>{escape(self._head)}</b></p>"]
         parts += [f"<p>{escape(hand.head)}</p>{_listed(hand.mistakes)}" for hand in self.hands]
         heads = ("seat", "player", "decisions", "mistakes", "points per hand")
-        rows = [(*heads, "tricks lost, all hands open", "by bad luck")]
+        rows = [(*heads, "tricks lost, all hands open", "by no mistake")]
         for each in self.players:
             numbers = (each.decisions, each.mistakes, f"{each.lost_per_hand:.2f}")
             more = map(str, (*numbers, each.open, each.unlucky))

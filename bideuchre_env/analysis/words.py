@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bideuchre_env.agents.advice.holding import NUMBERS
+from bideuchre_env.agents.advice.holding import number_word
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.about import SIDES
@@ -16,7 +16,7 @@ from bideuchre_env.solver.par import Par
 
 def tricks(number: int) -> str:
     """A number of tricks: "one trick", "no tricks"."""
-    return f"{NUMBERS[number]} trick{'s' * (number != 1)}"
+    return f"{number_word(number)} trick{'s' * (number != 1)}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -13,6 +13,7 @@ from bideuchre_env import agents
 from bideuchre_env.agents.advice import Advisor, advise, advise_row
 from bideuchre_env.agents.advice.figures import effective, interval, share
 from bideuchre_env.agents.advice.holding import holding
+from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
@@ -99,9 +100,7 @@ def played_out(rules, state, action, n, seed):
     made = won[np.arange(n), declarer & 1] >= need
     good = np.where(declarer & 1 == side, made, ~made) * (level >= 0)
     bids = 0 < action < actions.of(rules).trump_offset
-    among = level >= 0
-    if bids and (declarer == seat).any():
-        among = declarer == seat
+    among = declarer == seat if bids else level >= 0
     return points[:, side] - points[:, 1 - side], won[:, side], good[among]
 
 
@@ -345,3 +344,30 @@ def test_the_only_legal_action_is_called_that():
     told = advise_row(forced[0][2], rules, worlds=4)
     assert told.why == "The only legal card."
     assert len(told.options) == 1
+
+
+class LeadsTheJack:
+    """Leads the jack of hearts."""
+
+    def act(self, observation, action_mask):
+        return actions.of(RULES["double_deck_v0"]).index["JH"]
+
+
+def test_more_trumps_than_there_are_words_for():
+    """Thirteen of a double deck's fourteen trumps are not seen when one is led."""
+    rules = RULES["double_deck_v0"]
+    hand = ["JH", "AS", "AS", "KS", "KS", "QS", "QS", "TS", "TS", "9S", "9S", "AC"]
+    row = known_position(rules, hand, calls=["1 H", "pass", "pass", "pass"], dealer=3)
+    advice = advise_row(row, rules, LeadsTheJack(), worlds=4)
+    assert advice.best.name == "JH"
+    assert "13 trumps are not seen yet" in advice.why
+
+
+def test_an_agent_that_is_given_whole_does_not_lend_its_deals():
+    """The seed of the advice fixes the deals, whatever the agent's own is."""
+    rules = RULES["cincinnati_v0"]
+    row = known_position(rules, ["JH", "JD", "AH", "KH", "QS", "9C"], calls=["pass"])
+    mine = agents.make("inference", rules, seed=3)
+    one, two = (advise_row(row, rules, mine, seed=seed) for seed in (1, 2))
+    assert one.options[0].action == two.options[0].action
+    assert {o.points.mean for o in one.options} != {o.points.mean for o in two.options}

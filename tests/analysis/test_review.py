@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -354,3 +355,11 @@ def test_nothing_but_what_the_seat_knows_is_looked_at(weak):
         decision = analysis.review(dealt, worlds=60).hands[0].decisions[0]
         verdicts.add((decision.action, decision.best, decision.lost, decision.error, decision.why))
     assert len(verdicts) == 1
+
+
+def test_more_tricks_than_there_are_words_for(tmp_path):
+    """A whole game may lose more than twelve."""
+    record = record_of("cincinnati_v0", ("rule", "random"), 1, tmp_path)
+    player = analysis.review(record, agent="rule", worlds=2, hands=[1]).players[0]
+    many = replace(player, open=30, unlucky=13)
+    assert "30 tricks lost with all hands open, 13 of them by no clear mistake" in str(many)
