@@ -210,17 +210,18 @@ def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
     from bideuchre_env.play.seats import seated
     from bideuchre_env.play.session import Session
 
-    game = game_of(arguments)
+    game, opponents = game_of(arguments), arguments.opponents or []
+    trusted = [name for name in (arguments.partner, *opponents) if name]
     path = Path(arguments.file) if arguments.file else None
     if path is None:
-        path = None if arguments.new else _last_game(game.name)
+        path = None if arguments.new else _last_game(game.name, alone=not arguments.web)
         goes_on = path is not None
         path = path or new_game_path(game.name)
     else:
         goes_on = path.exists() and not arguments.new
     if goes_on:
         with _told_of_new():
-            session = Session.resume(path)
+            session = Session.resume(path, trusted)
     else:
         people = _people(arguments)
         names = seated(people, arguments.partner or PARTNER, arguments.opponents or OPPONENTS)
@@ -232,11 +233,11 @@ def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
         yield session
 
 
-def _last_game(name: str) -> Path | None:
+def _last_game(name: str, alone: bool) -> Path | None:
     from bideuchre_env.play.saved import game_to_go_on
 
     with _told_of_new():
-        return game_to_go_on(name)
+        return game_to_go_on(name, alone)
 
 
 @contextmanager

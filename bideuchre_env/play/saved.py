@@ -54,13 +54,17 @@ def read_game(path: PathLike) -> SavedGame:
         raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
 
 
-def is_unfinished(path: PathLike) -> bool:
-    """Whether a file says that its game is not over; errors as `read_game`, without the replay."""
+def is_unfinished(path: PathLike, alone: bool = False) -> bool:
+    """Whether a file says that its game is not over, and if `alone` that one person plays it.
+
+    Errors as `read_game`, without the replay.
+    """
     try:
-        record = _data(path)["record"]
+        data = _data(path)
+        record, people = data["record"], _seats(data["people"])
         if not isinstance(record, dict) or "outcome" not in record:
             raise RecordError("its record has no outcome")
-        return bool(record["outcome"] == "unfinished")
+        return record["outcome"] == "unfinished" and not (alone and len(people) > 1)
     except BidEuchreError as error:
         raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
 
@@ -73,15 +77,17 @@ def new_game_path(game: str, after: PathLike | None = None) -> Path:
     return free_path(Path(after).parent, Path(after).stem, Path(after).suffix)
 
 
-def game_to_go_on(game: str) -> Path | None:
+def game_to_go_on(game: str, alone: bool = False) -> Path | None:
     """The file in `FOLDER` of the unfinished game of this name that was played last; None of none.
+
+    If `alone`, of one person's games.
 
     Raises `RecordError` or `OptionError` for a file among them that is no saved game.
     """
     name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
     found = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
     for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
-        if is_unfinished(path):
+        if is_unfinished(path, alone):
             return path
     return None
 

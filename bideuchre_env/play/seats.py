@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Sequence
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
+from bideuchre_env._checks import MAX_NAME, is_plain_name, printable, shown
+from bideuchre_env._files import PathLike
+from bideuchre_env.agents.naming import split
+from bideuchre_env.agents.registry import is_known
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 
@@ -45,3 +49,13 @@ def seated(people: Sequence[int], partner: str, opponents: Sequence[str]) -> lis
         if seat ^ 2 in people:
             names[seat] = partner
     return names
+
+
+def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike) -> None:
+    """Raise `OptionError` for an agent whose code a file would run, unless it is trusted."""
+    for name in names:
+        if name != PERSON and name not in trusted and not is_known(split(name)[0]):
+            raise OptionError(
+                f"{printable(os.fspath(path))} has agent {shown(name)}, whose code would run: if "
+                "you trust it, name it again with --partner or --opponents"
+            )

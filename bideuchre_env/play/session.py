@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +35,7 @@ from bideuchre_env.errors import (
 from bideuchre_env.evaluation.deciding import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.play.saved import SavedGame, is_unfinished, read_game
-from bideuchre_env.play.seats import PERSON, check_names, check_people
+from bideuchre_env.play.seats import PERSON, check_names, check_people, check_trusted
 from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import free_path
 from bideuchre_env.records.record import GameRecord, hand_of
@@ -88,11 +88,12 @@ class Session:
             self._stack = stack.pop_all()
 
     @classmethod
-    def resume(cls, path: PathLike) -> Session:
+    def resume(cls, path: PathLike, trusted: Collection[str] = ()) -> Session:
         """Go on with the game of a file, exactly where it was left.
 
-        Raises `OptionError` or `RecordError`, and leaves the file as it is, if that cannot be read,
-        is no saved game, or if another run is at it.
+        Agents that are no known names, but files or modules whose code would run, must be among
+        `trusted`. Raises `OptionError` or `RecordError`, and leaves the file as it is, if they are
+        not, if it cannot be read, is no saved game, or if another run is at it.
         """
         session = cls.__new__(cls)
         with ExitStack() as stack:
@@ -100,6 +101,7 @@ class Session:
             stack.enter_context(only_run_at(path))
             people, record = read_game(path)
             assert record.agents is not None  # `read_game` has looked
+            check_trusted(record.agents, trusted, path)
             game = Variant(record.variant, record.rules)
             session._set_up(game, people, record.agents, record.seed)
             session.path = path

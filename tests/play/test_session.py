@@ -301,6 +301,26 @@ def test_a_full_disk_loses_nothing(saved, monkeypatch):
             break
 
 
+def test_a_saved_game_runs_no_code_that_is_not_trusted(tmp_path, monkeypatch):
+    """Its agents' files and modules are named again, or nothing of them is loaded."""
+    monkeypatch.chdir(tmp_path)
+    agent = "./mine.py:Quiet"
+    (tmp_path / "mine.py").write_text(
+        "open('ran', 'w').close()\n"
+        "class Quiet:\n    def act(self, observation, mask):\n        return mask.argmax()\n"
+    )
+    begin(agents=(agent, ["rule"]), path="game.json", seed=1).close()
+    os.remove("ran")
+    before = (tmp_path / "game.json").read_bytes()
+    for trusted in ((), ("rule",)):
+        with pytest.raises(OptionError, match="whose code would run"):
+            Session.resume("game.json", trusted)
+    assert not os.path.exists("ran")
+    assert (tmp_path / "game.json").read_bytes() == before
+    with Session.resume("game.json", [agent]) as session:
+        assert session.agents[2] == agent
+
+
 def test_the_record_of_a_game_that_is_over_is_made_again(tmp_path, monkeypatch):
     """There was no room for it: the game is over all the same, and its record comes later, once."""
     session = begin(path=tmp_path / "game.json", seed=1, max_hands=1)
@@ -355,6 +375,10 @@ def test_the_file_to_go_on_with_is_the_unfinished_one_played_last(tmp_path, monk
     ]
     assert game_to_go_on("cincinnati_v0") == paths[2]
     assert game_to_go_on("cincinnati") is None
+    begin(people=(0, 1), path=new_game_path("cincinnati_v0"), max_hands=1).close()
+    assert game_to_go_on("cincinnati_v0") not in paths
+    assert game_to_go_on("cincinnati_v0", alone=True) == paths[2]
+    os.remove("runs/play-cincinnati_v0-4.json")
     with Session.resume(paths[2]) as session:
         play(session)
     assert game_to_go_on("cincinnati_v0") == paths[1]
