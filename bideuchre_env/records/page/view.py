@@ -13,6 +13,7 @@ from typing import Any
 from bideuchre_env._checks import is_whole, shown
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.marks import SHAPES
@@ -30,15 +31,15 @@ def game_view(rules: Rules) -> View:
     """What a page knows of a game before anything is dealt, JSON-able.
 
     `words` says every action by its name, `strains` the strains; `shapes` are the signs of the
-    suits as paths in a square of 20 by 20; `tricks` of a hand, `target` (or None) and `rounds`.
+    suits as paths in a square of 20 by 20; `tricks` of a hand, and the `goal`, "to 32".
     """
+    hands = int(compile_tables(rules)[0]["hands_to_play"])
     return {
         "words": action_words(rules),
         "strains": dict(zip(STRAINS, STRAIN_WORDS, strict=True)),
         "shapes": SHAPES,
         "tricks": rules.tricks,
-        "target": rules.target,
-        "rounds": rules.rounds,
+        "goal": f"{hands} hands" if hands else f"to {rules.target}",
     }
 
 
@@ -55,7 +56,8 @@ def table_view(
     Seats are 0 to 3, sides `seat & 1`, actions and cards go by their names, and what is not there
     yet is None. In the order of the dict: `seat`; `agents`, their four names; `phase`; `turn`, the
     seat to act; `dealer`; `hands`, four, each the cards in display order, trumps first, or how many
-    where they are hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, `alone`,
+    where they are hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, its
+    `partner` and `side`, `alone`,
     `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or how many; `trick`,
     four cards, `number` (from 1), `leader` and `winning` seat; `last_trick`, `last_number`,
     `last_leader`, `last_winner`; `tricks_won`, `points` (None before the end) and `score` by side;
@@ -87,6 +89,8 @@ def table_view(
         "calls": [look.call(who) for who in SEATS],
         "contract": look.notation(),
         "declarer": int(row["declarer"]) if bid else None,
+        "partner": int(row["declarer"]) ^ 2 if bid else None,
+        "side": int(row["declarer"]) & 1 if bid else None,
         "alone": bid is not None and bid.alone,
         "need": look.need if bid else None,
         "strain": strain,

@@ -214,14 +214,13 @@
     score(view) {
       const heads = ["side", "score", "tricks", view.points ? "points" : "needs"];
       const rows = this.game.sides.map((side, at) => {
-        const declares = view.declarer !== null && view.declarer % 2 === at;
+        const declares = view.side === at;
         const needs = declares && view.need ? `${view.need}` : "";
         const last = view.points ? view.points[at] : needs;
         return [side, view.score[at], view.tricks_won[at], last];
       });
       by("score").replaceChildren(...this.rows(heads, rows));
-      const goal = view.target ? `to ${view.target}` : `${this.game.view.rounds * 4} hands`;
-      by("goal").textContent = `Game ${goal}`;
+      by("goal").textContent = `Game ${this.game.view.goal}`;
     }
 
     rows(heads, rows) {
@@ -254,10 +253,12 @@
               note.mark)),
         ));
       });
-      for (const [words, cards] of [["gives up", view.given], ["passes", view.passed]]) {
+      const exchanged = [
+        ["gives up", view.declarer, view.given], ["passes", view.partner, view.passed],
+      ];
+      for (const [words, seat, cards] of exchanged) {
         const count = Array.isArray(cards) ? cards.length : cards;
         if (!count) continue;
-        const seat = (view.declarer + (words === "passes" ? 2 : 0)) % 4;
         const said = Array.isArray(cards)
           ? cards.map((name) => this.game.view.words[name]).join(", ") : `${count} hidden`;
         lines.push(element("li", { class: "exchange" }, `${this.name(seat)} ${words}: ${said}`));
