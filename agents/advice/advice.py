@@ -65,6 +65,8 @@ class Advice:
     """The agent's own choice, then the others by what they are worth."""
     worlds: int
     """The different deals that all options were tried in."""
+    effective: float
+    """As many deals that all count alike would tell as much: few where a few weigh the most."""
     why: str
     """One sentence."""
 
@@ -87,6 +89,7 @@ class Advice:
             "phase": self.phase,
             "agent": self.agent,
             "worlds": self.worlds,
+            "effective": self.effective,
             "why": self.why,
             "options": [option.to_dict() for option in self.options],
         }
@@ -99,9 +102,11 @@ class Advice:
         rows = list(self.options[:SHOWN])
         rows += [option for option in self.options[SHOWN:] if option.action in also]
         deals = f"{self.worlds:,} deal{'s' * (self.worlds != 1)}"
+        if round(self.effective) < self.worlds:
+            deals += f" that tell as much as {self.effective:,.0f} alike"
         head = f"Seat {self.seat} is to {self.phase}. {self.agent}, by {deals}:"
         title = ["", "points", "made or set", "wins the game", "behind"]
-        lines = [title, *(row_of(option, at == 0) for at, option in enumerate(rows))]
+        lines = [title, *(row_of(option, self.best) for option in rows)]
         return "\n\n".join(
             (
                 textwrap.fill(head, width, break_on_hyphens=False),
@@ -111,9 +116,10 @@ class Advice:
         )
 
 
-def row_of(option: Option, best: bool) -> list[str]:
-    """The cells of an option."""
-    behind = "" if best else f"{option.loss:.1f}" + spread(option.error * 2, ".1f")
+def row_of(option: Option, best: Option) -> list[str]:
+    """The cells of an option; with more points than the agent's choice it is behind by -2.3."""
+    behind = f"{best.points.mean - option.points.mean:.1f}" + spread(option.error * 2, ".1f")
+    behind = "" if option is best else behind.replace("-0.0", "0.0")
     made = "" if option.made is None else percent(option.made)
     points = f"{option.points.mean:+.1f}" + spread(option.points.half, ".1f")
     return [option.name, points, made, percent(option.wins), behind]

@@ -9,7 +9,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.advice.advice import Advice, Option
-from bideuchre_env.agents.advice.figures import Counted
+from bideuchre_env.agents.advice.figures import Counted, effective
 from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
     count_worlds,
@@ -262,5 +262,6 @@ class Advisor:
             self.agent.name,
             tuple(options),
             len(counted.weights),
+            effective(counted.weights),
             why(situation),
         )

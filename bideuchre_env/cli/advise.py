@@ -84,7 +84,7 @@ def add(commands: Any) -> None:
         "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, variant=None)  # so that one which is given is known
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,6 +104,7 @@ def _of_hand(arguments: argparse.Namespace) -> int:
     """Advice for a hand, with what its seat knows."""
     from bideuchre_env.agents.advice.position import known_position
 
+    arguments.variant = arguments.variant or _DEFAULT
     game, known = game_of(arguments), arguments
     row = known_position(
         game.rules,
@@ -140,7 +141,7 @@ def _of_record(arguments: argparse.Namespace) -> int:
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
     row, record, done = _position(arguments.file, game, hand, arguments.ply)
     rules, asked = record.rules, arguments.variant
-    if asked not in (record.variant, _DEFAULT):
+    if asked not in (record.variant, None):
         raise OptionError(f"--variant {asked}: the game on record is {record.variant}")
     advice = _advice(arguments, row, rules, done)
     chosen, name = advice.option(done), actions.of(rules).names[done]

@@ -141,7 +141,7 @@ class LiveTable:
             if self.session.seat != seat:
                 raise IllegalActionError("a hint is for your own call or card")
             advice = await self._work(lambda: self.session.advice(self._adviser))
-        rows = [row_of(option, at == 0) for at, option in enumerate(advice.options[:SHOWN])]
+        rows = [row_of(option, advice.best) for option in advice.options[:SHOWN]]
         return {"why": advice.why, "heads": _HEADS, "rows": rows}
 
     async def new_game(self, version: int) -> None:

@@ -211,6 +211,10 @@ def test_what_is_wrong_is_said_in_one_line():
     over = start(rules, 1)
     over["phase"] = DEAL
     wrong = np.ones_like(mask)
+    ended = bideuchre_env.cincinnati_v0.raw_env(episode="hand")
+    ended.reset(seed=1)
+    while (legal := ended.observe(ended.agent_selection)["action_mask"]).any():
+        ended.step(int(legal.argmax()))
     cases = [
         (lambda: advise("no table"), "an AEC environment, or an observation"),
         (lambda: advise(row), "ndarray with rules=None: "),
@@ -220,7 +224,8 @@ def test_what_is_wrong_is_said_in_one_line():
         (lambda: advise(np.zeros_like(row), rules=rules), "no game of these rules gives it"),
         (lambda: advise(bideuchre_env.barrie_v0(), rules=rules), "has its own"),
         (lambda: advise_row(7, rules), "one row of STATE"),
-        (lambda: advise_row(over, rules), ""),
+        (lambda: advise_row(over, rules), "no position of this game"),
+        (lambda: advise(ended), "the hand is over: nobody is to act"),
         (lambda: advise_row(start(rules, 2), rules), "one row of STATE"),
         (lambda: advise_row(state, rules, "nobody"), "no agent 'nobody'"),
         (lambda: advise_row(state, rules, worlds=0), "worlds=0"),
@@ -344,6 +349,23 @@ def test_the_only_legal_action_is_called_that():
     told = advise_row(forced[0][2], rules, worlds=4)
     assert told.why == "The only legal card."
     assert len(told.options) == 1
+
+
+def test_what_is_ahead_of_the_choice_is_behind_by_less_than_nothing():
+    """An agent may go by more than these deals: how far they favour another option is shown."""
+    rules = RULES["cincinnati_v0"]
+    row = known_position(rules, ["JH", "JD", "AH", "KH", "QH", "TH"], calls=["pass"])
+
+    class Passes:
+        def act(self, observation, action_mask):
+            return 0
+
+    advice = advise_row(row, rules, Passes())
+    best = max(advice.options, key=lambda option: option.points.mean)
+    lead = best.points.mean - advice.best.points.mean
+    assert lead > 1
+    assert f"-{lead:.1f} ±" in advice.text(also=(best.action,))
+    assert 1 <= advice.effective <= advice.worlds
 
 
 class LeadsTheJack:

@@ -183,3 +183,14 @@ def test_a_bad_line_of_a_file_is_named(tmp_path, games, capsys):
     assert run("advise", str(path), "--ply", "1") == 2
     assert f"{path}:1: " in capsys.readouterr().err
     assert run("advise", str(path), "--game", "2", "--ply", "1", *FEW) == 0
+
+
+def test_a_variant_that_a_record_is_not_of_is_refused(tmp_path, capsys):
+    """Whatever is given, the default of other commands too; the record's own may be."""
+    file = str(tmp_path / "barrie.jsonl")
+    assert cli.main(["selfplay", "--variant", "barrie_v0", "--games", "1", "--out", file]) == 0
+    asked = ["advise", file, "--ply", "2", "--agent", "rule", "--worlds", "4"]
+    assert cli.main([*asked, "--variant", "cincinnati_v0"]) == 2
+    assert "the game on record is barrie_v0" in capsys.readouterr().err
+    for more in ([], ["--variant", "barrie_v0"]):
+        assert cli.main([*asked, *more]) == 0
