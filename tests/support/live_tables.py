@@ -16,9 +16,12 @@ from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
 from bideuchre_env import make
+from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.play.seats import seated
 from bideuchre_env.play.session import Session
+from bideuchre_env.records.record import hand_of
+from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.web.guard import Rate
 from bideuchre_env.web.server import Server, listening
 from bideuchre_env.web.table import LiveTable
@@ -94,6 +97,15 @@ class Asking:
                 "POST", f"/api/{name}", headers, json.dumps(body).encode()
             )
         return status, json.loads(data)
+
+
+def known(game: Session, seat: int) -> set[str]:
+    """Every card that a seat knows of: its own as dealt, what was passed to it, those played."""
+    row, hand = game.row, hand_of(game.row, game.rules)
+    cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
+    if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
+        cards |= {CARD_NAMES[kind] for kind in row["passed"] if kind >= 0}
+    return cards
 
 
 def run(work: Callable[[], Awaitable[Any]]) -> Any:

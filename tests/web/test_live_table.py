@@ -11,29 +11,18 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Asking, live, named, quiet, run, session
+from support.live_tables import Asking, known, live, named, quiet, run, session
 from support.playthroughs import VARIANTS
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
-from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.core.state import rows_of
 from bideuchre_env.errors import OutputError
 from bideuchre_env.play import session as session_module
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
-from bideuchre_env.records.record import hand_of
-from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.web.server import MOST_WAITING
-
-
-def known(game, seat):
-    """Every card that a seat knows of: its own as dealt, what was passed to it, those played."""
-    row, hand = game.row, hand_of(game.row, game.rules)
-    cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
-    if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
-        cards |= {CARD_NAMES[kind] for kind in row["passed"] if kind >= 0}
-    return cards
 
 
 def resampled(game, seat, seed):
