@@ -88,6 +88,8 @@ class Tournament:
     interrupted: bool = False
     written: list[str] = field(default_factory=list)
     unwritten: str | None = None
+    files: dict[str, str] = field(init=False, repr=False)
+    """The hash of every file of an agent's, as it was when the agents were tried."""
 
     def __post_init__(self) -> None:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
@@ -104,6 +106,7 @@ class Tournament:
         for game in self.variants:
             for agent in self.agents:
                 agents.make(agent, game.rules, seed=0)
+        self.files = fingerprints(self.agents)
 
     @property
     def pairs(self) -> list[Pair]:
@@ -182,7 +185,7 @@ class Tournament:
             "version": __version__,
             "agents": list(self.agents),
             **self.settings,
-            "files": fingerprints(self.agents),
+            "files": self.files,
             "matches": self.matches,
             "ratings": {
                 variant: {name: rating.to_dict() for name, rating in rated.items()}
