@@ -46,9 +46,10 @@ def review(
     come to is counted in `worlds` deals of the cards not seen (200 unless given), weighed as agent
     `inference` weighs them. What looks like a mistake is tried in four more sets of so many. It is
     one if the agent does otherwise in every set, and does better by a quarter of a point of the
-    hand or 2 % of the games, and by three standard errors of one set: more worlds find smaller
-    mistakes. Beside it stands what each card gave away with all hands open, and what the deal is
-    worth so: tricks lost there without a mistake are bad luck.
+    hand or 2 % of the games, and by three standard errors of one set, and some chance to win the
+    game is lost by as many: points that no longer matter are none. Beside it stands what
+    each card gave away with all hands open, and what the deal is worth so: tricks lost there
+    without a mistake are bad luck, or too little to be sure of.
 
     `hands` are the hands to go over, from 0, or all. `seed` fixes the deals.
     `progress(done, total, decisions)` is called with the actions of these hands as they are done.

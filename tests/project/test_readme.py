@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -18,6 +19,7 @@ import pytest
 
 import bideuchre_env
 from bideuchre_env import match
+from bideuchre_env.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -130,6 +132,24 @@ def test_the_main_job_prints_what_the_readme_shows(tmp_path: Path) -> None:
     [records] = list(tmp_path.rglob("*.jsonl"))
     assert records.name in printed
     assert records.stat().st_size > 0
+
+
+def test_what_players_are_shown_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Play, replay, ask: every command as written; a game is begun, and left at once."""
+    [shown] = [block for block in blocks("sh") if "bideuchre play" in block]
+    play, advise, show = (shlex.split(line, comments=True)[1:] for line in shown.splitlines())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert cli.main(play) == 0
+    assert "The game is saved" in capsys.readouterr().out
+    assert cli.main(advise) == 0
+    assert "bid 4" in capsys.readouterr().out
+    match_of_rules = ["selfplay", "--games", "1", "--out", show[1]]
+    assert cli.main(match_of_rules) == 0
+    assert cli.main([*show, "--agent", "rule", "--worlds", "2"]) == 0
+    assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
 
 
 def test_it_is_short() -> None:
