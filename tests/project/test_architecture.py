@@ -34,6 +34,7 @@ adapters
 __init__
 datasets
 evaluation
+preparing
 play
 web
 bench
