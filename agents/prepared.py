@@ -15,6 +15,9 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.cache import user_cache
 
+PREPARED = ("expert", "net")
+"""The kinds of agents that can be."""
+
 
 def rules_hash(rules: Rules) -> str:
     """What tells rules apart, whatever they are called: sixteen hexadecimal digits."""

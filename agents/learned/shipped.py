@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bideuchre_env._checks import shown
-from bideuchre_env.agents.prepared import prepared_weights
+from bideuchre_env.agents.prepared import PREPARED, prepared_weights
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.network import Network
@@ -53,9 +53,10 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
     if found is not None:
         return found
     known = [name for name in RULES if file_of(kind, name).is_file()]
+    makes = "`bideuchre prepare` makes some, " if kind in PREPARED else ""
     raise OptionError(
         f"agent {kind!r} has no weights for these rules, whose deck and bids are those of none of "
-        f"{', '.join(known)}: `bideuchre prepare` makes those of net, weights=FILE takes your own"
+        f"{', '.join(known)}: {makes}weights=FILE takes your own"
     )
 
 

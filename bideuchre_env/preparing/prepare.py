@@ -23,7 +23,7 @@ from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWork
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights, shipped_weights
-from bideuchre_env.agents.prepared import prepared_file, prepared_folder, rules_hash
+from bideuchre_env.agents.prepared import PREPARED, prepared_file, prepared_folder, rules_hash
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
@@ -98,7 +98,7 @@ class Preparation:
         split_seed(self.seed)  # refuses what is no seed
         if self.hands < LEAST or self.boards < 2:
             raise OptionError(f"hands={self.hands}, boards={self.boards}: {LEAST} and 2, or more")
-        there = [prepared_file(kind, self.rules) for kind in (call_network.KIND, net.KIND)]
+        there = [prepared_file(kind, self.rules) for kind in PREPARED]
         if not again and any(file.exists() for file in there):
             raise OptionError(
                 f"{self.game.name} is prepared, in {prepared_folder()}: --force again"

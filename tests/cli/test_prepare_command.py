@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from bideuchre_env.cli.main import main
@@ -24,7 +26,8 @@ def run(*arguments):
 
 def test_a_game_is_prepared_and_listed(tmp_path, monkeypatch, capsys):
     """What it brought is told with an interval; the list has what was kept."""
-    monkeypatch.setattr(prepare.Preparation, "boards", 20)  # would be 4,000
+    few = partial(prepare.Preparation, boards=20)
+    monkeypatch.setattr(prepare, "Preparation", few)
     (tmp_path / "farm.toml").write_text('base = "six_card_v0"\nname = "farm"\ntarget = 21\n')
     assert run("prepare") == 0
     assert capsys.readouterr().out.startswith("nothing is prepared in ")

@@ -52,7 +52,7 @@ def bytes_of(game):
 
 def test_what_is_prepared_is_played_by(farm, monkeypatch):
     """`expert` calls by it, `net` has weights at last; the steps on the way are gone."""
-    with pytest.raises(OptionError, match="`bideuchre prepare` makes those of net"):
+    with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
     before = load_network(farm.rules)
     judged_as(monkeypatch, BETTER)
