@@ -246,6 +246,7 @@ def _player(record: GameRecord, hands: list[HandReview], seat: int) -> Player:
         decisions=len(own),
         mistakes=len(mistakes),
         lost=sum(each.lost for each in mistakes),
+        wins_lost=sum(each.wins_lost for each in mistakes),
         open=sum(each.open or 0 for each in own),
         unlucky=sum(each.open or 0 for each in own if not each.mistake),
     )
