@@ -46,6 +46,8 @@ FITTED_MODEL = {
 """A `CHOICE_MODEL` but for `reads_cards`, found by `experiments/fitting/fit_choice_model.py`."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
 """What tries the candidates in the worlds of these numbers, as often as their weights say."""
+HowFar = Callable[[str, int, int], None]
+"""Is told what happens to worlds, "weighed" or "played out", to how many so far, and of how many"""
 SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
 
 
@@ -88,6 +90,7 @@ class PimcAgent(RowAgent):
             self.considered = (check_range("considered", considered, 0, MOST_CONSIDERED),) * 2
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
+        self.how_far: HowFar | None = None
         self.standard_errors = STANDARD_ERRORS
         self.goal = check_goal(goal)
         self.space = new_workspace(rules, seed, goal)
@@ -111,10 +114,13 @@ class PimcAgent(RowAgent):
             self.search(began)
         return self.choice()
 
-    def search(self, began: float, tries: TriesWorlds = try_worlds) -> None:
+    def search(
+        self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
+    ) -> None:
         """Try the candidates of the position that is set up: `tries` as many worlds at a time.
 
-        `began` is when the decision did, by the clock.
+        `began` is when the decision did, by the clock. Once only one candidate is left the rest of
+        the worlds are tried `to_the_end`, or not at all.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
@@ -125,10 +131,17 @@ class PimcAgent(RowAgent):
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
             tries(space, numbers[first : first + step], weights)
-            if not in_play and first + step >= STAGE and drop_hopeless(space.plans) == 1:
+            self._tell("played out", min(first + step, len(numbers)), len(numbers))
+            staged = not in_play and first + step >= STAGE
+            if staged and drop_hopeless(space.plans) == 1 and not to_the_end:
                 break
             if self.clock() >= began + limit:
                 break
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        """Tell whoever waits."""
+        if self.how_far is not None:
+            self.how_far(what, done, total)
 
     def choice(self) -> int:
         """The best action by what has been tried."""
@@ -148,6 +161,7 @@ class PimcAgent(RowAgent):
         for first in range(0, len(logs), step):
             last = min(first + step, len(logs))
             weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
+            self._tell("weighed", last, len(logs))
             if self.clock() >= ends:
                 logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
                 break
