@@ -115,6 +115,13 @@ def _plain_store(out: Array, at: int, word: Word) -> None:
         out[at + i] = (word >> np.uint64(8 * i)) & np.uint64(255)
 
 
+def _plain_store_bits(out: Array, at: int, one: Word, two: Word) -> None:
+    """Write bit i of one uint64 plus bit i of another to `out[at + i]` of a row, for 32 bits."""
+    for i in range(32):
+        bit = np.uint64(i)
+        out[at + i] = int((one >> bit) & np.uint64(1)) + int((two >> bit) & np.uint64(1))
+
+
 def _plain_load(row: Array, at: int) -> Word:
     """The eight bytes from `row[at]` as a uint64, lowest first."""
     word = np.uint64(0)
@@ -156,6 +163,23 @@ def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
     return (types.void(_BYTES, types.int64, types.uint64), build) if out == _BYTES else None
 
 
+def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        int_type, vector = codegen.llvmir.IntType, codegen.llvmir.VectorType
+
+        def spread(word: Any) -> Any:
+            bits = builder.bitcast(builder.trunc(word, int_type(32)), vector(int_type(1), 32))
+            return builder.zext(bits, vector(int_type(8), 32))
+
+        place = builder.gep(args[0], [args[1]])
+        bytes_ = builder.add(spread(args[2]), spread(args[3]))
+        builder.store(bytes_, builder.bitcast(place, bytes_.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    signature = types.void(_BYTES, types.int64, types.uint64, types.uint64)
+    return (signature, build) if out == _BYTES else None
+
+
 def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = builder.gep(args[0], [args[1]])
@@ -172,6 +196,7 @@ row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
 line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
 load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
 store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)
+store_bits: Any = intrinsic(_fast_store_bits) if _BARE else kernel(_plain_store_bits)
 
 
 def _plain_read(cells: Array, i: int) -> int:

@@ -21,7 +21,7 @@ def clip(value: int) -> int:
 @inline_kernel
 def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write what only this seat knows to `out[at:]`, which holds zeros."""
-    spread_hand(out, at + o.hand, s.hands[seat], t.kinds)
+    spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
     if s.given[0] < 0 or (seat ^ declarer) & 1:
         return
@@ -72,19 +72,24 @@ def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     kinds, trick, led = t.kinds, s.trick, s.led
     stride, first = kinds * t.copies, at + o.played
     for rel in range(N_SEATS):
-        who, seen = (seat + rel) & 3, 0
+        who = (seat + rel) & 3
         if who != s.sitting_out:
-            plays = MAX_TRICKS * who
-            for n in range(trick):
-                kind = s.plays[plays + n]
-                # the second copy that a seat plays has a plane of its own
-                out[first + kind + kinds * (seen >> kind & 1)] = 1 + n
-                seen |= 1 << kind
+            plays, seen = MAX_TRICKS * who, 0
             kind = s.plays[plays + trick] if led >= 0 else -1
+            done = trick
             if kind >= 0:
-                out[first + kind + kinds * (seen >> kind & 1)] = 1 + trick
+                done += 1
                 if rel > 0:
                     out[at + o.trick + (rel - 1) * kinds + kind] = 1
+            if stride == kinds:
+                for n in range(done):
+                    out[first + s.plays[plays + n]] = 1 + n
+            else:
+                for n in range(done):
+                    kind = s.plays[plays + n]
+                    # the second copy that a seat plays has a plane of its own
+                    out[first + kind + kinds * (seen >> kind & 1)] = 1 + n
+                    seen |= 1 << kind
         first += stride
     if led >= 0:
         out[at + o.led + led] = 1

@@ -18,7 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.core.rows import Rows, step_rows
+from bideuchre_env.core.rows import (
+    NONE_ENDED,
+    SOME_ENDED,
+    Rows,
+    step_all_rows,
+    step_rows,
+    take_rows,
+)
 from bideuchre_env.runtime.intrinsics import add_to_cell, read_cell, write_cell
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 from bideuchre_env.runtime.threads import check_threads
@@ -111,18 +118,28 @@ class StepPool:
         self._end: Callable[[], Any] | None = None
         self._helpers: list[_Helper] = []
         self._cells = np.zeros(N_CELLS, np.int64)
-        self._share = share_steps
+        self._step_all: Callable[..., int] | None = None
 
-    def step(self, n: int, job: Rows) -> None:
-        """Step `n` rows, those of `job`, which is alike every time.
+    def step(self, rows: Rows, actions: Array) -> int:
+        """Carry out one action, int64 (n,), in every row: see `step_all_rows`.
 
-        An interrupt, Ctrl-C say, is raised when the step is done: no thread is left at the rows.
+        The rows are alike every time. An interrupt, Ctrl-C say, is raised when the step is done: no
+        thread is left at the rows.
         """
-        parts = min(self.threads * PARTS_EACH, n // LEAST_PART)
+        if self._step_all is None:
+            self._step_all = direct(step_all_rows, rows, actions)
+        parts = min(self.threads * PARTS_EACH, len(rows.keys) // LEAST_PART)
         if self.threads == 1 or parts < 2:
-            parts = 1
+            return self._step_all(rows, actions)
         if self._owner != os.getpid():  # a fork has none of its parent's threads
-            self._begin(parts, job)
+            self._begin(parts, rows)
+        row = self._take(rows, actions)
+        if row < 0:
+            self._step_parts(parts, rows)
+            row = SOME_ENDED if rows.ended.any() else NONE_ENDED
+        return row
+
+    def _step_parts(self, parts: int, rows: Rows) -> None:
         opened, done = False, False
         interrupt: BaseException | None = None
         while not done:
@@ -132,7 +149,7 @@ class StepPool:
                     open_parts(self._cells)
                 for helper in self._helpers:
                     helper.wake()
-                done = self._share(self._cells, True, SPINS, parts, job)
+                done = self._share(self._cells, True, SPINS, parts, rows)
                 if not done:
                     time.sleep(0)  # a helper's core is busy with something else
             except BaseException as error:
@@ -154,6 +171,7 @@ class StepPool:
             end()
             raise
         self._share = direct(share_steps, cells, True, SPINS, parts, job)
+        self._take = direct(take_rows, job, job.actions)
         self._cells, self._helpers, self._end, self._owner = cells, helpers, end, owner
 
     def close(self) -> None:
