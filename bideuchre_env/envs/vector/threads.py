@@ -105,11 +105,46 @@ def _let_go(helpers: list[_Helper], owner: int) -> None:
     helpers.clear()
 
 
+class Pace:
+    """Whether several threads or one are quicker just now, found out by the clock as it goes.
+
+    Where another program has a helper's core its part of a step is held up, and all wait for it. So
+    the way that is not taken is tried for a moment, again and again, and the quicker one goes on.
+    """
+
+    SECONDS, STEPS = 0.02, 8  # a moment
+    MOMENTS = 128  # from one trial to the next
+    WEIGHT = 0.25  # of the last moment in the mean of all
+
+    def __init__(self) -> None:
+        self.together = True
+        self._seconds, self._steps, self._moments = 0.0, 0, 0
+        self._means = {True: 0.0, False: 0.0}  # seconds a step; 0 is yet to be found out
+
+    def count(self, seconds: float) -> None:
+        """A step took so long, done the way that `together` says; sets how the next one is."""
+        self._seconds += seconds
+        self._steps += 1
+        if self._seconds < self.SECONDS or self._steps < self.STEPS:
+            return
+        way, mean = self.together, self._seconds / self._steps
+        if self._means[way]:
+            mean = self._means[way] + self.WEIGHT * (mean - self._means[way])
+        self._means[way] = mean
+        self._seconds, self._steps, self._moments = 0.0, 0, self._moments + 1
+        due = self._moments == self.MOMENTS
+        if due:
+            self._means[not way] = 0.0
+        if self._means[not way] < mean:
+            self.together, self._moments = not way, 0
+
+
 class StepPool:
     """Up to `threads` threads, the caller's own included, that step the same rows.
 
-    The others are started by the first step that is worth it, and end when `close` says so, or with
-    the pool. A copy, pickled or forked, starts its own.
+    It is the caller's alone while that is quicker, see `Pace`. The others are started by the first
+    step that is worth it, and end when `close` says so, or with the pool. A copy, pickled or
+    forked, starts its own.
     """
 
     def __init__(self, threads: int) -> None:
@@ -119,6 +154,7 @@ class StepPool:
         self._helpers: list[_Helper] = []
         self._cells = np.zeros(N_CELLS, np.int64)
         self._step_all: Callable[..., int] | None = None
+        self._pace = Pace()
 
     def step(self, rows: Rows, actions: Array) -> int:
         """Carry out one action, int64 (n,), in every row: see `step_all_rows`.
@@ -131,15 +167,21 @@ class StepPool:
         parts = min(self.threads * PARTS_EACH, len(rows.keys) // LEAST_PART)
         if self.threads == 1 or parts < 2:
             return self._step_all(rows, actions)
+        started = time.perf_counter()
+        if self._pace.together:
+            row = self._step_together(parts, rows, actions)
+        else:
+            row = self._step_all(rows, actions)
+        if row < 0:
+            self._pace.count(time.perf_counter() - started)
+        return row
+
+    def _step_together(self, parts: int, rows: Rows, actions: Array) -> int:
         if self._owner != os.getpid():  # a fork has none of its parent's threads
             self._begin(parts, rows)
         row = self._take(rows, actions)
-        if row < 0:
-            self._step_parts(parts, rows)
-            row = SOME_ENDED if rows.ended.any() else NONE_ENDED
-        return row
-
-    def _step_parts(self, parts: int, rows: Rows) -> None:
+        if row >= 0:
+            return row
         opened, done = False, False
         interrupt: BaseException | None = None
         while not done:
@@ -158,6 +200,7 @@ class StepPool:
                 interrupt = error
         if interrupt is not None:
             raise interrupt
+        return SOME_ENDED if rows.ended.any() else NONE_ENDED
 
     def _begin(self, parts: int, job: Rows) -> None:
         """Start the threads: all of them, or none, so that the next step tries again."""
