@@ -147,7 +147,8 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
     t, view = work.tables[0], work.views[0]
     read_view(observation, t, work.offsets[0], view)
     if view.phase == AUCTION or view.phase == NAMING:
-        choice = expert_bid(view, mask, t, work.learned, work.scratch[0], work.calls[0])
+        legal = call_bits(mask, t) if view.phase == AUCTION else 0
+        choice = expert_bid(view, legal, t, work.learned, work.scratch[0], work.calls[0])
     else:
         legal = gather_bits(mask, t.card_offset, t.kinds, 0)
         card = rule_card(view, t, legal)
@@ -159,17 +160,20 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
 
 @kernel
 def expert_bid(
-    view: Row, mask: Array, t: Row, learned: ExpertTables, scratch: Row, calls: Row
+    view: Row, legal: int, t: Row, learned: ExpertTables, scratch: Row, calls: Row
 ) -> int:
-    """The call to make or the strain to name; by the rule player's weights without a table."""
+    """The call to make, `legal` being those of `call_bits`, or the strain to name.
+
+    By the rule player's weights where no table has the hand.
+    """
     weights, naming = learned.weights[0], view.phase == NAMING
     if weigh_hand(view, t, learned, scratch, calls):
         if naming:
             return t.trump_offset + expert_strain(view, t, learned.wins, calls)
-        return expert_call(view, t, learned, call_bits(mask, t), calls)
+        return expert_call(view, t, learned, legal, calls)
     if naming:
         return t.trump_offset + choose_strain(view, t, weights, scratch)
-    return choose_call(view, t, weights, call_bits(mask, t), scratch)
+    return choose_call(view, t, weights, legal, scratch)
 
 
 @kernel

@@ -14,15 +14,23 @@ from math import sqrt
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.rule.agent import call_bits, rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.win_curve import read_time
+from bideuchre_env.agents.search.seeing import see_play
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
-from bideuchre_env.agents.search.worlds import draw_world, look, players_action, rebuild, stream_of
+from bideuchre_env.agents.search.worlds import (
+    draw_world,
+    look,
+    players_action,
+    prepare_worlds,
+    rebuild,
+    stream_of,
+)
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.core.state import AUCTION, DEAL, NAMING, PLAY
-from bideuchre_env.core.step import apply, legal
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.step import apply, legal, legal_bits
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.position import set_up
@@ -63,6 +71,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
         if (mask[action] != 0) != (true_mask[action] != 0):
             return
     plan.stream = stream_of(observation, o.entries, space.low)
+    prepare_worlds(space)
     read_time(view)
     if view.phase == AUCTION:
         learned = expert.learned
@@ -224,17 +233,38 @@ def play_out(space: SearchWorkspace) -> int:
 
     The expert plays in all four seats until as many tricks are left as are solved.
     """
+    s, t = space.simulated[0], space.players.tables[0]
+    while s.phase < PLAY:
+        look(space)
+        apply(s, t, players_action(space))
+    return play_cards(space) if s.phase == PLAY else int(s.tricks_won[0])
+
+
+@kernel
+def play_cards(space: SearchWorkspace) -> int:
+    """The same from where the simulated world is in the play."""
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
-    while s.phase < DEAL:
-        if s.phase == PLAY and t.tricks - s.trick <= plan.solved:
+    view, gone, gone_pair = space.players.views[0], 0, 0
+    for i in range(len(s.plays)):
+        if s.plays[i] >= 0:
+            gone_pair |= gone & 1 << s.plays[i]
+            gone |= 1 << s.plays[i]
+    while s.phase == PLAY:
+        if t.tricks - s.trick <= plan.solved:
             set_up(space.solver.position[0], t, s)
             if plan.solver_ready == 0:
                 forget(space.solver)
                 plan.solver_ready = 1
             return s.tricks_won[0] + solve_position(space.solver)
-        look(space)
-        apply(s, t, players_action(space))
-    return s.tricks_won[0]
+        bits = legal_bits(s, t)
+        kind = lowest_bit(bits)
+        if bits & (bits - 1):
+            see_play(s, t, gone, gone_pair, view)
+            kind = rule_card(view, t, bits)
+        gone_pair |= gone & 1 << kind
+        gone |= 1 << kind
+        apply(s, t, t.card_offset + kind)
+    return int(s.tricks_won[0])
 
 
 @kernel

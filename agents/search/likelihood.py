@@ -1,9 +1,12 @@
-"""How likely a world makes what the other seats have done: by replaying the hand in it.
+"""How likely a world makes what the other seats have done: by showing its hands what they saw.
 
 A world gives every seat a hand at each of its decisions, and the expert chooses for it there. In
 the auction the expert gives every call a value, and a better call is a likelier one; elsewhere
 another choice than the expert's makes the world less likely. The choice model (`workspace.py`)
 says by how much. Nobody plays just as the expert does, so nothing makes a world impossible.
+
+What a seat does depends on its own hand and on what all have seen. That is the same in every world:
+it is taken down once (`past.py`), and a world only puts the seat's cards into it.
 """
 
 from __future__ import annotations
@@ -12,21 +15,20 @@ from math import exp, log
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import weigh_hand
+from bideuchre_env.agents.expert.agent import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
-from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
+from bideuchre_env.agents.search.past import take_down
+from bideuchre_env.agents.search.seeing import show_hand
 from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
-from bideuchre_env.agents.search.worlds import draw_world, look, players_action
-from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.agents.search.worlds import draw_world
+from bideuchre_env.core.hands import put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
-from bideuchre_env.core.step import apply, legal_bits
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import popcount, row_of
+from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 UNLIKELY = -1e9  # the logarithm of no chance worth counting
@@ -93,56 +95,123 @@ def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float
 
 
 @kernel
-def exchange_penalty(s: Row, replay: Row, would: int, model: Row) -> float:
-    """The penalty of a card given or passed where the expert chooses the kind `would`.
+def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
+    """The logarithm of how likely the hand in the view is to make this call or name this strain."""
+    players, model = space.players, space.choice_models[0]
+    t, learned, calls, scratch = (
+        players.tables[0],
+        players.learned,
+        players.calls[0],
+        players.scratch[0],
+    )
+    naming, did = view.phase == NAMING, moment.action
+    if (naming or learned.call_error > 0.0) and weigh_hand(view, t, learned, scratch, calls):
+        if naming:
+            return log(strain_chance(t, view.level, did - t.trump_offset, calls, model))
+        weigh_calls(view, t, learned, moment.legal, calls)
+        return log(call_chance(t, did, calls, model))
+    would = expert_bid(view, moment.legal, t, learned, scratch, calls)
+    return mismatch_penalty(t, view.phase, did, would, model)
 
-    They go in the order of the replay, which is not the seat's: any card still to go will do.
+
+@kernel
+def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
+    """The logarithm of how likely the hand in the view is to play this card."""
+    legal = view.held
+    if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
+        legal &= t.suit_bits[view.strain, view.led]
+    if legal & (legal - 1) == 0:
+        return 0.0
+    return log(card_chance(view, legal, kind, rule_card(view, t, legal), model))
+
+
+@kernel
+def exchange_log(view: Row, t: Row, cards: Array, picks: int, model: Row) -> float:
+    """The penalty of the cards of one half of an exchange from this pick on, as a logarithm.
+
+    They go in order, which is not the seat's: any card still to go will do.
     """
-    cards = replay.given if s.phase == GIVING else replay.passed
-    for i in range(s.picks, MAX_EXCHANGE):
+    if view.held & (view.held - 1) == 0:
+        return 0.0
+    would = rule_card(view, t, view.held)
+    for i in range(picks, MAX_EXCHANGE):
         if cards[i] == would:
             return 0.0
     return float(model.exchange)
 
 
 @kernel
-def action_log(space: SearchWorkspace, action: int) -> float:
-    """The logarithm of how likely the seat to act is to do this, up to a constant.
-
-    The hand is replayed in `simulated`, by a replay with the exchange.
-    """
-    s, players, model = space.simulated[0], space.players, space.choice_models[0]
-    t, view, learned, calls = players.tables[0], players.views[0], players.learned, players.calls[0]
-    look(space)
-    mask, phase = row_of(space.masks, 0), s.phase
-    if phase <= NAMING:
-        read_view(row_of(space.observations, 0), t, players.offsets[0], view)
-        if weigh_hand(view, t, learned, players.scratch[0], calls):
-            if phase == NAMING:
-                return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
-            if learned.call_error > 0.0:
-                weigh_calls(view, t, learned, call_bits(mask, t), calls)
-                return log(call_chance(t, action, calls, model))
-    would, first = players_action(space), t.card_offset
-    if phase in (GIVING, PASSING):
-        return exchange_penalty(s, space.replays[0], would - first, model)
-    if phase == PLAY:
-        bits = gather_bits(mask, first, t.kinds, 0)
-        return log(card_chance(view, bits, action - first, would - first, model))
-    return mismatch_penalty(t, phase, action, would, model)
-
-
-@kernel
-def put_in_order(cards: Array) -> None:
-    """Sort one half of an exchange, in place, by kind; what there is not, -1, is at the end.
+def put_in_order(cards: Array, ordered: Array) -> None:
+    """Write one half of an exchange by kind; what there is not, -1, is at the end.
 
     Nobody else knows in which order they went.
     """
-    for last in range(1, len(cards)):
-        i = last
-        while i > 0 and 0 <= cards[i] < cards[i - 1]:
-            cards[i], cards[i - 1] = cards[i - 1], cards[i]
+    for last in range(len(cards)):
+        i, card = last, cards[last]
+        while i > 0 and card >= 0 and (ordered[i - 1] < 0 or card < ordered[i - 1]):
+            ordered[i] = ordered[i - 1]
             i -= 1
+        ordered[i] = card
+
+
+@kernel
+def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, bool]:
+    """The logarithm of how likely a seat of the world is to do what it did, and whether it is all.
+
+    Cards come first, for calls take longest to weigh. It is left as soon as it is below `least`.
+    """
+    world, past, model, total = space.worlds[0], space.pasts[0], space.choice_models[0], 0.0
+    t, hand, undone, i = space.players.tables[0], world.hands[seat], False, past.last[seat]
+    given, passed = past.given, past.passed
+    while i >= 0:
+        moment, view = space.moments[i], space.moment_views[i]
+        phase, gone, gone_pair = view.phase, moment.gone, moment.gone_pair
+        if phase != PLAY and not undone:
+            undone = True
+            put_in_order(world.given, given)
+            put_in_order(world.passed, passed)
+            hand = before_play(world, seat, hand)
+        if phase == PLAY:
+            hand = put(hand, moment.action)
+            if past.reads_cards == 1:
+                if seat == world.declarer:
+                    for j in range(MAX_EXCHANGE):
+                        if world.given[j] >= 0:
+                            gone_pair |= gone & 1 << world.given[j]
+                            gone |= 1 << world.given[j]
+                show_hand(view, t, hand, gone, gone_pair)
+                total += card_log(view, t, moment.action, model)
+        elif phase == GIVING:
+            hand = put(hand, given[moment.action])
+            for j in range(moment.action):
+                gone_pair |= gone & 1 << given[j]
+                gone |= 1 << given[j]
+            show_hand(view, t, hand, gone, gone_pair)
+            total += exchange_log(view, t, given, moment.action, model)
+        elif phase == PASSING:
+            hand = put(hand, passed[moment.action])
+            show_hand(view, t, hand, 0, 0)
+            total += exchange_log(view, t, passed, moment.action, model)
+        else:
+            show_hand(view, t, hand, 0, 0)
+            total += call_log(space, moment, view)
+        if total < least:
+            return total, False
+        i = moment.before
+    return total, True
+
+
+@kernel
+def before_play(world: Row, seat: int, hand: int) -> int:
+    """What a seat held before the play began; its own cards given or passed are still to be added.
+
+    The declarer has the cards passed from then on.
+    """
+    if seat == world.declarer and world.phase >= PLAY:
+        for i in range(MAX_EXCHANGE):
+            if world.passed[i] >= 0:
+                hand = take(hand, world.passed[i])
+    return int(hand)
 
 
 @kernel
@@ -165,66 +234,31 @@ def hand_key(world: Row, seat: int) -> Word:
 
 
 @kernel
-def look_up_hands(world: Row, cache: Row) -> tuple[int, float, float]:
-    """The seats, as bits, whose hands are yet to be weighed, the sum over the others, and the most
-    that the sum over all can be.
+def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
+    """The logarithm of how likely a seat of the world is to do what it did, or less than `least`.
+
+    What is found is kept until the next decision, as far as another hand does not take its place.
     """
-    missing, total, most = 0, 0.0, 0.0
-    for seat in range(1, N_SEATS):
-        key = hand_key(world, seat)
-        place = int(key & np.uint64(CACHED_HANDS - 1))
-        known = cache.keys[place] == key
-        if known:
-            most += cache.logs[place]
-        if known and cache.complete[place] == 1:
-            total += cache.logs[place]
-        else:
-            missing |= 1 << seat
-        cache.world_keys[seat] = key
-        cache.world_logs[seat] = 0.0
-    return missing, total, most
-
-
-@kernel
-def store_hands(cache: Row, missing: int, complete: bool) -> None:
-    """Enter what the hands of these seats came to, or how likely they are at most."""
-    for seat in range(1, N_SEATS):
-        if missing >> seat & 1:
-            place = int(cache.world_keys[seat] & np.uint64(CACHED_HANDS - 1))
-            cache.keys[place] = cache.world_keys[seat]
-            cache.logs[place] = cache.world_logs[seat]
-            cache.complete[place] = 1 if complete else 0
+    cache, key = space.hand_caches[0], hand_key(space.worlds[0], seat)
+    place = int(key & np.uint64(CACHED_HANDS - 1))
+    if cache.keys[place] == key and (cache.complete[place] == 1 or cache.logs[place] < least):
+        return float(cache.logs[place])
+    found, complete = weigh_seat(space, seat, least)
+    cache.keys[place] = key
+    cache.logs[place] = found
+    cache.complete[place] = 1 if complete else 0
+    return found
 
 
 @entry_kernel
 def log_likelihood(space: SearchWorkspace, floor: float) -> float:
-    """The logarithm of how likely the world makes what the others did; `UNLIKELY` below `floor`.
-
-    What a seat does depends on its own hand alone, so each of its hands is weighed once and cached.
-    Rewrites the hands and the exchange of the replay.
-    """
-    world, replay, cache = space.worlds[0], space.replays[0], space.hand_caches[0]
-    missing, total, most = look_up_hands(world, cache)
-    if most < floor:
-        return UNLIKELY
-    if missing:
-        s, t = space.simulated[0], space.players.tables[0]
-        reads_cards = space.choice_models[0].reads_cards
-        wind_back(t, world, replay)
-        put_in_order(replay.given)
-        put_in_order(replay.passed)
-        deal_replay(replay, s)
-        action = next_action(replay, t, s)
-        while action >= 0 and total >= floor and (reads_cards == 1 or s.phase != PLAY):
-            bits, turn = legal_bits(s, t), s.turn
-            if missing >> turn & 1 and bits & (bits - 1) != 0:
-                found = action_log(space, action)
-                cache.world_logs[turn] += found
-                total += found
-            apply(s, t, action)
-            action = next_action(replay, t, s)
-        store_hands(cache, missing, total >= floor)
-    return total if total >= floor else UNLIKELY
+    """The logarithm of how likely the world makes what the others did; `UNLIKELY` below `floor`."""
+    total = 0.0
+    for seat in range(1, N_SEATS):
+        total += seat_log(space, seat, floor - total)
+        if total < floor:
+            return UNLIKELY
+    return total
 
 
 @entry_kernel
@@ -237,7 +271,7 @@ def weigh_worlds(
     """
     most = UNLIKELY
     if first == 0:
-        space.hand_caches[0].keys[:] = np.uint64(0)
+        take_down(space)
     for j in range(first):
         most = max(most, logs[j])
     for j in range(first, last):

@@ -13,9 +13,9 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import new_states
-from bideuchre_env.learning.view import new_view
+from bideuchre_env.learning.view import VIEW, new_view
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.bids import MAX_BIDS
+from bideuchre_env.rules.bids import MAX_BIDS, MAX_EXCHANGE
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Word, new_rows
@@ -23,6 +23,7 @@ from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
+MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
 SOLVER_MEGABYTES = 16
 
 # The decision: what is tried, and what it has come to so far.
@@ -65,14 +66,35 @@ CHOICE_MODEL = np.dtype(
     ]
 )
 
+# What another seat did, and what all had seen before; a view tells the rest.
+MOMENT = np.dtype(
+    [
+        ("action", np.int64),  # a call or a strain; of the play the kind, of an exchange the pick
+        ("legal", np.int64),  # calls: bit 0 a pass, bit 1 + level that bid
+        ("gone", np.int64),  # kinds played before, as bits
+        ("gone_pair", np.int64),  # kinds played twice before
+        ("before", np.int64),  # the moment at which the seat acted before, or -1
+    ],
+    align=True,
+)
+
+# The moments of the hand so far.
+PAST = np.dtype(
+    [
+        ("last", np.int64, (N_SEATS,)),  # by seat: its last moment, or -1
+        ("reads_cards", np.int64),  # as in the choice model
+        ("given", np.int64, (MAX_EXCHANGE,)),  # of the world weighed, in order
+        ("passed", np.int64, (MAX_EXCHANGE,)),
+    ],
+    align=True,
+)
+
 # How likely the hands weighed in one decision make what their seats did, by the low bits of a key.
 HAND_CACHE = np.dtype(
     [
         ("keys", np.uint64, (CACHED_HANDS,)),  # `hand_key`; 0 where there is none
         ("logs", np.float64, (CACHED_HANDS,)),
         ("complete", np.int8, (CACHED_HANDS,)),  # 0: at most so likely, for it was left early
-        ("world_keys", np.uint64, (N_SEATS,)),  # of this world, by seat
-        ("world_logs", np.float64, (N_SEATS,)),  # the same, as far as replayed
     ]
 )
 
@@ -89,11 +111,21 @@ class SearchWorkspace(NamedTuple):
     masks: Array  # int8 (1, A)
     plans: Array
     choice_models: Array
+    pasts: Array
+    moments: Array  # `MOMENT` (MOST_MOMENTS,)
+    moment_views: Array  # what the seats saw; their cards are rewritten
     hand_caches: Array
     redeals: Array
     solver: Searcher
     low: Word  # the seed
     high: Word
+
+
+def views_of(n: int, goal: Goal) -> Array:
+    """Room for so many views of players with this goal."""
+    views = new_rows(VIEW, n)
+    views["for_points"] = goal == "points"
+    return views
 
 
 def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace:
@@ -110,6 +142,9 @@ def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace
         masks=np.zeros((1, actions.of(rules).n), np.int8),
         plans=new_rows(PLAN, 1),
         choice_models=new_rows(CHOICE_MODEL, 1),
+        pasts=new_rows(PAST, 1),
+        moments=new_rows(MOMENT, MOST_MOMENTS),
+        moment_views=views_of(MOST_MOMENTS, goal),
         hand_caches=new_rows(HAND_CACHE, 1),
         redeals=new_redeal(),
         solver=new_searcher(SOLVER_MEGABYTES),

@@ -14,7 +14,7 @@ from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import CLIP
-from bideuchre_env.core.observation.resample import resample_row
+from bideuchre_env.core.observation.resample import prepare_redeal, redeal_row
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
@@ -23,7 +23,7 @@ from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount, row_of
-from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
 
 
 @kernel
@@ -262,11 +262,18 @@ def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, agai
     return same
 
 
+@entry_kernel
+def prepare_worlds(space: SearchWorkspace) -> None:
+    """Fill in what all worlds of the position that is set up have in common."""
+    prepare_redeal(space.worlds[0], space.expert.tables[0], 0, space.redeals[0])
+
+
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> None:
-    """Redeal the world as the one of this number."""
+    """Redeal the world as the one of this number, after `prepare_worlds`."""
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
-    resample_row(space.worlds, space.expert.tables, 0, space.redeals, stream, space.high)
+    world, redeal = space.worlds[0], space.redeals[0]
+    redeal_row(world, space.expert.tables[0], 0, redeal, stream, space.high)
 
 
 @inline_kernel

@@ -47,6 +47,8 @@ from bideuchre_env.agents.search.agent import (
 )
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
+from bideuchre_env.agents.search.past import take_down
+from bideuchre_env.agents.search.worlds import prepare_worlds
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import split_seed
@@ -172,8 +174,10 @@ class Positions:
             space.choice_models[part] = number
         logs = np.zeros((len(self.truths), 1 + self.worlds))
         for i, row in enumerate(logs):
-            space.hand_caches["keys"] = 0
             space.replays[0], space.plans["stream"] = self.replays[i], self.streams[i]
+            space.worlds[0] = self.bases[i]
+            prepare_worlds(space)
+            take_down(space)
             space.worlds[0] = self.truths[i]
             row[0] = log_likelihood(space, -ALL)
             space.worlds[0] = self.bases[i]

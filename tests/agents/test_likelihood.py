@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from oracles.replayed_likelihood import replayed_log
 from support.agent_games import SEARCH, decisions, lone_decisions, searcher
 
 from bideuchre_env.agents.search.agent import NEGLIGIBLE
 from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.state import AUCTION, PLAY, new_states
 from bideuchre_env.rules.variants import RULES
 
 
@@ -46,6 +47,34 @@ def test_a_hand_weighed_before_weighs_the_same(name, variant, bid):
         exchanging += state["given"][0] >= 0
     assert seen > 3
     assert (exchanging > 10) == (bid == "call-2")
+
+
+@pytest.mark.parametrize("name", SEARCH)
+@pytest.mark.parametrize(
+    ("variant", "bid"),
+    [("cincinnati_v0", None), ("double_deck_v0", None), ("simplified_v0", None),
+     ("barrie_v0", "call-2"), ("barrie_v0", "moon")],
+)  # fmt: skip
+def test_hands_weigh_what_a_replay_of_the_hand_in_their_world_says(name, variant, bid):
+    """Shown what its seat saw, a hand is as likely as where the whole hand is played again."""
+    rules, replays, compared = RULES[variant], new_states(1), 0
+    agent = searcher(name, rules)
+    if bid is None:
+        found = decisions(rules, 3, seed=6, hands=2, every=3)
+    else:
+        found = lone_decisions(rules, bid, 5, seed=6)
+    for row, mask, state in found:
+        if mask.sum() < 2 or state["calls_made"] == 0:
+            continue
+        weighed(agent, row, mask, 1, False)
+        space = agent.space
+        replays[0] = space.replays[0]
+        for number in range(12):
+            resample_row(space.worlds, space.expert.tables, 0, space.redeals, *split_seed(number))
+            quick = log_likelihood(space, -1e18)
+            assert quick == pytest.approx(replayed_log(space, replays), rel=1e-9, abs=1e-9)
+            compared += quick < -0.1
+    assert compared > 60
 
 
 def test_the_order_of_an_exchange_says_nothing():

@@ -38,12 +38,18 @@ _ULP = 2.0**-53
 REDEAL = np.dtype(
     [
         ("ways", np.float64, (5, ROOM, ROOM, ROOM)),  # [suits dealt, room of each void seat]
+        # what is the same in every redeal of a row
         ("unknown", np.int8, (4, MAX_IN_SUIT)),  # [suit]: kinds not known to the seat
         ("n_unknown", np.int64, (4,)),
         ("played", np.int64, (MAX_KINDS,)),  # copies played, by kind
-        ("free", np.int8, (4 * MAX_TRICKS,)),  # kinds for the places without a known void
         ("room", np.int64, (PLACES,)),  # cards to deal to each place
+        ("known", np.int64, (PLACES,)),  # what the seat knows to lie there
+        ("n_voids", np.int64),  # seats with a known void, and cards to deal
         ("void_seats", np.int64, (3,)),
+        # one redeal
+        ("cards", np.int8, (4, MAX_IN_SUIT)),  # the unknown ones in the order they are dealt in
+        ("free", np.int8, (4 * MAX_TRICKS,)),  # kinds for the places without a known void
+        ("left", np.int64, (PLACES,)),  # cards still to deal to each place
         ("hands", np.int64, (PLACES,)),  # what each place is dealt
         ("void_room", np.int64, (3,)),  # cards to deal to each void seat, until all suits are dealt
         ("split", np.int64, (3,)),  # cards of one suit for each void seat
@@ -83,7 +89,7 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
     exchanged = declarer >= 0 and s.given[0] >= 0
     strain = s.strain if s.strain >= 0 else NO_TRUMP
     redeal.n_unknown[:] = 0
-    redeal.hands[:] = 0
+    redeal.known[:] = 0
     redeal.room[:] = 0
     for place in range(N_SEATS):
         if place != seat:
@@ -107,7 +113,7 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
             if phase >= PLAY:
                 kept = max(0, kept - played_by(s, declarer, kind))
                 for _ in range(kept):
-                    redeal.hands[declarer] = put(redeal.hands[declarer], kind)
+                    redeal.known[declarer] = put(redeal.known[declarer], kind)
                 redeal.room[declarer] -= kept
             unknown -= kept
         suit = t.suit_of[strain, kind]
@@ -160,15 +166,16 @@ def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
 
 @kernel
 def count_ways(s: Row, redeal: Row) -> None:
-    """Fill `redeal.ways`, the last suit first."""
-    redeal.ways[:] = 0.0
-    redeal.ways[4, 0, 0, 0] = 1.0
-    for back in range(4):
-        suit = 3 - back
+    """Fill `redeal.ways` as far as there is room, the last suit first."""
+    for back in range(5):
+        suit = 4 - back
         for a in range(redeal.void_room[0] + 1):
             for b in range(redeal.void_room[1] + 1):
                 for c in range(redeal.void_room[2] + 1):
-                    redeal.ways[suit, a, b, c] = ways_from(s, redeal, suit, a, b, c)
+                    ways = 1.0 if a + b + c == 0 else 0.0  # no suit is left to fill room with
+                    if suit < 4:
+                        ways = ways_from(s, redeal, suit, a, b, c)
+                    redeal.ways[suit, a, b, c] = ways
 
 
 @kernel
@@ -192,40 +199,60 @@ def draw_split(s: Row, redeal: Row, suit: int) -> None:
 
 
 @kernel
+def prepare_redeal(s: Row, t: Row, seat: int, redeal: Row) -> None:
+    """Fill in what is the same in every redeal of a row for a seat."""
+    gather(s, t, seat, redeal)
+    redeal.n_voids = 0
+    redeal.void_seats[:] = -1
+    for place in range(N_SEATS):
+        if s.voids[place] and redeal.room[place] > 0:
+            redeal.void_seats[redeal.n_voids] = place
+            redeal.n_voids += 1
+    if redeal.n_voids > 0:
+        fill_void_room(redeal)
+        count_ways(s, redeal)
+
+
+@kernel
+def fill_void_room(redeal: Row) -> None:
+    """Set the room of the void seats to that before anything is dealt."""
+    for i in range(3):
+        seat = redeal.void_seats[i]
+        redeal.void_room[i] = redeal.room[seat] if seat >= 0 else 0
+
+
+@kernel
 def deal_unknown(s: Row, redeal: Row) -> None:
     """Deal the unknown cards: to the seats with a void suit by suit, then to all other places."""
-    n_voids = 0
-    redeal.void_seats[:] = -1
-    redeal.void_room[:] = 0
-    for seat in range(N_SEATS):
-        if s.voids[seat] and redeal.room[seat] > 0:
-            redeal.void_seats[n_voids] = seat
-            redeal.void_room[n_voids] = redeal.room[seat]
-            n_voids += 1
-    if n_voids > 0:
-        count_ways(s, redeal)
+    n_voids = redeal.n_voids
+    fill_void_room(redeal)
+    for place in range(PLACES):
+        redeal.left[place] = redeal.room[place]
+        redeal.hands[place] = redeal.known[place]
     n_free = 0
     redeal.split[:] = 0
     for suit in range(4):
         n = redeal.n_unknown[suit]
-        shuffle_run(s, redeal.unknown[suit], n)
+        for i in range(n):
+            redeal.cards[suit, i] = redeal.unknown[suit, i]
+        shuffle_run(s, redeal.cards[suit], n)
         if n_voids > 0:
             draw_split(s, redeal, suit)
         next_card = 0
         for i in range(n_voids):
             place = redeal.void_seats[i]
             for _ in range(redeal.split[i]):
-                redeal.hands[place] = put(redeal.hands[place], redeal.unknown[suit, next_card])
+                redeal.hands[place] = put(redeal.hands[place], redeal.cards[suit, next_card])
                 next_card += 1
             redeal.void_room[i] -= redeal.split[i]
-            redeal.room[place] -= redeal.split[i]
+            redeal.left[place] -= redeal.split[i]
         for i in range(next_card, n):
-            redeal.free[n_free] = redeal.unknown[suit, i]
+            redeal.free[n_free] = redeal.cards[suit, i]
             n_free += 1
     shuffle_run(s, redeal.free, n_free)
     next_card = 0
     for place in range(PLACES):
-        for _ in range(redeal.room[place]):
+        for _ in range(redeal.left[place]):
             redeal.hands[place] = put(redeal.hands[place], redeal.free[next_card])
             next_card += 1
 
@@ -269,17 +296,21 @@ def resample_row(
     `redeals` is `new_redeal()`. Rewrites the other hands, the hidden half of
     an exchange and the random stream, and nothing else.
     """
-    s, t, redeal = states[0], tables[0], redeals[0]
+    prepare_redeal(states[0], tables[0], seat, redeals[0])
+    redeal_row(states[0], tables[0], seat, redeals[0], low, high)
+
+
+@kernel
+def redeal_row(s: Row, t: Row, seat: int, redeal: Row, low: Word, high: Word) -> None:
+    """The same once `prepare_redeal` is done, as often as wanted."""
     seed_stream(s, low, high)
-    gather(s, t, seat, redeal)
-    hides_given, hides_passed = redeal.room[GIVEN_PILE] > 0, redeal.room[PASSED_PILE] > 0
     deal_unknown(s, redeal)
     for who in range(N_SEATS):
         if who != seat:
             s.hands[who] = redeal.hands[who]
-    if hides_given:
+    if redeal.room[GIVEN_PILE] > 0:
         lay_out(s, redeal.hands[GIVEN_PILE], s.given)
-    if hides_passed:
+    if redeal.room[PASSED_PILE] > 0:
         lay_out(s, redeal.hands[PASSED_PILE], s.passed)
     defends = (seat ^ s.declarer) & 1
     if s.declarer >= 0 and defends and s.passed[0] >= 0 and s.phase >= PLAY:

@@ -1,0 +1,54 @@
+"""What the other seats have done in a hand, and what each of them saw when it did.
+
+The hand is played again once for each decision of a searcher. What a seat saw beside its own cards
+is the same whatever world the searcher thinks of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
+from bideuchre_env.agents.search.worlds import look
+from bideuchre_env.core.replay import deal_replay, next_action
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.step import apply, legal_bits
+from bideuchre_env.learning.view import read_view
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import entry_kernel
+
+
+@entry_kernel
+def take_down(space: SearchWorkspace) -> None:
+    """Take down what the others have done in the replay, and forget what any hand came to."""
+    s, replay, past, players = space.simulated[0], space.replays[0], space.pasts[0], space.players
+    t, n, gone, gone_pair = players.tables[0], 0, 0, 0
+    space.hand_caches[0].keys[:] = np.uint64(0)
+    past.reads_cards = space.choice_models[0].reads_cards
+    for seat in range(N_SEATS):
+        past.last[seat] = -1
+    deal_replay(replay, s)
+    action = next_action(replay, t, s)
+    while action >= 0 and n < MOST_MOMENTS:
+        bits, seat, phase = legal_bits(s, t), s.turn, s.phase
+        if seat != 0 and (phase > NAMING or bits & (bits - 1) != 0):
+            look(space)
+            moment = space.moments[n]
+            read_view(row_of(space.observations, 0), t, players.offsets[0], space.moment_views[n])
+            moment.action = action
+            if phase > NAMING:
+                moment.action = action - t.card_offset if phase == PLAY else s.picks
+            moment.legal = call_bits(row_of(space.masks, 0), t) if phase == AUCTION else 0
+            moment.gone = gone
+            moment.gone_pair = gone_pair
+            moment.before = past.last[seat]
+            past.last[seat] = n
+            n += 1
+        if phase == PLAY:
+            played = 1 << (action - t.card_offset)
+            gone_pair |= gone & played
+            gone |= played
+        apply(s, t, action)
+        action = next_action(replay, t, s)

@@ -1,0 +1,91 @@
+"""What a seat sees in the play, straight from a state: as its observation would tell, but sooner.
+
+Only what the rules of play go by is filled in (`rule/`); an observation is neither written nor
+read. The cards played are counted as they fall.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.learning.card_order import SUIT_OF
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
+from bideuchre_env.runtime.intrinsics import popcount
+from bideuchre_env.runtime.jit import Row, kernel
+
+
+@kernel
+def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
+    """Put a hand into a view; `gone` are the kinds it sees elsewhere, `gone_pair` those twice."""
+    once, pair, deck = hand & KIND_BITS, hand >> COPY_SHIFT, (1 << t.kinds) - 1
+    view.held = once
+    view.held_pair = pair
+    if t.copies == 2:
+        view.unseen = deck & ~(pair | gone_pair | (once & gone))
+        view.unseen_pair = deck & ~(once | gone)
+    else:
+        view.unseen = deck & ~(once | gone)
+        view.unseen_pair = 0
+    view.n_unseen = popcount(view.unseen) + popcount(view.unseen_pair)
+
+
+@kernel
+def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
+    """Fill in what the seat to act sees in the play; `gone` are the kinds played, as bits."""
+    seat, strain, led, declarer = s.turn, s.strain, s.led, s.declarer
+    view.phase = PLAY
+    view.dealer = (s.dealer - seat) & 3
+    view.level = s.level
+    view.strain = strain
+    view.declarer = (declarer - seat) & 3
+    view.sitting_out = (s.sitting_out - seat) & 3 if s.sitting_out >= 0 else -1
+    view.trumps = t.suit_bits[strain, strain] if strain < 4 else 0
+    for side in range(2):
+        view.tricks_won[side] = s.tricks_won[(seat & 1) ^ side]
+    if seat == declarer:
+        for i in range(MAX_EXCHANGE):
+            if s.given[i] >= 0:
+                gone_pair |= gone & 1 << s.given[i]
+                gone |= 1 << s.given[i]
+    show_hand(view, t, s.hands[seat], gone, gone_pair)
+    see_trick(s, view)
+    view.thrown = 0
+    if led < 0 and view.void[2] != 0 and view.trumps != 0:
+        view.thrown = thrown_suits(s)
+
+
+@kernel
+def see_trick(s: Row, view: Row) -> None:
+    """The trick on the table, who still plays to it, and what each seat may hold."""
+    seat, trick = s.turn, s.trick
+    view.led = s.led
+    view.winning = -1
+    view.winning_kind = -1
+    if s.led >= 0:
+        view.winning = (s.winning - seat) & 3
+        view.winning_kind = s.plays[s.winning * MAX_TRICKS + trick]
+    view.after = 0
+    left = popcount(s.hands[seat])
+    view.cards_left[0] = left
+    view.void[0] = s.voids[seat]
+    for rel in range(1, N_SEATS):
+        who = (seat + rel) & 3
+        view.void[rel] = s.voids[who]
+        played = s.plays[who * MAX_TRICKS + trick] >= 0
+        if who == s.sitting_out:
+            view.cards_left[rel] = 0
+        else:
+            view.cards_left[rel] = left - (1 if played else 0)
+            view.after |= 0 if played else 1 << rel
+
+
+@kernel
+def thrown_suits(s: Row) -> int:
+    """The side suits that the partner of the seat to act has thrown off, as bits."""
+    strain, partner, thrown = s.strain, (s.turn + 2) & 3, 0
+    for trick in range(s.trick):
+        kind = s.plays[partner * MAX_TRICKS + trick]
+        suit = SUIT_OF[strain, kind]
+        if suit != SUIT_OF[strain, s.plays[s.leaders[trick] * MAX_TRICKS + trick]]:
+            thrown |= 1 << suit
+    return thrown & ~(1 << strain)
