@@ -112,9 +112,10 @@ class Pace:
     the way that is not taken is tried for a moment, again and again, and the quicker one goes on.
     """
 
-    SECONDS, STEPS = 0.02, 8  # a moment
-    MOMENTS = 128  # from one trial to the next
+    SECONDS, STEPS = 0.1, 8  # a moment: many of the slices in which a busy core is shared
+    MOMENTS = 64  # from one trial to the next
     WEIGHT = 0.25  # of the last moment in the mean of all
+    GAIN = 0.97  # of the time one thread takes: more is not worth a second core
 
     def __init__(self) -> None:
         self.together = True
@@ -132,10 +133,10 @@ class Pace:
             mean = self._means[way] + self.WEIGHT * (mean - self._means[way])
         self._means[way] = mean
         self._seconds, self._steps, self._moments = 0.0, 0, self._moments + 1
-        due = self._moments == self.MOMENTS
-        if due:
+        if self._moments == self.MOMENTS:
             self._means[not way] = 0.0
-        if self._means[not way] < mean:
+        other = self._means[not way]
+        if other < mean * (1.0 if way else self.GAIN):
             self.together, self._moments = not way, 0
 
 
