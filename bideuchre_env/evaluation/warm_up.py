@@ -214,7 +214,12 @@ PARTS = {
     "ppo": Part("the agent ppo", ("agents.learned.ppo",), play_ppo),
     "net": Part("the agent net", ("agents.learned.net", "envs.solo.net_rows"), play_net),
     "search": Part(
-        "the search", ("agents.search.candidates", "agents.search.likelihood"), play_search
+        "the search",
+        (
+            *("agents.search.candidates", "agents.search.likelihood"),
+            *("agents.search.past", "agents.search.worlds"),
+        ),
+        play_search,
     ),
     "advice": Part("advice", ("agents.advice.outcomes", "agents.advice.position"), play_advice),
     "solver": Part("the solver", ("solver.inputs", "solver.par", "solver.values"), play_solver),
