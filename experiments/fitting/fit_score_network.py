@@ -1,8 +1,7 @@
 """Make `agents/data/score_network.npz`: what the expert knows of the scores of a game.
 
     script=experiments/fitting/fit_score_network.py
-    python $script --seed 1 --games simplified_v0 --hands 250000 --rounds 3
-    python $script --seed 1 --games club_v0 --hands 120000 --rounds 2
+    python $script --seed 1 --games simplified_v0 club_v0 --hands 250000 --rounds 3
     python $script --seed 1 --games barrie_v0 --rounds 0
 
 made the shipped file (`--out agents/data/score_network.npz`). First the chance to win from every
@@ -17,7 +16,7 @@ Games not named keep what the package has.
 
 Barrie has no network: with one that was fitted so, whoever was as good as beaten bid moon after
 moon, to keep the others from the bid they need: many points lost for few games more.
-Nor have Cincinnati and six-card anything: there it won no more games than the formula does.
+Cincinnati and six-card have nothing: there it won no more games than the formula does.
 """
 
 from __future__ import annotations
