@@ -128,10 +128,11 @@ def play_learning() -> None:
 
 
 def play_expert() -> None:
-    """The expert, in a game by rounds, too, and what a hand is worth to it."""
+    """The expert, in games that were not fitted, too, and what a hand is worth to it."""
     hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
     play_boards("expert", "random")
-    agents.make("expert", variants["simplified_v0"].rules)
+    for name, length in (("cincinnati_v0", {"target": 20}), ("simplified_v0", {"rounds": 2})):
+        agents.make("expert", variants[name].rules.replace(**length))
 
 
 def play_ppo() -> None:
