@@ -10,9 +10,9 @@ score: the expert plays games against itself, twice, the second time by the tabl
 tried at a random turn to call. The best call and another that looks nearly as good or, at times,
 any, are both played out. What the hand then left of the game, by the table, less what the formula
 promised, is what the network learns, of both calls and of their difference most
-(`call_training.py`). The game goes on from the best call, so that scores come as often as they do
-in games. Each round is played by the network of the one before and learns from the trials of all.
-Games not named keep what the package has.
+(`bideuchre_env/preparing/call_training.py`). The game goes on from the best call, so that scores
+come as often as they do in games. Each round is played by the network of the one before and learns
+from the trials of all. Games not named keep what the package has.
 
 Barrie has no network: with one that was fitted so, whoever was as good as beaten bid moon after
 moon, to keep the others from the bid they need: many points lost for few games more.
@@ -30,8 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from call_training import check_trained, descend, forward
-from fit_call_network import GAMES, seen, step
+from fit_call_network import GAMES
 from score_values import played_hands, score_values
 
 from bideuchre_env._files import Output
@@ -63,6 +62,8 @@ from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import read_view
+from bideuchre_env.preparing.call_fitting import seen, step
+from bideuchre_env.preparing.call_training import check_trained, descend, forward
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of

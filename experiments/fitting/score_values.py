@@ -9,7 +9,6 @@ that gives the chance to win, as in `win_table.py`.
 from __future__ import annotations
 
 import numpy as np
-from fit_call_network import step
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
@@ -18,6 +17,7 @@ from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.preparing.call_fitting import step
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
