@@ -295,6 +295,8 @@ def turned(rows: Array, by: int) -> Array:
     for name in _BY_SEAT:
         row[name] = np.roll(row[name], by)
     row["plays"] = np.roll(_plays(row), by, axis=0).reshape(-1)
+    tags = np.asarray(row["tags"])
+    row["tags"] = np.where(tags > 0, tags & ~3 | (tags + by) % N_SEATS, 0)
     for name in _SEATS:
         seats = np.asarray(row[name])
         row[name] = np.where(seats >= 0, (seats + by) % N_SEATS, seats)

@@ -13,6 +13,8 @@ import numpy as np
 from bideuchre_env import agents
 from bideuchre_env.agents.advice.advising import advise_row
 from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
+from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
@@ -135,6 +137,12 @@ def play_expert() -> None:
         agents.make("expert", variants[name].rules.replace(**length))
 
 
+def play_fitting() -> None:
+    """Two calls, tried in a few hands."""
+    agent = ExpertAgent(GAME.rules, wanted=NO_SEARCH, goal="points")
+    try_calls(agent.workspace(), agent, agent, 8, 0, 1e6, np.random.default_rng(1))
+
+
 def play_ppo() -> None:
     """The networks of `ppo`, which may be small and untrained."""
     rng = np.random.default_rng(0)
@@ -212,6 +220,7 @@ PARTS = {
         ),
         play_expert,
     ),
+    "fitting": Part("the fitting of calls", ("agents.expert.call_fitting",), play_fitting),
     "ppo": Part("the agent ppo", ("agents.learned.ppo",), play_ppo),
     "net": Part("the agent net", ("agents.learned.net", "envs.solo.net_rows"), play_net),
     "search": Part(

@@ -1,4 +1,1 @@
-"""What fits the agents to a game: their calls and their cards, learned from pairs of lines.
-
-The scripts that make the package's own numbers use it, and `prepare` for rules of one's own.
-"""
+"""What teaches agents a game: `net` its cards, and rules of one's own all that can be learned."""

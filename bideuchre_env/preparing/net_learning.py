@@ -28,6 +28,7 @@ import numpy as np
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.call_fitting import Progress, Report, fit_calls, unseen
 from bideuchre_env.agents.expert.call_network import calls_of
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
@@ -43,7 +44,6 @@ from bideuchre_env.learning.network import new_network
 from bideuchre_env.learning.pairs import BLOCK, Pairs, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.weights import Weights, read_weights, write_weights
-from bideuchre_env.preparing.call_fitting import Progress, Report, fit_calls, unseen
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 

@@ -20,6 +20,7 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_calls
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights, shipped_weights
@@ -30,7 +31,6 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import match
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
-from bideuchre_env.preparing.call_fitting import Report, expert_calls, fit_calls
 from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES

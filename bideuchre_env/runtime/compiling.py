@@ -31,7 +31,6 @@ PARTS = {
     "agents.learned": "the learned agents",
     "agents.search": "the search",
     "evaluation": "self-play",
-    "preparing": "the fitting of calls",
 }
 _FEW = 5  # kernels that are not worth a line, unless it is the first
 _log = logging.getLogger("bideuchre_env")

@@ -11,7 +11,7 @@ two cores; since then the worth of the last speaker's bid and of a won game have
 so that the same commands give other weights. Training that diverges writes no file.
 
 The expert plays against itself and the rule player, and learns from pairs of calls as
-`bideuchre_env/preparing/call_fitting.py` tells. Games not named keep the package's weights.
+`agents/expert/call_fitting.py` tells. Games not named keep the package's weights.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ import numpy as np
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import NO_SEARCH, WANTED
+from bideuchre_env.agents.expert.call_fitting import expert_calls
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.preparing.call_fitting import expert_calls
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 

@@ -10,7 +10,7 @@ score: the expert plays games against itself, twice, the second time by the tabl
 tried at a random turn to call. The best call and another that looks nearly as good or, at times,
 any, are both played out. What the hand then left of the game, by the table, less what the formula
 promised, is what the network learns, of both calls and of their difference most
-(`bideuchre_env/preparing/call_training.py`). The game goes on from the best call, so that scores
+(`agents/expert/call_training.py`). The game goes on from the best call, so that scores
 come as often as they do in games. Each round is played by the network of the one before and learns
 from the trials of all. Games not named keep what the package has.
 
@@ -43,6 +43,8 @@ from bideuchre_env.agents.expert.agent import (
     weigh_hand,
 )
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, call_worth, weigh_calls
+from bideuchre_env.agents.expert.call_fitting import seen, step
+from bideuchre_env.agents.expert.call_training import check_trained, descend, forward
 from bideuchre_env.agents.expert.score_network import (
     HIDDEN,
     N_SCORE,
@@ -62,8 +64,6 @@ from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import read_view
-from bideuchre_env.preparing.call_fitting import seen, step
-from bideuchre_env.preparing.call_training import check_trained, descend, forward
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of

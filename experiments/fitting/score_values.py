@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert.call_fitting import step
 from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.preparing.call_fitting import step
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 

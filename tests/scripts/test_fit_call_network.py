@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from support.script_modules import loaded
 
+from bideuchre_env.agents.expert import call_training
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
 from bideuchre_env.cli import script_args
 from bideuchre_env.errors import DivergedError, OptionError
-from bideuchre_env.preparing import call_training
 
 SMALL = ["--hands", "400", "--rounds", "4"]
 

@@ -121,16 +121,12 @@ class BidEuchreVec(Face):
         self._derive()
 
     def _derive(self) -> None:
-        """Make what no copy of this environment takes over: the views for the caller.
-
-        The shape of what kernels take is ours.
-        """
+        """Make what no copy of this environment takes over."""
         rows = self._rows
         seen = self._flat if self.observation == "flat" else rows.observations
         looks = (seen, rows.masks, rows.seats, self._known[0], rows.masks, self._known[1])
         ends = (rows.ended, rows.rewards, rows.terminated, rows.truncated)
-        self._views = tuple(array.view() for array in (*looks, *ends))
-        self._draws = self._sampled.view()
+        self._handed = (*looks, *ends)
         self._draw: Callable[..., None] | None = None
 
     @cached_property
@@ -248,7 +244,7 @@ class BidEuchreVec(Face):
         if self._draw is None:
             self._draw = direct(sample_rows, rows.keys, rows.tables, low, low, sampled)
         self._draw(rows.keys, rows.tables, low, count, sampled)
-        return sampled.copy() if self.copy else self._draws
+        return sampled.copy() if self.copy else sampled.view()
 
     def observe(self, seats: Any) -> Array:
         """The observation of every row, (n, D), for one seat or for seats (n,); a new array.
@@ -332,10 +328,12 @@ class BidEuchreVec(Face):
         if self.observation == "flat":
             scale_rows(self._rows.observations, layout_of(self.rules).scale, self._flat)
         self._known.fill(True)
-        views = self._views
         if self.copy:
-            views = tuple(view.copy() for view in views)
-        seen, mask, seat, seat_known, own, mask_known, ended, rewards, terminated, truncated = views
+            handed = [array.copy() for array in self._handed]
+        else:  # not the arrays themselves: the shape of what kernels take is ours
+            handed = [array.view() for array in self._handed]
+        seen, mask, seat, seat_known, own, mask_known, ended = handed[:7]
+        rewards, terminated, truncated = handed[7:]
         info: dict[str, Any] = {
             "seat": seat,
             "_seat": seat_known,
@@ -373,7 +371,7 @@ class BidEuchreVec(Face):
         return illegal(self._rows.states[row], self.rules, choice, f"row {row}: ")
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_views", "_draws", "_draw")
+        derived = ("_handed", "_draw")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ from bideuchre_env.agents.expert.agent import (
 )
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
+from bideuchre_env.agents.expert.call_training import drawn_network, train
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
@@ -39,7 +40,6 @@ from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
 from bideuchre_env.learning.view import read_view
-from bideuchre_env.preparing.call_training import drawn_network, train
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bideuchre_env.agents.expert import call_fitting, call_training
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.call_features import N_INPUTS
 from bideuchre_env.agents.expert.call_network import LAYERS
 from bideuchre_env.errors import DivergedError
-from bideuchre_env.preparing import call_fitting, call_training
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
 
