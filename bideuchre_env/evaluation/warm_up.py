@@ -63,7 +63,7 @@ def play_game() -> None:
             int(env.observe(env.agent_selection)["action_mask"].argmin())
         )  # the refusal names what is legal
     for threads in (1, 2):
-        vec = GAME.vec(64, threads=threads)
+        vec = GAME.vec(256, threads=threads)  # few enough rows are one thread's in any case
         vec.reset(seed=1)
         for _ in range(400):
             vec.step(vec.sample())
