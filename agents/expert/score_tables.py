@@ -23,7 +23,7 @@ def provenance() -> dict[str, Any]:
 def fitted_name(rules: Rules) -> str | None:
     """The name of the fitted game that these rules are, but for when it is cut off; or None."""
     for name in provenance():
-        if RULES[name].replace(max_hands=rules.max_hands) == rules:
+        if RULES[name].to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}:
             return name
     return None
 
