@@ -123,7 +123,13 @@ def run(arguments: argparse.Namespace) -> int:
         pause = arguments.pause
         if pause is None:
             pause = PAUSE if sys.stdin.isatty() and sys.stdout.isatty() else 0.0
-        terminal = Terminal(session, console, pause=pause, adviser=arguments.adviser)
+        terminal = Terminal(
+            session,
+            console,
+            pause=pause,
+            adviser=arguments.adviser,
+            get_ready=lambda: _compile(session, arguments.adviser),
+        )
         if session.over or terminal.run():
             terminal.say_ending()
             _finish(session, console, arguments)
