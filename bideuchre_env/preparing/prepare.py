@@ -7,6 +7,7 @@ kept. Every finished step is: whoever was stopped goes on there, and comes to th
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -24,7 +25,13 @@ from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_c
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights, shipped_weights
-from bideuchre_env.agents.prepared import PREPARED, prepared_file, prepared_folder, rules_hash
+from bideuchre_env.agents.prepared import (
+    PREPARED,
+    prepared_file,
+    prepared_folder,
+    prepared_weights,
+    rules_hash,
+)
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
@@ -76,7 +83,8 @@ class Preparation:
     @property
     def folder(self) -> Path:
         """Where steps are kept until all is done."""
-        return prepared_folder() / f"steps-{rules_hash(self.rules)}"
+        digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
+        return prepared_folder() / f"steps-{rules_hash(self.rules)}-{digest}"
 
     @property
     def made(self) -> dict[str, str]:
@@ -104,30 +112,35 @@ class Preparation:
                 f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
             )
         with only_run_in(self.folder):
-            done = list(self._steps())
-            shutil.rmtree(self.folder, ignore_errors=True)
+            made = list(self._steps())  # both, before anything is kept: the same command goes on
+            for each, weights in made:
+                if each.kept:
+                    write_weights(each.file, weights.arrays, weights.metadata)
+            for steps in prepared_folder().glob(f"steps-{rules_hash(self.rules)}-*"):
+                shutil.rmtree(steps, ignore_errors=True)
         load_again()
-        return done
+        return [each for each, _ in made]
 
-    def _steps(self) -> Iterator[Prepared]:
-        """Each kind of agent in turn."""
-        calls = call_network.package_network(self.rules)
+    def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
+        """Each kind of agent in turn, beside what there was of it."""
+        calls = call_network.load_network(self.rules)
         if hand_table(self.rules.kinds, self.rules.copies) is not None:
             fitted = self._fitted(calls)
             points = self._judged(self._expert(call_network.calls_of(fitted)), self._expert(calls))
-            yield self._settled(call_network.KIND, fitted, "the expert as it was", points)
+            over = "the expert as it was, both without search"
+            yield self._judgement(call_network.KIND, over, points), fitted
             calls = call_network.calls_of(fitted) if points.mean > 0 else calls
         else:
             self.report(f"{self.game.name}: this deck has no table of hands; calls go by rules")
         learned = self._learned(calls)
         player = net.NetAgent(self.rules, weights=learned, goal="points")
-        before = package_weights(net.KIND, self.rules)
+        before = prepared_weights(net.KIND, self.rules) or package_weights(net.KIND, self.rules)
         if before is None:
             points, over = self._judged(player, self._expert(calls)), "the expert without search"
         else:
             other = net.NetAgent(self.rules, weights=before, goal="points")
-            points, over = self._judged(player, other), "the package's net"
-        yield self._settled(net.KIND, learned, over, points)
+            points, over = self._judged(player, other), "the net as it was"
+        yield self._judgement(net.KIND, over, points), learned
 
     def _expert(self, calls: Array) -> ExpertAgent:
         """The expert without its search, which is as fast as `net`."""
@@ -169,7 +182,8 @@ class Preparation:
             self.hands, self.hands // 5, call_hands=self.hands // 3, seed=self.seed, out=self.folder
         )
         command, bar, report = self.made["command"], self.bar, self.report
-        weights = Learner(self.game, calls, course, command, bar=bar, report=report).run()
+        game = Variant("game", self.rules)  # its steps are named so, whatever it is called
+        weights = Learner(game, calls, course, command, bar=bar, report=report).run()
         return Weights(weights.arrays, {**weights.metadata, **self.made})
 
     def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
@@ -187,14 +201,9 @@ class Preparation:
             raise KeyboardInterrupt
         return result.points_per_hand
 
-    def _settled(self, kind: str, weights: Weights, over: str, points: Interval) -> Prepared:
-        """Keep the weights if they are better, or else see that none are there."""
-        file = prepared_file(kind, self.rules)
-        if kept := points.mean > 0:
-            write_weights(file, weights.arrays, weights.metadata)
-        else:
-            file.unlink(missing_ok=True)
-        return Prepared(kind, file, kept, over, points)
+    def _judgement(self, kind: str, over: str, points: Interval) -> Prepared:
+        """What becomes of weights that are worth so much."""
+        return Prepared(kind, prepared_file(kind, self.rules), points.mean > 0, over, points)
 
 
 def load_again() -> None:

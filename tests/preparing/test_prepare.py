@@ -16,7 +16,6 @@ from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.preparing.prepare import Preparation, load_again
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
@@ -86,6 +85,9 @@ def test_a_run_that_was_stopped_comes_to_the_same(farm, monkeypatch):
     whole = bytes_of(farm)
     with pytest.raises(OptionError, match=r"is prepared, in .*--force again"):
         small(farm).run()
+    for kind in KINDS:
+        prepared_file(kind, farm.rules).unlink()
+    load_again()
     for finished in range(2):
         answers = iter([BETTER] * finished)
 
@@ -96,12 +98,23 @@ def test_a_run_that_was_stopped_comes_to_the_same(farm, monkeypatch):
 
         monkeypatch.setattr(Preparation, "_judged", judged)
         with pytest.raises(KeyboardInterrupt):
-            small(farm).run(again=True)
+            small(farm).run()
         (steps,) = prepared_folder().glob("steps-*")
         assert len(list(steps.glob("*.safetensors"))) == (6 if finished else 1)
     judged_as(monkeypatch, BETTER)
-    small(farm).run(again=True)
+    small(farm).run()
     assert bytes_of(farm) == whole
+
+
+def test_what_is_there_is_lost_to_nothing_worse(farm, monkeypatch):
+    """Prepared again, with other hands and for less: the files stay, and no steps are left."""
+    judged_as(monkeypatch, BETTER)
+    small(farm).run()
+    before = bytes_of(farm)
+    judged_as(monkeypatch, WORSE)
+    assert [each.kept for each in small(farm, hands=1500).run(again=True)] == [False, False]
+    assert bytes_of(farm) == before
+    assert not list(prepared_folder().glob("steps-*"))
 
 
 def test_a_deck_without_a_table_learns_cards_alone(monkeypatch):
@@ -153,4 +166,3 @@ def test_prepared_agents_are_stronger(farm):
     done = {each.kind: each for each in small(farm, hands=30_000, boards=4000).run()}
     assert done["net"].points.low > 0
     assert read_weights(done["net"].file).metadata["variant"] == farm.name
-    assert isinstance(farm.rules, Rules)
