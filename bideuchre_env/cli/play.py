@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable, shown
+from bideuchre_env._files import before_quitting
 from bideuchre_env.cli.options import add_rules, check_agents, game_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of, width
@@ -307,9 +308,16 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 @contextmanager
 def _saved(session: Session) -> Iterator[None]:
     """Say how to go on with a game that is left before its end, by Ctrl-C too."""
+
+    def quitting() -> None:  # in the middle of a line, as where a bar is drawn
+        print()
+        _say_how_to_go_on(session)
+
+    before_quitting.add(quitting)
     try:
         yield
     finally:
+        before_quitting.discard(quitting)
         _say_how_to_go_on(session)
 
 
