@@ -4,6 +4,7 @@ import copy
 import gc
 import os
 import pickle
+import sys
 import threading
 import time
 from zlib import crc32
@@ -152,6 +153,54 @@ def test_two_threads_at_one_environment_come_to_an_end(face, options):
         told = [each.step(each.action_masks().argmax(axis=1)) for each in (vec, twin)]
         for name in ("observation", "action_mask"):
             np.testing.assert_array_equal(told[0][0][name], told[1][0][name])
+
+
+class InterruptAt:
+    """A trace that raises KeyboardInterrupt before the n-th line of a function, once."""
+
+    def __init__(self, code, n):
+        self.code, self.left, self.raised = code, n, False
+
+    def __call__(self, frame, event, _):
+        if frame.f_code is not self.code:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                self.raised = True
+                raise KeyboardInterrupt
+        return self
+
+
+def test_an_interrupt_before_any_line_leaves_a_step_undone_or_whole():
+    """Ctrl-C may come anywhere in a step of several threads: every row has moved then, or none."""
+    vec, twin = (cincinnati.vec(600, threads=threads) for threads in (2, 1))
+    for each in (vec, twin):
+        each.reset(seed=3)
+    code, outer, whole = type(vec._pool)._step_together.__code__, sys.gettrace(), 0
+    for n in range(1, 100):
+        vec._pool._pace.together = True
+        actions, before = twin.sample(), vec.get_state().tobytes()
+        interrupt = InterruptAt(code, n)
+        sys.settrace(interrupt)
+        try:
+            vec.step(actions)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(outer)
+        if vec.get_state().tobytes() == before:
+            assert whole == 0  # from a certain line on a step is done, whatever comes
+            vec.step(actions)
+        else:
+            whole += 1
+        twin.step(actions)
+        assert vec.get_state().tobytes() == twin.get_state().tobytes()
+        if not interrupt.raised:
+            break
+    else:
+        raise AssertionError("the step has no end")
+    assert whole > 3
 
 
 def stepped_for(pace, seconds, together, alone):

@@ -34,12 +34,19 @@ LEAST_PART = 128  # rows that are worth a part of their own
 PARTS_EACH = 4
 SPINS = 200_000  # looks for work before a thread gives up: some 0.2 ms
 NEXT, FINISHED = 0, 8  # cells of the parts begun and done, each in a cache line of its own
+OFFERED = 9  # the number of the step that was offered last
 N_CELLS = 16
 
 
 @entry_kernel
-def open_parts(cells: Array) -> None:
-    """Offer the parts of a step, whose actions stand ready, to every thread."""
+def open_parts(cells: Array, number: int) -> None:
+    """Offer the parts of a step, whose actions stand ready, to every thread; once for its number.
+
+    An interrupt may come before or after, but never within.
+    """
+    if cells[OFFERED] == number:
+        return
+    cells[OFFERED] = number
     write_cell(cells, FINISHED, 0)
     write_cell(cells, NEXT, 0)
 
@@ -183,13 +190,11 @@ class StepPool:
         row = self._take(rows, actions)
         if row >= 0:
             return row
-        opened, done = False, False
+        done, number = False, int(self._cells[OFFERED]) + 1
         interrupt: BaseException | None = None
         while not done:
             try:
-                if not opened:
-                    opened = True
-                    open_parts(self._cells)
+                open_parts(self._cells, number)
                 for helper in self._helpers:
                     helper.wake()
                 done = self._share(self._cells, True, SPINS, parts, rows)
