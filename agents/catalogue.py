@@ -43,6 +43,7 @@ _SEARCHED = {
 _GOAL = {"goal": "points or game; by default what is played for"}
 _WEIGHTS = {"weights": "a file of weights; by default the package's own"}
 MEANINGS: dict[str, dict[str, str]] = {
+    "rule": {"boldness": "tricks by which it overrates its hands in the auction; timid below 0"},
     "expert": {
         "margin": "points a card must gain by search over the rule player's",
         "standard_errors": "standard errors by which that gain must exceed 0 too",

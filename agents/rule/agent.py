@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
-from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
+from bideuchre_env.agents.rule.bidding import DECLARER, SCRATCH, choose_call, choose_strain
 from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
+from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.agents.rule.leading import lead
 from bideuchre_env.agents.rule.weights import WEIGHTS, load_weights
 from bideuchre_env.core.bits import gather_bits
@@ -23,6 +25,8 @@ from bideuchre_env.learning.view import new_view, read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+
+MOST_BOLD = 12
 
 
 class RuleWorkspace(NamedTuple):
@@ -47,19 +51,42 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     )
 
 
+def bolder(work: RuleWorkspace, tricks: float) -> RuleWorkspace:
+    """The same player, who thinks its hands worth so many tricks more than they are.
+
+    Of a hand to play alone it is the logarithm of the odds to take every trick that is more.
+    """
+    weights = work.weights.copy()
+    weights["tricks"][:, DECLARER, :, TRUMPS.constant] += tricks
+    weights["lone"][..., TRUMPS.constant] += tricks
+    return work._replace(weights=sealed(weights))
+
+
 class RuleAgent(RowAgent):
     """Bids and plays by the rules good players follow; deterministic, so `seed` changes nothing.
 
-    It always bids to win the game, by the score.
+    It always bids to win the game, by the score. `boldness` is how many tricks more, or fewer if
+    it is below 0, it thinks its hands are worth when it bids: 1 is a rash bidder, -1 a timid one.
     """
 
     name = "rule"
 
-    def __init__(self, rules: Rules, *, seed: int | None = None, weights: Array | None = None):
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        seed: int | None = None,
+        weights: Array | None = None,
+        boldness: float = 0.0,
+    ) -> None:
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        self._workspace = rule_workspace(rules, weights)
+        if type(boldness) not in (int, float) or not -MOST_BOLD <= boldness <= MOST_BOLD:
+            told = f"boldness={shown(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
+            raise OptionError(told)
+        work = rule_workspace(rules, weights)
+        self._workspace = bolder(work, float(boldness)) if boldness else work
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""

@@ -16,6 +16,7 @@ from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.cli import main as cli
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.boards import LONE_BID, SET
 
 RULES = bideuchre_env.cincinnati_v0.rules
 EVERY_OPTION = "inference:worlds=200,played_out=200,considered=15,solved=3,milliseconds=12.5"
@@ -89,7 +90,8 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
             "expert:wanted=3",
             "wanted=3: no option of 'expert' .*: it takes margin, standard_errors, lean, goal$",
         ),
-        ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes none$"),
+        ("random:weights=3", "weights=3: no option of 'random' .*: it takes none$"),
+        ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes boldness$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),
         ("pimc:worlds=0", "worlds=0: a whole number from 1 to 10000"),
         ("pimc:worlds=2.5", "worlds=2.5: a whole number from 1 to 10000"),
@@ -281,3 +283,25 @@ def test_a_learner_plays_against_agents_with_options():
     assert player.name == "expert:lean=0"
     with pytest.raises(OptionError, match="no option of 'random'"):
         Player("opponents", "random:x=1", RULES)
+
+
+def test_a_bolder_player_is_set_more_often():
+    """Rash and timid bidders are the rule player but for their calls, and both lose to it."""
+    timid, rule, rash = "rule:boldness=-1", "rule", "rule:boldness=1"
+    alone = {
+        name: match.play(RULES, name, name, boards=400, seed=4).board_rows["contracts"]
+        for name in (timid, rule, rash)
+    }
+    done = {name: contracts.sum(axis=(0, 1)) for name, contracts in alone.items()}
+    assert done[timid][SET] < 0.5 * done[rule][SET] < 0.25 * done[rash][SET]
+    assert done[timid][LONE_BID] < done[rule][LONE_BID] < done[rash][LONE_BID]
+    for name in (timid, rash):
+        assert match.play(RULES, rule, name, boards=1000, seed=4).points_per_hand.low > 0
+    same = match.play(RULES, rule, "rule:boldness=0", boards=200, seed=4)
+    assert (same.board_rows["points"].sum(axis=1) == 0).all()
+
+
+@pytest.mark.parametrize("boldness", [13, -12.5, float("nan"), "1", True, None])
+def test_a_boldness_out_of_range_is_refused(boldness):
+    with pytest.raises(OptionError, match=r"boldness=.*: tricks from -12 to 12"):
+        agents.make("rule", RULES, boldness=boldness)
