@@ -20,25 +20,41 @@ from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
+from bideuchre_env.agents.search.chains import (
+    fit_leanings,
+    run_chains,
+    start_chains,
+    weigh_draws,
+)
 from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.workspace import SearchWorkspace, new_workspace
+from bideuchre_env.agents.search.workspace import (
+    MOST_WORLDS,
+    SearchWorkspace,
+    new_workspace,
+)
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-MOST_WORLDS = 10_000
 MOST_CONSIDERED = 1000
 AT_ONCE = 4  # worlds tried between two looks at the clock
 WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed before Ctrl-C is heard
+NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
+ENOUGH = 0.02  # effective share of worlds drawn alike from which more of them do better than chains
+CHAINS = 20  # Metropolis chains, as far as so many worlds are wanted
+DRAWN = 0.25  # the share of the worlds weighed that is drawn all alike, for the chains to begin at
+MOST_DRAWN = 400  # and so many at most
+SWAPS = 12  # pairs of cards that change places in a step
+BURN_IN = 0.25  # the share of a chain's steps before the first world that is kept
+ALIKE = 2.0  # worlds of chains, for one drawn: those of one chain are alike
 WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
 STANDARD_ERRORS = 1.0  # to gain over the expert's action where it reckons no worth
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
-NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
 FITTED_MODEL = {
     "points": 0.167, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.00305, "lead": 0.316,
     "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
@@ -89,6 +105,7 @@ class PimcAgent(RowAgent):
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
         self.standard_errors = STANDARD_ERRORS
+        self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.space = new_workspace(rules, seed, goal)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
@@ -129,6 +146,8 @@ class PimcAgent(RowAgent):
                 break
             if self.clock() >= began + limit:
                 break
+        if space.mixings["n_kept"][0] > 0:
+            space.plans["total_squares"] *= ALIKE
 
     def choice(self) -> int:
         """The best action by what has been tried."""
@@ -138,31 +157,66 @@ class PimcAgent(RowAgent):
         """How often each world counts, float64 (n,), `wanted` in all.
 
         All count once if `considered` is 0 or nobody has called yet. Otherwise `considered` times
-        as many share by how likely they are; when the time ends only those weighed until then
-        share, and fewer are tried.
+        as many are weighed by how likely they are. If enough of those drawn first are likely, more
+        are drawn, and all share by how likely they are; else chains look for likely ones. When the
+        time ends only those weighed until then share, and fewer are tried.
         """
-        if considered == 0 or self.space.expert.views[0]["calls_made"] == 0:
+        space, weighed = self.space, wanted * considered
+        space.mixings["n_kept"] = 0
+        if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
-        logs = np.empty(wanted * considered)
-        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
-        for first in range(0, len(logs), step):
-            last = min(first + step, len(logs))
-            weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
+        logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
+        for first in range(0, len(logs), WEIGHED_AT_ONCE):
+            last = min(first + WEIGHED_AT_ONCE, len(logs))
+            weigh_draws(space, logs, first, last)
             if self.clock() >= ends:
-                logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
+                logs, weighed = logs[:last], last
                 break
+        chances = np.exp(logs - logs.max())
+        likely = chances.sum() ** 2 / (chances @ chances) / len(logs)
+        if weighed == len(logs) or likely >= self.enough:
+            return self.weights_of_draws(logs, weighed, wanted, considered, ends)
+        return self.weights_of_chains(logs, weighed, wanted, ends)
+
+    def weights_of_draws(
+        self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
+    ) -> Array:
+        """The same by so many worlds drawn all alike; the logarithms of the first are there."""
+        logs = np.append(drawn, np.empty(weighed - len(drawn)))
+        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
+        last = len(drawn)
+        while last < weighed and self.clock() < ends:
+            first, last = last, min(last + step, weighed)
+            weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
+        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
         reached = np.cumsum(np.exp(logs - logs.max()))
         return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
+
+    def weights_of_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
+        """The same by chains that begin at worlds drawn, and take a step for each one weighed."""
+        space, n_chains = self.space, min(wanted, CHAINS)
+        start_chains(space, drawn, len(drawn), n_chains)
+        weights, left = np.zeros(wanted), (weighed - len(drawn)) // n_chains
+        burn_in = int(BURN_IN * left)
+        for _ in range(2):  # the second time by what the chains have come to
+            fit_leanings(space, self.rules.kinds)
+            run_chains(space, n_chains, burn_in // 2, SWAPS, weights, False)
+        step = max(1, (left - burn_in) * n_chains // wanted)
+        for first in range(0, wanted, n_chains):
+            run_chains(space, min(n_chains, wanted - first), step, SWAPS, weights, True)
+            if self.clock() >= ends:
+                break
+        return weights
 
 
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 15 for each one that a card is tried in.
+    If `considered` is None, it weighs 10 for each one that a card is tried in.
     """
 
     name = "inference"
-    considers = 15
+    considers = 10
     reads_cards = 1
 
 

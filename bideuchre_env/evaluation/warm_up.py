@@ -154,7 +154,10 @@ def play_net() -> None:
 def play_search() -> None:
     """Both agents that search, with few worlds."""
     for name in ("pimc", "inference"):
-        selfplay.play(GAME, agents.make(f"{name}:worlds=8", GAME.rules, seed=0), "random", boards=2)
+        agent = agents.make(f"{name}:worlds=8", GAME.rules, seed=0)
+        selfplay.play(GAME, agent, "random", boards=2)
+        agent.enough = 2.0  # it never is: chains run
+        selfplay.play(GAME, agent, "random", boards=1)
 
 
 def play_advice() -> None:
@@ -214,7 +217,12 @@ PARTS = {
     "ppo": Part("the agent ppo", ("agents.learned.ppo",), play_ppo),
     "net": Part("the agent net", ("agents.learned.net", "envs.solo.net_rows"), play_net),
     "search": Part(
-        "the search", ("agents.search.candidates", "agents.search.likelihood"), play_search
+        "the search",
+        (
+            *("agents.search.candidates", "agents.search.chains", "agents.search.likelihood"),
+            *("agents.search.past", "agents.search.worlds"),
+        ),
+        play_search,
     ),
     "advice": Part("advice", ("agents.advice.outcomes", "agents.advice.position"), play_advice),
     "solver": Part("the solver", ("solver.inputs", "solver.par", "solver.values"), play_solver),

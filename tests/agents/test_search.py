@@ -188,7 +188,7 @@ class FakeClock:
 def test_a_decision_ends_when_its_time_is_up(name):
     """Worlds are tried in fours between two looks at the clock, four of them at least.
 
-    `inference` weighs fifteen for each of them, for half of the time, so it has fewer.
+    `inference` weighs ten for each of them, for half of the time, so it has fewer.
     """
     rules, some = RULES["cincinnati_v0"], 8 if name == "pimc" else 4
     played = [d for d in decisions(rules, 4, seed=5) if d[2]["phase"] == PLAY and d[1].sum() > 2]
