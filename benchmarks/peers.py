@@ -1,9 +1,10 @@
-"""Speed beside other packages, on one core: OpenSpiel, RLCard, PettingZoo, pgx.
+"""Speed on one core beside OpenSpiel, RLCard, PettingZoo and pgx, and beside the machine's limit.
 
     python benchmarks/peers.py
     python benchmarks/peers.py --peers openspiel pgx --no-install
 
-Each peer has a virtual environment of its own, made on the first run. The measuring programs of
+Each peer has a virtual environment of its own, made on the first run; the limit, a game made by
+hand for this purpose, has this one. The measuring programs of
 `peer_programs/` run in them side by side and take turns round by round, this package's own among
 them, so the ratios are of one run. What cannot be installed or run is skipped, with the reason.
 """
@@ -46,7 +47,7 @@ class Unavailable(BidEuchreError):
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer: its title, what pip installs, and the program that measures it."""
+    """A peer: its title, what pip installs (nothing for what is ours), and what measures it."""
 
     title: str
     requires: tuple[str, ...]
@@ -54,6 +55,7 @@ class Peer:
 
 
 PEERS = {
+    "limit": Peer("The machine's limit", (), "measure_limit.py"),
     "openspiel": Peer("OpenSpiel", ("open_spiel",), "measure_openspiel.py"),
     "rlcard": Peer("RLCard", ("rlcard",), "measure_rlcard.py"),
     "pettingzoo": Peer(
@@ -74,7 +76,7 @@ class Program:
     def __init__(self, title: str, python: Path, script: Path, seconds: float) -> None:
         reporting.announce(f"starting {title}")
         env = dict(os.environ)
-        if title != OURS:  # the paths of this package are none of a peer's
+        if python != Path(sys.executable):  # the paths of this package are none of a peer's
             env.pop("PYTHONPATH", None)
         self.title = title
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
@@ -200,6 +202,8 @@ def went_on(run: Program, skipped: list[str]) -> bool:
 def environment(name: str, folder: Path, no_install: bool) -> Path:
     """The Python of a peer's virtual environment, made if need be; or `Unavailable`."""
     peer, place = PEERS[name], folder / name
+    if not peer.requires:
+        return Path(sys.executable)
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     complete = place / "complete"
     if complete.exists():

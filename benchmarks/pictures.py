@@ -26,7 +26,7 @@ UNITS = {
 }
 WAYS = {  # what of ours a peer is compared with
     "AEC": "our env() or raw_env(), one game",
-    "vec": "our vec(4096), 4,096 games",
+    "vec": "our vec, as many games",
     "rollouts": "our rollouts, whole hands in a kernel",
 }
 # What may be left out of a name where rows of one kind stand together.

@@ -120,8 +120,8 @@ EXCHANGE_LINE = (
     "median {median:>8,.1f} p99 {p99:>8,.1f} most {most:>8,.1f}"
 )
 HARD_LINE = (
-    "{deck:>3} cards  {question:<15} {hard:>2} hard   the hardest: {cards_most:>11,.0f} cards "
-    "tried ({most_means:>5.1f} random deals' mean), {us_most:>11,.1f} us ({most_us_means:>5.1f})"
+    "{deck:>3} cards  {question:<15} {hard:>2} hard   worst of corpus in means: {most_means:>5.1f} "
+    "({cards_most:>11,.0f} cards tried), in time {most_us_means:>5.1f} ({us_most:>11,.1f} us)"
 )
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 
 import bideuchre_env
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.rules import Rules
 
 LEARNED = ("net", "ppo")  # agents that need weights for the game
 
@@ -27,11 +24,6 @@ def with_weights(agents: tuple[str, ...], game: bideuchre_env.Variant) -> list[s
             told = f"{game.name}: {agent} is left out: no weights for this game"
             print(told, file=sys.stderr)
     return found
-
-
-def rules_hash(rules: Rules) -> str:
-    """What tells rules of the same name apart, where their results are kept."""
-    return hashlib.sha256(json.dumps(rules.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def around(given: dict[str, float | None] | None, sign: str = "") -> str:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compared import around, rules_hash, with_weights
+from compared import around, with_weights
 
 import bideuchre_env
 from bideuchre_env import records_io, solver
@@ -40,6 +40,7 @@ from bideuchre_env._columns import columns
 from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.loading import files_kept
+from bideuchre_env.agents.prepared import rules_hash
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.observation.layout import layout_of

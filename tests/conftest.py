@@ -20,7 +20,7 @@ from bideuchre_env.runtime import jit
 os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
 HALVES = (
     ("game", "rule", "learner", "learning", "ppo", "solver"),
-    ("expert", "net", "search", "advice"),
+    ("expert", "fitting", "net", "search", "advice"),
 )
 
 settings.register_profile(

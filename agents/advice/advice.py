@@ -61,10 +61,15 @@ class Advice:
     phase: str
     """What is to be done: "call", "name the strain", "give up a card", "pass a card", "play"."""
     agent: str
+    chosen: int
+    """What the agent itself would do."""
     options: tuple[Option, ...]
-    """The agent's own choice, then the others by what they are worth."""
+    """The best first, by what they are worth in these deals. The agent's own choice is taken for
+    the best unless another is better by two standard errors."""
+    drawn: int
+    """The deals that all options were tried in."""
     worlds: int
-    """The different deals that all options were tried in."""
+    """How many of them are different: a likely one is drawn, and counts, more than once."""
     effective: float
     """As many deals that all count alike would tell as much: few where a few weigh the most."""
     why: str
@@ -72,8 +77,13 @@ class Advice:
 
     @property
     def best(self) -> Option:
-        """The agent's own choice."""
+        """The best by what was counted; where that is not sure, the agent's own choice."""
         return self.options[0]
+
+    @property
+    def choice(self) -> Option:
+        """The agent's own choice."""
+        return self.option(self.chosen)
 
     def option(self, action: int) -> Option:
         """The option of an action; `KeyError` for one that was not tried."""
@@ -88,6 +98,8 @@ class Advice:
             "seat": self.seat,
             "phase": self.phase,
             "agent": self.agent,
+            "choice": self.choice.name,
+            "drawn": self.drawn,
             "worlds": self.worlds,
             "effective": self.effective,
             "why": self.why,
@@ -98,13 +110,22 @@ class Advice:
         return self.text()
 
     def text(self, width: int = WIDTH, also: tuple[int, ...] = ()) -> str:
-        """The best options as a table, and why, in so many columns; actions `also` have a row."""
+        """The best options as a table, and why, in so many columns.
+
+        The agent's choice and actions `also` have a row in any case.
+        """
+        asked = (self.chosen, *also)
         rows = list(self.options[:SHOWN])
-        rows += [option for option in self.options[SHOWN:] if option.action in also]
-        deals = f"{self.worlds:,} deal{'s' * (self.worlds != 1)}"
+        rows += [option for option in self.options[SHOWN:] if option.action in asked]
+        deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
+        if self.worlds < self.drawn:
+            deals += f", {self.worlds:,} of them different"
         if round(self.effective) < self.worlds:
-            deals += f" that tell as much as {self.effective:,.0f} alike"
-        head = f"Seat {self.seat} is to {self.phase}. {self.agent}, by {deals}:"
+            deals += f", that tell as much as {self.effective:,.0f} alike"
+        head = (
+            f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}. "
+            f"The best first, by {deals}:"
+        )
         title = ["", "points", "made or set", "wins the game", "behind"]
         lines = [title, *(row_of(option, self.best) for option in rows)]
         return "\n\n".join(
@@ -117,7 +138,7 @@ class Advice:
 
 
 def row_of(option: Option, best: Option) -> list[str]:
-    """The cells of an option; with more points than the agent's choice it is behind by -2.3."""
+    """The cells of an option; with more points than the best it is behind by -2.3."""
     behind = f"{best.points.mean - option.points.mean:.1f}" + spread(option.error * 2, ".1f")
     behind = "" if option is best else behind.replace("-0.0", "0.0")
     made = "" if option.made is None else percent(option.made)

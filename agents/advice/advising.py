@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
-from bideuchre_env.agents.search.agent import InferenceAgent
+from bideuchre_env.agents.search.agent import MOST_WORLDS, HowFar, InferenceAgent
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import SearchWorkspace
@@ -31,8 +32,9 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.jit import Array, Row, new_rows
 
 TO_DO = {
     Phase.AUCTION: "call",
@@ -57,9 +59,10 @@ def advise(
 
     `source` is an AEC environment, whose seat to act is advised, or with `rules` an observation:
     int8 (D,), or the dict it came in. Nothing but what that seat knows is looked at. `agent` is
-    anything that plays; its choice comes first. The figures are from `worlds` deals of the cards
-    not seen, drawn and weighed as the agent `inference` does, or from as many as `milliseconds`
-    allow; `seed` fixes them. Actions in `also` are tried in any case.
+    anything that plays; its choice comes first unless the figures surely favour another. They are
+    from `worlds` deals of the cards not seen, 200 unless given, drawn and weighed as the agent
+    `inference` does, or from as many as `milliseconds` allow; `seed` fixes them. Actions in `also`
+    are tried in any case.
 
     Raises `OptionError` where nobody is to act, or no game gives the observation, and
     `IllegalActionError` for an action in `also` that is not legal.
@@ -89,9 +92,15 @@ def advise_row(
     milliseconds: float | None = None,
     seed: int = 0,
     also: Sequence[int] = (),
+    how_far: HowFar | None = None,
 ) -> Advice:
-    """`advise` for the seat to act in a state row, of which it sees only what that seat does."""
-    return Advisor(rules, agent, worlds, milliseconds, seed).of_row(row, also)
+    """`advise` for the seat to act in a state row, of which it sees only what that seat does.
+
+    `how_far(what, done, total)` is told how many deals are "weighed", then "played out".
+    """
+    advisor = Advisor(rules, agent, worlds, milliseconds, seed)
+    advisor.searcher.how_far = how_far
+    return advisor.of_row(row, also)
 
 
 class Counting:
@@ -102,12 +111,14 @@ class Counting:
         self.tried: list[int] = []
         self.outcomes: list[Array] = []
         self.weights: list[Array] = []
+        self.hands: list[Array] = []
 
     def __call__(self, space: SearchWorkspace, numbers: Array, weights: Array) -> None:
         """Try the actions in the worlds of these numbers."""
         n, tried = len(numbers), np.array(self.tried, np.int64)
-        ends = new_rows(OUTCOMES, n * len(tried))
-        count_worlds(space, self.wins, tried, numbers, weights, ends)
+        ends, hands = new_rows(OUTCOMES, n * len(tried)), np.zeros((n, N_SEATS), np.int64)
+        count_worlds(space, self.wins, tried, numbers, weights, ends, hands)
+        self.hands.append(hands)
         self.outcomes.append(np.asarray(ends).reshape(n, len(tried)))
         self.weights.append(weights[numbers])
 
@@ -117,12 +128,26 @@ class Counting:
         weigh_worlds(space, nothing, 0, 0, 0.0)
         count_worlds(
             space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
-            new_rows(OUTCOMES, 1),
+            new_rows(OUTCOMES, 1), np.zeros((0, N_SEATS), np.int64),
         )  # fmt: skip
 
     def counted(self) -> Counted:
         """All that has been counted."""
-        return Counted(self.tried, np.concatenate(self.outcomes), np.concatenate(self.weights))
+        parts = (self.outcomes, self.weights, self.hands)
+        return Counted(self.tried, *map(np.concatenate, parts))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was counted in one position, and what the agent would do there."""
+
+    seat: int
+    view: Row
+    mask: Array
+    counted: Counted
+    chosen: int
+    learned: dict[int, float]
+    """What calls are worth by what the agent has learned, where it goes by that too."""
 
 
 class Advisor:
@@ -144,7 +169,8 @@ class Advisor:
         if worlds is not None:
             limits |= {"worlds": worlds, "played_out": worlds}
         if milliseconds is not None:
-            limits["milliseconds"] = milliseconds
+            most = {"worlds": MOST_WORLDS, "played_out": MOST_WORLDS}
+            limits = {**most, **limits, "milliseconds": milliseconds}
         self.searcher = InferenceAgent(rules, seed=seed, **limits)
         self.agent: CompleteAgent = self.searcher
         if agent != "inference":
@@ -152,12 +178,17 @@ class Advisor:
             lends = isinstance(agent, str) and not limits  # else its deals are of another seed
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
                 self.searcher = self.agent  # its decision and the figures are from the same deals
+        self.goal = "points" if getattr(self.agent, "goal", "game") == "points" else "worth"
         self.wins = win_table(rules)
         self.actions = actions.of(rules)
         self._calls = self.actions.trump_offset  # the actions before it are calls
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
         """Advice for the seat to act in a state row."""
+        return self.advice([self.try_row(row, also)])
+
+    def try_row(self, row: Any, also: Sequence[int] = ()) -> Trial:
+        """Count for the seat to act in a state row, without a word."""
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
             raise OptionError(f"{shown(row)}: one row of STATE is expected")
         one, tables = new_states(1), compile_tables(self.rules)
@@ -169,12 +200,16 @@ class Advisor:
         layout = self.searcher.layout
         seen, mask = np.zeros(layout.size, np.int8), np.zeros(self.actions.n, np.int8)
         seat = look_row(states, tables, layout.offsets, seen, mask)
-        return self.of_observation(seen, mask, also, int(seat))
+        return self._try(seen, mask, also, int(seat))
 
     def of_observation(
         self, observation: Any, mask: Any = None, also: Sequence[int] = (), seat: int = 0
     ) -> Advice:
         """Advice for whoever sees this, int8 (D,); a mask, int8 (A,), must be its own."""
+        return self.advice([self._try(observation, mask, also, seat)])
+
+    def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Trial:
+        """Count for whoever sees this."""
         check_array("observation", observation, (self.searcher.layout.size,))
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         if not open_position(space, rows):
@@ -188,7 +223,8 @@ class Advisor:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={shown(action)}: no legal action there")
         counted, chosen = self._count(rows, masks, also)
-        return self._advice(counted, chosen, masks[0], seat)
+        view = space.expert.views.copy()[0]
+        return Trial(seat, view, masks[0], counted, chosen, self._learned())
 
     def _count(self, rows: Array, masks: Array, also: Sequence[int]) -> tuple[Counted, int]:
         """The outcomes of all that is tried, and the agent's choice."""
@@ -204,12 +240,20 @@ class Advisor:
         began = searcher.clock()
         begin(searcher.space, rows, masks, 0)
         counting.tried = self._tried(masks[0], [chosen, *map(int, also)])
-        searcher.search(began, counting)
+        searcher.search(began, counting, to_the_end=True)
         if chosen < 0:
             chosen = int(np.flatnonzero(masks[0])[0])
             if masks[0].sum() > 1:
                 chosen = searcher.choice()
         return counting.counted(), chosen
+
+    def _learned(self) -> dict[int, float]:
+        """What the calls still in question are worth by what the searcher has learned of calls."""
+        plan = self.searcher.space.plans[0]
+        if self.agent is not self.searcher or plan["prior_error"] <= 0.0:
+            return {}
+        n = plan["n"]
+        return dict(zip(plan["actions"][:n].tolist(), plan["priors"][:n].tolist(), strict=True))
 
     def _tried(self, mask: Array, asked: list[int]) -> list[int]:
         """The searcher's candidates, what is asked about, and in the auction some calls more.
@@ -228,40 +272,51 @@ class Advisor:
             tried += [bid + per_bid for bid in tried if 0 < bid < calls - per_bid]
         return list(dict.fromkeys(action for action in tried if mask[action]))
 
-    def _advice(self, counted: Counted, chosen: int, mask: Array, seat: int) -> Advice:
-        """The advice, from what was counted."""
-        names = self.actions.names
-        others = [action for action in counted.actions if action != chosen]
-        order = [chosen, *sorted(others, key=counted.worth, reverse=True)]
-        options = []
-        for action in order:
-            bids = 0 < action < self._calls
-            loss, error = counted.behind(action, chosen)
-            wins_loss, wins_error = counted.behind(action, chosen, "wins")
-            chances = counted.tricks(action, bids)
-            options.append(
-                Option(
-                    action=action,
-                    name=names[action],
-                    points=counted.points(action),
-                    made=counted.made(action, bids),
-                    wins=counted.wins(action),
-                    tricks=float(chances @ np.arange(len(chances))),
-                    loss=max(0.0, loss),
-                    error=error,
-                    wins_loss=max(0.0, wins_loss),
-                    wins_error=wins_error,
-                )
-            )
-        view = self.searcher.space.expert.views.copy()[0]
-        situation = Situation(self.rules, view, mask, tuple(options), counted)
-        phase = TO_DO[Phase(int(view["phase"]))]
+    def advice(self, trials: Sequence[Trial], choice_first: bool = False) -> Advice:
+        """The advice from one or more trials of a position, with all their deals.
+
+        The agent's choice is that of most trials; `choice_first` whatever the figures are.
+        """
+        first, choices = trials[0], [trial.chosen for trial in trials]
+        chosen = max(choices, key=choices.count)
+        counted = Counted.of_all([trial.counted for trial in trials])
+        order = sorted(
+            counted.actions, key=lambda action: counted.average(action, self.goal), reverse=True
+        )
+        lead, error = counted.behind(chosen, order[0], self.goal)
+        if choice_first or lead < max(2 * error, 1e-9):
+            order = [chosen, *(action for action in order if action != chosen)]
+        options = tuple(self._option(counted, action, order[0]) for action in order)
+        situation = Situation(
+            self.rules, first.view, first.mask, options, counted, chosen, first.learned
+        )
         return Advice(
-            seat,
-            phase,
-            self.agent.name,
-            tuple(options),
-            len(counted.weights),
-            effective(counted.weights),
-            why(situation),
+            seat=first.seat,
+            phase=TO_DO[Phase(int(first.view["phase"]))],
+            agent=self.agent.name,
+            chosen=chosen,
+            options=options,
+            drawn=round(counted.weights.sum()),
+            worlds=len(counted.weights),
+            effective=effective(counted.weights),
+            why=why(situation),
+        )
+
+    def _option(self, counted: Counted, action: int, best: int) -> Option:
+        """The figures of an option."""
+        bids = 0 < action < self._calls
+        loss, error = counted.behind(action, best)
+        wins_loss, wins_error = counted.behind(action, best, "wins")
+        chances = counted.tricks(action, bids)
+        return Option(
+            action=action,
+            name=self.actions.names[action],
+            points=counted.points(action),
+            made=counted.made(action, bids),
+            wins=counted.wins(action),
+            tricks=float(chances @ np.arange(len(chances))),
+            loss=max(0.0, loss),
+            error=error,
+            wins_loss=max(0.0, wins_loss),
+            wins_error=wins_error,
         )

@@ -6,6 +6,7 @@ is the square of the sum of the weights over the sum of their squares.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
@@ -17,20 +18,38 @@ from bideuchre_env.runtime.jit import Array
 
 @dataclass(frozen=True)
 class Counted:
-    """The outcomes of the actions, int64 (n,), in m worlds: `outcomes` (m, n), `weights` (m,)."""
+    """What n actions come to in m worlds, which count by `weights`, float64 (m,).
+
+    `outcomes` are (m, n), and `hands`, int64 (m, 4), what each seat holds there.
+    """
 
     actions: list[int]
     outcomes: Array
     weights: Array
+    hands: Array
+
+    @classmethod
+    def of_all(cls, several: Sequence[Counted]) -> Counted:
+        """The worlds of several counts of the same actions in one."""
+        first = several[0].actions
+        columns = [[each.actions.index(action) for action in first] for each in several]
+        return cls(
+            first,
+            np.concatenate(
+                [each.outcomes[:, order] for each, order in zip(several, columns, strict=True)]
+            ),
+            np.concatenate([each.weights for each in several]),
+            np.concatenate([each.hands for each in several]),
+        )
 
     def column(self, action: int) -> Array:
         """The outcomes of one action, (m,)."""
         column: Array = self.outcomes[:, self.actions.index(action)]
         return column
 
-    def worth(self, action: int) -> float:
-        """What an action is worth to a searcher, on average."""
-        return mean(self.column(action)["worth"], self.weights)
+    def average(self, action: int, figure: str) -> float:
+        """The mean of a field of `OUTCOMES` after an action."""
+        return mean(self.column(action)[figure], self.weights)
 
     def points(self, action: int) -> Interval:
         """The points of the hand, ours minus theirs."""

@@ -22,6 +22,7 @@ from bideuchre_env.agents.search.worlds import bring_world, rebuild
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.step import legal
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
@@ -73,15 +74,19 @@ def count_worlds(
     numbers: Array,
     weights: Array,
     outcomes: Array,
+    hands: Array,
 ) -> None:
     """Try actions, int64 (n,), the candidates of the plan among them, as `try_worlds` does.
 
-    `outcomes`, of worlds times n `OUTCOMES`, are rewritten: those of `numbers[i]` from n * i on.
-    `wins` is the table of the chances to win the game.
+    `outcomes`, of worlds times n `OUTCOMES`, are rewritten: those of `numbers[i]` from n * i on;
+    so are `hands`, int64 (worlds, 4), with what each seat holds there. `wins` is the table of the
+    chances to win the game.
     """
     plan, n = space.plans[0], len(actions)
     for i in range(len(numbers)):
         bring_world(space, numbers[i])
+        for seat in range(N_SEATS):
+            hands[i, seat] = space.worlds[0].hands[seat]
         solved = solve_world(space)
         for j in range(n):
             won = tricks_after(space, actions[j], solved)

@@ -18,10 +18,11 @@ from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
 from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.phases.scoring import NOBODY, result_at_target
 from bideuchre_env.core.replay import deal_replay
 from bideuchre_env.core.state import PLAY, Phase, new_states
 from bideuchre_env.core.step import apply
-from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
 from bideuchre_env.learning.view import new_view
@@ -67,6 +68,21 @@ def carry_known_out(
         return False
     deal_replay(replays[0], states[0])
     return carry_out(replays[0], tables[0], states[0])
+
+
+@entry_kernel
+def goes_on(tables: Array, ours: int, theirs: int) -> bool:
+    """Whether a game may stand so and not be over, whatever the last hand was."""
+    t = tables[0]
+    if t.win_rule == ROUNDS or (ours < t.target and theirs < t.target):
+        return True
+    ours, theirs = ours - t.target, theirs - t.target
+    for made in (False, True):
+        if result_at_target(t, ours, theirs, made) == NOBODY:
+            return True
+        if result_at_target(t, theirs, ours, made) == NOBODY:
+            return True
+    return False
 
 
 def known_position(
@@ -121,6 +137,11 @@ class _Known:
         self.rules, self.acts, self.tables = rules, actions.of(rules), compile_tables(rules)
         self.seat, self.deal = parse_seat("seat", seat), deal
         self.score = parse_score(tuple(score))
+        if not goes_on(self.tables, *self.score):
+            ours, theirs = self.score
+            raise DealError(
+                f"score {ours} to {theirs}: the game is over then, its target is {rules.target}"
+            )
         if not is_integer(deal) or not 1 <= deal <= self._most_deals():
             raise DealError(f"deal {shown(deal)}: a whole number from 1 to {self._most_deals()}")
         self.calls = [call_of(name, rules) for name in calls]
@@ -274,6 +295,8 @@ def turned(rows: Array, by: int) -> Array:
     for name in _BY_SEAT:
         row[name] = np.roll(row[name], by)
     row["plays"] = np.roll(_plays(row), by, axis=0).reshape(-1)
+    tags = np.asarray(row["tags"])
+    row["tags"] = np.where(tags > 0, tags & ~3 | (tags + by) % N_SEATS, 0)
     for name in _SEATS:
         seats = np.asarray(row[name])
         row[name] = np.where(seats >= 0, (seats + by) % N_SEATS, seats)

@@ -13,6 +13,7 @@ import numpy as np
 
 from bideuchre_env.agents.advice.advice import Option
 from bideuchre_env.agents.advice.cards import card_words, give_words, pass_words
+from bideuchre_env.agents.advice.causes import LEAST_CHANCE, LEAST_POINTS, cause
 from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.holding import holding, number_word
 from bideuchre_env.core.state import Phase
@@ -44,6 +45,10 @@ class Situation:
     mask: Array
     options: tuple[Option, ...]
     counted: Counted
+    chosen: int
+    """The agent's own choice."""
+    learned: dict[int, float]
+    """What calls are worth by what it has learned of them; empty where it has not."""
 
     @property
     def tables(self) -> Any:
@@ -72,7 +77,8 @@ def why(situation: Situation) -> str:
         Phase.PASSING: exchange_words,
         Phase.PLAY: play_words,
     }
-    return sentence(words[situation.phase](situation))
+    text = words[situation.phase](situation)
+    return sentence(f"{text}{verdict(situation)}")
 
 
 def sentence(text: str) -> str:
@@ -94,6 +100,7 @@ def call_words(situation: Situation) -> str:
         return f"{short(bid)} would be outbid in {deals_of(1 - stands)}{ending(situation)}"
     hand = holding(situation.kinds, strain, situation.tables)
     text = f"{hand}: {short(bid)} would be made in {per_hundred(bid)}{where(stands)}"
+    text += decided(situation, bid, strain)
     if clearly_worse(bid):
         return f"{text} and bring {points(bid)} fewer than a pass"
     return text + ending(situation)
@@ -110,9 +117,11 @@ def bid_words(situation: Situation) -> str:
     if stands < RARELY:
         return f"{head}{hand}: others bid on in {deals_of(1 - stands)}{ending(situation)}"
     text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)}{where(stands)}"
+    text += decided(situation, best, strain)
     higher = next_bid(situation)
     if higher:
         text += f", {short(higher)} in {per_hundred(higher, only=True)}"
+        text += decided(situation, higher, strain)
     return text + ending(situation, told=higher)
 
 
@@ -132,6 +141,7 @@ def strain_words(situation: Situation) -> str:
     strain = best.action - actions.of(situation.rules).trump_offset
     hand = holding(situation.kinds, strain, situation.tables)
     text = f"{hand}: {goal(situation, best)} in {per_hundred(best)}"
+    text += decided(situation, best, strain)
     other = STRAIN_WORDS[second.action - actions.of(situation.rules).trump_offset]
     where = f"at {other}" if other == "no trump" else f"with {other}"
     if chance(second) < chance(best):
@@ -204,35 +214,108 @@ def short(option: Option) -> str:
     return f"a bid of {option.name.removeprefix('bid ')}"
 
 
-def ending(situation: Situation, told: Option | None = None) -> str:
-    """How far the first option is ahead of the next, or behind a better one, in points.
-
-    Nothing where that is the option that has been told of.
-    """
-    best, others = situation.options[0], situation.options[1:]
-    if not others:
+def decided(situation: Situation, option: Option, strain: int) -> str:
+    """Which hidden card, void or split decides whether a contract is made, and how far."""
+    counted, column = situation.counted, situation.counted.column(option.action)
+    own = counted.weights * (column["declarer"] == 0)
+    found = cause(
+        column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
+        situation.tables, least=LEAST_CHANCE,
+    )  # fmt: skip
+    if found is None:
         return ""
-    most = max(others, key=lambda option: option.points.mean)
-    more = most.points.mean - best.points.mean
-    if more >= max(LEAST, 2 * most.error):
-        text = f"; {most.name} brings {more:.1f} points more in these deals"
-        if most.wins.mean <= best.wins.mean - 0.005:
-            return f"{text}, but wins the game less often"
-        return f"{text}, yet the agent reckons otherwise"
+    yes, no = (round(100 * chance) or "none" for chance in (found.true, found.false))
+    return f" ({yes} if {found.words}, {no} if not)"
+
+
+def gained(situation: Situation, second: Option) -> str:
+    """Which hidden card, void or split decides what the first option gains on another."""
+    counted, view, first = situation.counted, situation.view, situation.options[0]
+    best, other = (counted.column(option.action)["points"] for option in (first, second))
+    strain = int(view["strain"])
+    if strain < 0:
+        strain = max(played(situation, first)[0], played(situation, second)[0])
+    if strain < 0:
+        return ""
+    found = cause(
+        (best - other).astype(float), counted.weights, int(view["unseen"]),
+        strain, counted.hands, situation.tables, least=max(LEAST_POINTS, second.loss),
+    )  # fmt: skip
+    if found is None:
+        return ""
+    return f" ({found.true:+.1f} if {found.words}, {found.false:+.1f} if not)"
+
+
+def ending(situation: Situation, told: Option | None = None) -> str:
+    """How far the first option is ahead of the next, in points, and what decides that.
+
+    Nothing where that is the option that has been told of, or where another brings more points.
+    """
+    others = situation.options[1:]
+    if not others or ahead(situation):
+        return ""
     near = [option for option in others if not clearly_worse(option)]
     worse = [option for option in others if clearly_worse(option)]
     second = min(worse, key=lambda option: option.loss, default=None)
     if second is None and len(near) > 2:
         return "; nothing else is clearly better or worse"
     near = [option for option in near if option is not told]
-    calls = situation.phase == Phase.AUCTION
     if len(near) > 2 or not near:
         if second is None or second is told:
             return ""
-        return f"; {points(second)} more than {second.name}"
+        return f"; {points(second)} more than {second.name}{gained(situation, second)}"
     alike = " and ".join(option.name for option in near)
     text = f"; {alike} {'does' if len(near) == 1 else 'do'} about as well"
-    return text if second is None or calls else f"{text}, {second.name} loses {points(second)}"
+    if second is None or situation.phase == Phase.AUCTION:
+        return text
+    return f"{text}, {second.name} loses {points(second)}{gained(situation, second)}"
+
+
+def ahead(situation: Situation) -> Option | None:
+    """The option that clearly brings more points than the first, if one does."""
+    best, others = situation.options[0], situation.options[1:]
+    most = max(others, key=lambda option: option.points.mean, default=best)
+    more = most.points.mean - best.points.mean
+    return most if more >= max(LEAST, 2 * most.error) else None
+
+
+def verdict(situation: Situation) -> str:
+    """Where the figures and the agent's choice differ: by how much, how surely, and why."""
+    best, counted = situation.options[0], situation.counted
+    own = next(option for option in situation.options if option.action == situation.chosen)
+    if own is not best:
+        wins, error = counted.behind(own.action, best.action, "wins")
+        text = f"; the agent chooses {own.name} all the same, which wins {games(wins, error)}"
+        return f"{text} fewer games here{because(situation, best)}"
+    most = ahead(situation)
+    if most is None:
+        return ""
+    more = f"; {most.name} brings {most.points.mean - best.points.mean:.1f} points more here"
+    wins, error = counted.behind(best.action, most.action, "wins")
+    if wins < 0.005:
+        return f"{more}, but wins the game {'less often' if wins <= -0.005 else 'no more often'}"
+    sure = "" if wins >= 2 * error else ", too little to be sure"
+    return f"{more} and wins {games(wins, error)} more games{sure}{because(situation, most)}"
+
+
+def because(situation: Situation, other: Option) -> str:
+    """Why the agent does not do the other thing, where it goes by more than these deals."""
+    learned, own = situation.learned, situation.chosen
+    if own not in learned or other.action not in learned:
+        return ""
+    if learned[own] <= learned[other.action]:
+        return ""
+    name = actions.of(situation.rules).names[own]
+    chances = [f"{100 * learned[action]:.0f}" for action in (own, other.action)]
+    return (
+        f"; by what the agent has learned of calls {name} wins {chances[0]} games of 100, "
+        f"{other.name} {chances[1]}"
+    )
+
+
+def games(share: float, error: float) -> str:
+    """A difference of chances to win with its 95 % interval: "9 ± 7 %"."""
+    return f"{100 * share:.0f} ± {100 * 2 * error:.0f} %"
 
 
 def clearly_worse(option: Option) -> bool:

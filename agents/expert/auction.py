@@ -22,6 +22,14 @@ from bideuchre_env.agents.expert.hand_table import (
     SCALE,
     find_row,
 )
+from bideuchre_env.agents.expert.score_network import (
+    HIDDEN,
+    N_SCORE,
+    describe_promise,
+    describe_score,
+    score_correction,
+    weigh_score,
+)
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.bidding import (
@@ -70,6 +78,14 @@ CALLS = np.dtype(
         ("table_straight", np.float64),
         ("first_sums", np.float32, (FIRST,)),
         ("second_sums", np.float32, (SECOND,)),
+        ("least", np.float64),  # a bid of the last to speak may be worth
+        ("most", np.float64),
+        ("promise", np.float64),  # what the formula makes of one call
+        ("now", np.float64),  # the chance to win the game if the hand counts for nothing
+        ("score_inputs", np.float32, (N_SCORE,)),  # of the score network, and its sums on the way
+        ("score_table_sums", np.float32, (HIDDEN,)),
+        ("score_table_straight", np.float64),
+        ("score_sums", np.float32, (HIDDEN,)),
     ],
     align=True,
 )
@@ -188,6 +204,7 @@ def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls
     wins = learned.wins
     calls.standing = 0.0
     calls.standing_win = passed_out(view, t, wins)
+    calls.now = calls.standing_win
     swing = t.tricks  # of a usual hand: one point alone may just win the game, or not quite
     ahead = chance_to_win(view, t, wins, swing, 0, True, True)
     behind = chance_to_win(view, t, wins, 0, swing, False, True)
@@ -211,6 +228,9 @@ def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: R
     weigh_standing(view, t, learned, scratch, calls)
     describe_table(view, t, calls)
     weigh_table(learned.network[0], calls)
+    if learned.wins.shape[0] > 0:
+        describe_score(view, t, learned.wins, calls)
+        weigh_score(learned.score[0], calls)
 
 
 @kernel
@@ -251,37 +271,48 @@ def call_worth(
     if level < 0 and view.calls_made == 3 and view.standing < 0:
         return float(calls.win)  # passed out: nothing happens
     more = points - float(calls.points) + network_points(learned.network[0], calls)
-    if level >= 0 and view.calls_made == 3:
-        return final_worth(view, t, level, strain, more, learned.wins, calls)
-    return float(calls.win) + float(calls.slope) * more
+    win, wins, last = float(calls.win), learned.wins, level >= 0 and view.calls_made == 3
+    worth = win + float(calls.slope) * more
+    if last:
+        worth = final_worth(view, t, level, strain, worth, more, wins, calls)
+    if wins.shape[0] == 0:
+        return worth
+    calls.win, calls.promise = win, worth
+    describe_promise(view, t, wins, level, strain, more, calls)
+    worth += score_correction(learned.score[0], calls)
+    return min(max(worth, float(calls.least)), float(calls.most)) if last else worth
 
 
 @kernel
 def final_worth(
-    view: Row, t: Row, level: int, strain: int, more: float, wins: Array, calls: Row
+    view: Row, t: Row, level: int, strain: int, worth: float, more: float, wins: Array, calls: Row
 ) -> float:
     """What the bid of the last to speak is worth if it brings so many points more than planned.
 
     It is the contract, so it is worth no more than its best end; and where some end of it wins the
     game at once, no less than the chance of that: a low bid that surely wins comes before a moon. A
     lone bid has but two ends, and more points mean that it is likelier to be made, never certain.
+    These bounds stay in `calls.least` and `calls.most`.
     """
-    worth, most, tricks = float(calls.win) + float(calls.slope) * more, -1e9, t.tricks
+    calls.least = NOT_WEIGHED
     if t.alone[level]:
-        value = t.payoff[level, tricks]
+        value = t.payoff[level, t.tricks]
         likelier = calls.lone[t.exchange[level], strain] + more / (2.0 * value + LOST_ALONE)
+        lone_contract(view, t, level, True, SUREST, wins, calls)
+        calls.most = calls.win
         lone_contract(view, t, level, True, min(max(likelier, 0.0), SUREST), wins, calls)
         return min(worth, float(calls.win))
     at_once = 0.0
-    for won in range(tricks + 1):
+    calls.most = NOT_WEIGHED
+    for won in range(t.tricks + 1):
         ours, theirs, done = played_points(t, level, won, True)
         end = chance_to_win(view, t, wins, ours, theirs, True, done)
-        most = max(most, end)
+        calls.most = max(float(calls.most), end)
         if end >= 1.0:
             at_once += calls.chances[strain, won] * end
     if at_once > 0.0:  # worth may be below 0, of points or in a game as good as lost
-        worth = max(worth, at_once)
-    return min(worth, most)
+        calls.least = at_once
+    return min(max(worth, float(calls.least)), float(calls.most))
 
 
 @kernel

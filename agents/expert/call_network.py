@@ -13,12 +13,17 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_provenance, read_record
 from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS
+from bideuchre_env.agents.prepared import prepared_weights
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
+from bideuchre_env.learning.weights import Weights, check_weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
 
 FILE = "call_network.npz"
+KIND = "expert"
+VERSION = 1
+"""Of `call_features`: weights that were prepared with others are refused."""
 
 FIRST, SECOND = 64, 32  # sums in the two layers
 SCALE = 8.0  # points for each 1 the network says
@@ -123,21 +128,53 @@ def fitted_network(name: str) -> Array:
 def load_network(rules: Rules) -> Array:
     """The weights for these rules, read-only: one `NETWORK` record.
 
-    A game that is none of those fitted takes the weights of the one most like it. Where its deck
-    has none, or its lone bids are others, a call is worth what its contract brings.
+    A game that is no variant takes those that were prepared for it on this machine, or else the
+    weights of the variant most like it. Where its deck has none, or its lone bids are others, a
+    call is worth what its contract brings. Raises `WeightsError` for a prepared file that is
+    damaged.
     """
-    fitted = [name for name in provenance() if alike(rules, RULES[name])]
-    if fitted:
-        network = fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name])))
+    prepared = prepared_weights(KIND, rules)
+    if prepared is not None:
+        check_weights(prepared, made_for(KIND, rules, VERSION), CALL_SHAPES)
+        network = calls_of(prepared)
     else:
-        network = new_network()
+        network = package_network(rules)
     network.flags.writeable = False
     return network
+
+
+def package_network(rules: Rules) -> Array:
+    """The package's own weights for these rules, whatever was prepared: one `NETWORK` record."""
+    fitted = [name for name in provenance() if alike(rules, RULES[name])]
+    if not fitted:
+        return new_network()
+    return fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name])))
 
 
 def new_network() -> Array:
     """A network that adds nothing, of calls or to tricks: one `NETWORK` record."""
     return new_rows(NETWORK, 1)
+
+
+CALL_SHAPES: dict[str, tuple[int | str, ...]] = {
+    f"calls.{name}": np.atleast_1d(new_network()[name][0]).shape for name in NETWORK.names or ()
+}
+"""The arrays of a network of calls in a file of weights."""
+
+
+def calls_of(weights: Weights) -> Array:
+    """The network of calls in a file of weights: one `NETWORK` record."""
+    network = new_network()
+    for name in NETWORK.names or ():
+        array = weights.arrays[f"calls.{name}"]
+        network[name][0] = array if network[name][0].shape else array[0]
+    return network
+
+
+def call_arrays(network: Array) -> dict[str, Array]:
+    """The arrays that `calls_of` reads."""
+    named = NETWORK.names or ()
+    return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in named}
 
 
 def alike(rules: Rules, fitted: Rules) -> bool:

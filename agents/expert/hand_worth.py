@@ -36,8 +36,7 @@ class HandWorth:
     leads_not_played: list[str]
     """The leads of the game that the deck's table was not made with."""
     half_widths: dict[str, float]
-    """Half the width of a chance's 95 % interval, at most: in the three strains that were best in
-    `deals` deals "partnered"
+    """Half the width of a chance's 95 % interval, at most: in the three best strains "partnered"
     and "lone", in the "others" either."""
     deals: int
     """The deals played in every strain; in the best as many as it took."""

@@ -9,6 +9,7 @@ import numpy as np
 from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.call_network import load_network
 from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
+from bideuchre_env.agents.expert.score_network import load_score_network
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.weights import load_weights
@@ -30,6 +31,7 @@ class ExpertTables(NamedTuple):
     tricks: Array
     lone: Array
     network: Array  # one `call_network.NETWORK`
+    score: Array  # one `score_network.SCORE_NETWORK`
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
     call_error: float  # points by which the worth of a call may err; 0.0 where nothing was learned
 
@@ -45,6 +47,7 @@ def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables
         sealed(hands.tricks),
         sealed(hands.lone),
         sealed(network),
+        sealed(load_score_network(rules)),
         sealed(wins),
         CALL_ERROR if network["last"].any() else 0.0,
     )

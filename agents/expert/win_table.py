@@ -1,9 +1,11 @@
 """The chance to win the game from every score, by value iteration.
 
-What a hand comes to is taken from hands the rule player plays against itself, a few thousand of
-them when an agent is made. From the end backwards, the chance to win with one more hand to play is
-the mean over those hands of the chance after them; repeated until nothing changes, that is the
-chance with no limit in sight. Games of a fixed number of hands keep a layer for each hand to come.
+Of the games in `score_tables.py` it was worked out from the expert's own hands, score by score.
+Elsewhere what a hand comes to is taken from hands the rule player plays against itself, a few
+thousand of them when an agent is made. From the end backwards, the chance to win with one more hand
+to play is the mean over those hands of the chance after them; repeated until nothing changes, that
+is the chance with no limit in sight. Games of a fixed number of hands keep a layer for each hand to
+come.
 
 Where the table does not reach (a target beyond what an observation tells, a lead beyond the
 table, a game about to be cut off) the curve of `win_curve.py` is used; so it is where points are
@@ -16,6 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from bideuchre_env.agents.expert.score_tables import fitted_wins
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.agents.rule.win_curve import win_chance, worth
 from bideuchre_env.core.observation.layout import layout_of
@@ -54,6 +57,12 @@ def win_table(rules: Rules) -> Array:
     To a target: [0, target - 1 - ours, target - 1 - theirs] as far as `BELOW` points under 0.
     By rounds: [hands to come, `LEAD` + our lead, 0]. Of shape (0, 0, 0) where the curve must do.
     """
+    fitted = fitted_wins(rules)
+    return rule_table(rules) if fitted is None else fitted
+
+
+def rule_table(rules: Rules) -> Array:
+    """The same from hands of the rule player alone, for any rules."""
     outcomes = sampled_outcomes(rules)
     if rules.win_rule == "rounds":
         table = np.zeros((LAYERS + 1, 2 * LEAD + 1, 1))

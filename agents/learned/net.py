@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import (
@@ -23,7 +21,7 @@ from bideuchre_env.agents.expert.agent import (
     ExpertWorkspace,
     expert_bid,
 )
-from bideuchre_env.agents.expert.call_network import NETWORK, new_network
+from bideuchre_env.agents.expert.call_network import CALL_SHAPES, call_arrays, calls_of
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.learned.shipped import (
     arrays_of,
@@ -133,29 +131,12 @@ def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> We
     """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
     features = features_of(rules, "cards")
     shapes = dict(shapes_of("cards", features.size, features.outputs))
-    shapes |= {f"calls.{name}": form.shape for name, form in _CALLS.items()}
-    return fitting_weights(KIND, rules, weights, shapes)
-
-
-_CALLS: dict[str, Array] = {
-    name: np.atleast_1d(new_network()[name][0]) for name in NETWORK.names or ()
-}
-
-
-def calls_of(weights: Weights) -> Array:
-    """The network of the expert's auction in these weights: one `NETWORK` record."""
-    network = new_network()
-    for name in _CALLS:
-        array = weights.arrays[f"calls.{name}"]
-        network[name][0] = array if network[name][0].shape else array[0]
-    return network
+    return fitting_weights(KIND, rules, weights, shapes | CALL_SHAPES)
 
 
 def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]) -> Weights:
     """Weights of these networks; `made` says how they came about."""
-    arrays: dict[str, Any] = arrays_of(cards, "cards")
-    for name in _CALLS:
-        arrays[f"calls.{name}"] = np.atleast_1d(calls[name][0]).astype(np.float32)
+    arrays: dict[str, Any] = arrays_of(cards, "cards") | call_arrays(calls)
     return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bideuchre_env._checks import shown
+from bideuchre_env.agents.prepared import PREPARED, prepared_weights
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.network import Network
@@ -43,21 +44,30 @@ def fitting_weights(
 
 @lru_cache(maxsize=64)
 def shipped_weights(kind: str, rules: Rules) -> Weights:
-    """The package's own weights of a kind of agent for these rules.
+    """The weights of a kind of agent for these rules that need not be named.
 
-    A game that is no variant takes those of the variant it shares deck and bids with. Raises
-    `OptionError` where there are none.
+    A game that is no variant takes those that were prepared for it on this machine, or else the
+    package's. Raises `OptionError` where there are none.
     """
+    found = prepared_weights(kind, rules) or package_weights(kind, rules)
+    if found is not None:
+        return found
+    known = [name for name in RULES if file_of(kind, name).is_file()]
+    makes = "`bideuchre prepare` makes some, " if kind in PREPARED else ""
+    raise OptionError(
+        f"agent {kind!r} has no weights for these rules, whose deck and bids are those of none of "
+        f"{', '.join(known)}: {makes}weights=FILE takes your own"
+    )
+
+
+def package_weights(kind: str, rules: Rules) -> Weights | None:
+    """The package's own, of the variant that shares deck and bids with these rules, or None."""
     for name, variant in RULES.items():
         if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):
             found = file_of(kind, name)
             if found.is_file():
                 return read_weights(found)
-    known = [name for name in RULES if file_of(kind, name).is_file()]
-    raise OptionError(
-        f"agent {kind!r} has no weights for these rules, whose deck and bids are those of none of "
-        f"{', '.join(known)}: weights=FILE takes your own"
-    )
+    return None
 
 
 def provenance(kind: str) -> dict[str, dict[str, str]]:

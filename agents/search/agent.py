@@ -62,6 +62,8 @@ FITTED_MODEL = {
 """A `CHOICE_MODEL` but for `reads_cards`, found by `experiments/fitting/fit_choice_model.py`."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
 """What tries the candidates in the worlds of these numbers, as often as their weights say."""
+HowFar = Callable[[str, int, int], None]
+"""Is told what happens to worlds, "weighed" or "played out", to how many so far, and of how many"""
 SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
 
 
@@ -104,6 +106,7 @@ class PimcAgent(RowAgent):
             self.considered = (check_range("considered", considered, 0, MOST_CONSIDERED),) * 2
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
+        self.how_far: HowFar | None = None
         self.standard_errors = STANDARD_ERRORS
         self.enough = ENOUGH
         self.goal = check_goal(goal)
@@ -128,10 +131,13 @@ class PimcAgent(RowAgent):
             self.search(began)
         return self.choice()
 
-    def search(self, began: float, tries: TriesWorlds = try_worlds) -> None:
+    def search(
+        self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
+    ) -> None:
         """Try the candidates of the position that is set up: `tries` as many worlds at a time.
 
-        `began` is when the decision did, by the clock.
+        `began` is when the decision did, by the clock. Once only one candidate is left the rest of
+        the worlds are tried `to_the_end`, or not at all.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
@@ -142,12 +148,19 @@ class PimcAgent(RowAgent):
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
             tries(space, numbers[first : first + step], weights)
-            if not in_play and first + step >= STAGE and drop_hopeless(space.plans) == 1:
+            self._tell("played out", min(first + step, len(numbers)), len(numbers))
+            staged = not in_play and first + step >= STAGE
+            if staged and drop_hopeless(space.plans) == 1 and not to_the_end:
                 break
             if self.clock() >= began + limit:
                 break
         if space.mixings["n_kept"][0] > 0:
             space.plans["total_squares"] *= ALIKE
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        """Tell whoever waits."""
+        if self.how_far is not None:
+            self.how_far(what, done, total)
 
     def choice(self) -> int:
         """The best action by what has been tried."""
@@ -169,6 +182,7 @@ class PimcAgent(RowAgent):
         for first in range(0, len(logs), WEIGHED_AT_ONCE):
             last = min(first + WEIGHED_AT_ONCE, len(logs))
             weigh_draws(space, logs, first, last)
+            self._tell("weighed", last, weighed)
             if self.clock() >= ends:
                 logs, weighed = logs[:last], last
                 break
@@ -188,6 +202,7 @@ class PimcAgent(RowAgent):
         while last < weighed and self.clock() < ends:
             first, last = last, min(last + step, weighed)
             weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
+            self._tell("weighed", last, weighed)
         logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
         reached = np.cumsum(np.exp(logs - logs.max()))
         return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
@@ -204,6 +219,8 @@ class PimcAgent(RowAgent):
         step = max(1, (left - burn_in) * n_chains // wanted)
         for first in range(0, wanted, n_chains):
             run_chains(space, min(n_chains, wanted - first), step, SWAPS, weights, True)
+            done = len(drawn) + burn_in * n_chains + min(first + n_chains, wanted) * step
+            self._tell("weighed", min(done, weighed), weighed)
             if self.clock() >= ends:
                 break
         return weights

@@ -18,6 +18,13 @@ from importlib import metadata
 
 Task = Callable[[], tuple[int, float]]
 
+# Steps of many games at once, by name: how many, and whether the draw of the actions counts.
+VEC = {
+    f"vec, {rows:,} row{'s' * (rows > 1)}, {way}": (rows, drawn)
+    for rows in (1, 64, 1_024, 4_096, 65_536)
+    for way, drawn in (("actions drawn", True), ("step alone", False))
+}
+
 warnings.simplefilter("ignore")
 uniform = random.Random(0).random
 

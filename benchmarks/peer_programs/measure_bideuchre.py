@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from common import Program
+from common import VEC, Program
 
 import bideuchre_env
 from bideuchre_env.bench import tasks
-
-ROWS = 4_096
 
 
 def main() -> None:
@@ -16,8 +14,8 @@ def main() -> None:
     game = bideuchre_env.cincinnati_v0
     for name, wrapped in (("AEC raw_env()", False), ("AEC env()", True)):
         program.add(name, "", lambda wrapped=wrapped: tasks.aec(game, wrapped=wrapped))
-    for name, sampled in (("vec, actions drawn", True), ("vec, step alone", False)):
-        program.add(name, "", lambda sampled=sampled: tasks.vec(game, ROWS, sampled=sampled))
+    for name, (rows, drawn) in VEC.items():
+        program.add(name, "", lambda r=rows, d=drawn: tasks.vec(game, r, sampled=d))
     for name, observe in (("rollouts", False), ("rollouts, observing", True)):
         program.add(name, "", lambda observe=observe: tasks.rollouts(game, observe=observe))
     program.serve("bideuchre_env")

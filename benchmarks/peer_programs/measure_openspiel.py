@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import subprocess
+import tempfile
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import open_spiel
 import pyspiel
 from common import Program, Task, timed, uniform
 from open_spiel.python import rl_environment
@@ -17,6 +25,8 @@ GAMES = {
     "spades": "spades",
     "hearts": "hearts",
 }
+LOOP = Path(__file__).with_name("openspiel_loop.cc")
+LOOKS = ("nothing", "mask", "mask and tensor")
 ROLLOUTS = 200
 LENGTH_GAMES = 400
 PYTHON, ROLLED, OBSERVED = "AEC raw_env()", "rollouts", "rollouts, observing"
@@ -29,6 +39,9 @@ def main() -> None:
         game = pyspiel.load_game(full)
         program.add(f"{name}, C++ rollouts after the deal", ROLLED, lambda g=game: rollouts(g))
         program.add(f"{name}, C++ evaluate_bots", ROLLED, lambda g=game: bots(g))
+        for look, way in enumerate(LOOKS):
+            like = OBSERVED if look else ROLLED
+            program.add(f"{name}, C++, {way}", like, lambda f=full, k=look: looping(f, k))
         program.add(f"{name}, Python", PYTHON, lambda g=game: stepping(g, nothing))
     game = pyspiel.load_game("euchre")
     watch = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
@@ -121,6 +134,32 @@ def bots(game: Any) -> Task:
         return round(100 * length)
 
     return timed(run)
+
+
+@lru_cache
+def loop() -> Any:
+    """`play_games` of `openspiel_loop.cc`, compiled with the headers that the package brings."""
+    source = Path(open_spiel.__file__).parent
+    headers = (source.parent, source, source / "abseil-cpp", source / "json" / "include")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "loop.so"
+        options = ["-O3", "-march=native", "-std=c++17", "-shared", "-fPIC"]
+        options += [f"-I{path}" for path in headers]
+        command = [os.environ.get("CXX", "g++"), *options, str(LOOP), "-o", str(library)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{LOOP.name} cannot be compiled: {done.stderr.strip()}")
+        ctypes.CDLL(pyspiel.__file__, mode=ctypes.RTLD_GLOBAL)  # the game that it calls is there
+        play_games = ctypes.CDLL(str(library)).play_games
+    play_games.restype = ctypes.c_long
+    play_games.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_uint]
+    return play_games
+
+
+def looping(name: str, look: int) -> Task:
+    """Whole games in C++, looked at before every decision."""
+    play_games, seeds = loop(), count(1)
+    return timed(lambda: int(play_games(name.encode(), 100, look, next(seeds))))
 
 
 def environment(name: str) -> Task:

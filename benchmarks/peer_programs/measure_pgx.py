@@ -20,6 +20,7 @@ from pgx.experimental import act_randomly, auto_reset
 
 GAMES = ("bridge_bidding", "kuhn_poker", "leduc_holdem", "tic_tac_toe")
 ROWS, MIXED, TABLE_DEALS = 4_096, 20, 1_000
+DRAWN, ALONE = "vec, 4,096 rows, actions drawn", "vec, 4,096 rows, step alone"
 
 
 def main() -> None:
@@ -27,8 +28,8 @@ def main() -> None:
     program = Program()
     for name in GAMES:
         title = f"{name}, {ROWS:,} rows"
-        program.add(title, "vec, actions drawn", lambda name=name: drawn(name))
-        program.add(f"{title}, step alone", "vec, step alone", lambda name=name: step_alone(name))
+        program.add(title, DRAWN, lambda name=name: drawn(name))
+        program.add(f"{title}, step alone", ALONE, lambda name=name: step_alone(name))
     program.serve("pgx", "jax", "numpy")
 
 

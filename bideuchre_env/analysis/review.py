@@ -54,7 +54,9 @@ class Player:
     decisions: int
     mistakes: int
     lost: float
-    """Points that the mistakes gave away, in all, by what was known."""
+    """Points that the mistakes gave away, in all, by what was known,"""
+    wins_lost: float
+    """and chances to win the game, in games."""
     open: int
     """Tricks given away with all hands open."""
     unlucky: int
@@ -72,6 +74,7 @@ class Player:
         )
         if self.mistakes:
             text += f", which gave away {self.lost_per_hand:.2f} points per hand"
+            text += f" and {self.wins_lost:.2f} games in all"
         if not self.open:
             return f"{text}; no tricks lost with all hands open."
         luck = "by no clear mistake" if self.unlucky else "by mistake"
@@ -114,6 +117,7 @@ class Review:
                 "decisions": each.decisions,
                 "mistakes": each.mistakes,
                 "lost": round(each.lost, 2),
+                "wins_lost": round(each.wins_lost, 3),
                 "words": str(each),
             }
             for each in self.players
@@ -132,12 +136,12 @@ class Review:
         parts = [f"<p><b>{escape(self._head)}</b></p>"]
         parts += [f"<p>{escape(hand.head)}</p>{_listed(hand.mistakes)}" for hand in self.hands]
         heads = ("seat", "player", "decisions", "mistakes", "points per hand")
-        rows = [(*heads, "tricks lost, all hands open", "by no mistake")]
+        rows = [(*heads, "games", "tricks lost, all hands open", "by no mistake")]
         for each in self.players:
-            numbers = (each.decisions, each.mistakes, f"{each.lost_per_hand:.2f}")
-            more = map(str, (*numbers, each.open, each.unlucky))
+            lost = (f"{each.lost_per_hand:.2f}", f"{each.wins_lost:.2f}")
+            more = map(str, (each.decisions, each.mistakes, *lost, each.open, each.unlucky))
             rows.append((str(each.seat), each.name or "", *more))  # type: ignore[arg-type]
-        return "".join([*parts, html_table(rows, "llrrrrr")])
+        return "".join([*parts, html_table(rows, "llrrrrrr")])
 
 
 def _listed(mistakes: list[Decision]) -> str:

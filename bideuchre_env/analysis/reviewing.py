@@ -10,7 +10,8 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents import AgentSource
-from bideuchre_env.agents.advice import Advice, Advisor, Option
+from bideuchre_env.agents.advice import Advisor, Option
+from bideuchre_env.agents.advice.advising import Trial
 from bideuchre_env.analysis.decision import POINTS, SURE, WINS, Decision
 from bideuchre_env.analysis.review import HandReview, Player, Review
 from bideuchre_env.analysis.words import result_text
@@ -92,7 +93,7 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Finding:
-    """The agent's choice and what was done, by one set of worlds or the mean of several.
+    """The agent's choice and what was done, by one set of worlds or by several together.
 
     Errors are those of one set: what a player who goes by so many worlds cannot tell apart is no
     mistake, however many the review goes by.
@@ -101,27 +102,23 @@ class _Finding:
     best: Option
     taken: Option
     why: str
-    lost: float
     error: float
-    wins_lost: float
     wins_error: float
-    sets: int = 1
+    sets: int
 
     @classmethod
-    def of(cls, advice: Advice, action: int) -> _Finding:
-        """The finding of one set."""
+    def of(cls, advisor: Advisor, trials: list[Trial], action: int) -> _Finding:
+        """What these sets say of an action: every figure is of the worlds of them all."""
+        advice = advisor.advice(trials, choice_first=True)
         best, taken = advice.best, advice.option(action)
-        figures = (taken.loss, taken.error, taken.wins_loss, taken.wins_error)
-        return cls(best, taken, advice.why, *figures)
-
-    @classmethod
-    def of_all(cls, findings: list[_Finding]) -> _Finding:
-        """The mean of several, told as by the first that has the choice of most."""
-        choices = [each.best.action for each in findings]
-        told = findings[choices.index(max(choices, key=choices.count))]
-        points = _mean([(each.lost, each.error) for each in findings])
-        wins = _mean([(each.wins_lost, each.wins_error) for each in findings])
-        return cls(told.best, told.taken, told.why, *points, *wins, sets=len(findings))
+        return cls(
+            best,
+            taken,
+            advice.why,
+            _error(trials, taken, best, "points", taken.error),
+            _error(trials, taken, best, "wins", taken.wins_error),
+            len(trials),
+        )
 
     @property
     def agrees(self) -> bool:
@@ -130,19 +127,22 @@ class _Finding:
 
     def mistake(self, points: float, wins: float, sure: float) -> bool:
         """Whether so much is lost, by so many standard errors, and some chance to win as well."""
-        in_points = self.lost >= points and self.lost > sure * self.error
-        in_wins = self.wins_lost > sure * self.wins_error
-        return in_wins and (in_points or self.wins_lost >= wins)
+        taken = self.taken
+        in_points = taken.loss >= points and taken.loss > sure * self.error
+        in_wins = taken.wins_loss > sure * self.wins_error
+        return in_wins and (in_points or taken.wins_loss >= wins)
 
 
-def _mean(figures: list[tuple[float, float]]) -> tuple[float, float]:
-    """The mean of independent estimates, and the standard error of one.
+def _error(trials: list[Trial], taken: Option, best: Option, figure: str, error: float) -> float:
+    """The standard error of one set, where `error` is that of all together.
 
-    That is their own, or by how far they lie apart, if that is more: where few worlds weigh much, a
-    set does not tell how much it misses.
+    That is what one tells of itself, or how far they lie apart, if that is more: where few worlds
+    weigh much, a set does not tell how much it misses.
     """
-    means, errors = np.array(figures).T
-    return float(means.mean()), float(max(np.sqrt((errors**2).mean()), means.std(ddof=1)))
+    if len(trials) == 1:
+        return error
+    found = [each.counted.behind(taken.action, best.action, figure)[0] for each in trials]
+    return float(max(error * len(trials) ** 0.5, np.std(found, ddof=1)))
 
 
 class _Judge:
@@ -178,15 +178,16 @@ class _Judge:
         What looks like one is tried in other worlds, whose figures count; what the agent itself
         would do in one set of them is none.
         """
-        first = _Finding.of(self.first.of_row(states, also=[action]), action)
+        trial = self.first.try_row(states, also=[action])
+        first = _Finding.of(self.first, [trial], action)
         if first.agrees or not first.mistake(POINTS / 2, WINS / 2, SURE / 2):
             return first, False
-        again: list[_Finding] = []
+        again: list[Trial] = []
         for advisor in self.others:
-            again.append(_Finding.of(advisor.of_row(states, also=[action]), action))
-            if again[-1].agrees:
-                return _Finding.of_all([first, *again]), False
-        found = _Finding.of_all(again)
+            again.append(advisor.try_row(states, also=[action]))
+            if again[-1].chosen == action:
+                return _Finding.of(self.first, [trial, *again], action), False
+        found = _Finding.of(self.first, again, action)
         return found, found.mistake(POINTS, WINS, SURE)
 
     def _decision(
@@ -209,9 +210,9 @@ class _Judge:
             trick=int(row["trick"]),
             action=taken.name,
             best=best.name,
-            lost=finding.lost,
+            lost=taken.loss,
             error=finding.error / finding.sets**0.5,
-            wins_lost=finding.wins_lost,
+            wins_lost=taken.wins_loss,
             wins_error=finding.wins_error / finding.sets**0.5,
             points=taken.points.mean,
             made=taken.made.mean if taken.made else None,
@@ -245,6 +246,7 @@ def _player(record: GameRecord, hands: list[HandReview], seat: int) -> Player:
         decisions=len(own),
         mistakes=len(mistakes),
         lost=sum(each.lost for each in mistakes),
+        wins_lost=sum(each.wins_lost for each in mistakes),
         open=sum(each.open or 0 for each in own),
         unlucky=sum(each.open or 0 for each in own if not each.mistake),
     )

@@ -61,19 +61,50 @@ def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) 
 
     The time of drawing them counts where `sampled`; otherwise that of `step` alone does.
     """
-    env, clock = variant.vec(rows, threads=threads), clock_of(threads)
+    env = variant.vec(rows, threads=threads)
     env.reset(seed=0)
-    steps = max(1, 16_384 // rows)
+    actions = env.sample()
+
+    def choose() -> None:
+        nonlocal actions
+        actions = env.sample()
+
+    return in_turn(
+        choose,
+        lambda: env.step(actions),
+        max(1, 16_384 // rows),
+        rows,
+        drawn=sampled,
+        clock=clock_of(threads),
+    )
+
+
+def in_turn(
+    choose: Callable[[], Any],
+    step: Callable[[], Any],
+    steps: int,
+    rows: int,
+    *,
+    drawn: bool,
+    clock: Callable[[], float] = thread_time,
+) -> Task:
+    """`steps` times a choice and a step of so many rows, with the time of the choices or without.
+
+    What they take is found by making as many more and no step: a clock read at every step would
+    take longer than a step of one row.
+    """
 
     def run() -> tuple[int, float]:
-        spent = 0.0
+        started = clock()
         for _ in range(steps):
+            choose()
+            step()
+        spent = clock() - started
+        if not drawn:
             started = clock()
-            actions = env.sample()
-            if not sampled:
-                started = clock()
-            env.step(actions)
-            spent += clock() - started
+            for _ in range(steps):
+                choose()
+            spent -= clock() - started
         return steps * rows, spent
 
     return run

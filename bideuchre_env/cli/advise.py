@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable, shown
 from bideuchre_env.cli.options import add_rules, check_agents, game_of
-from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.progress import Bars
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of, width
 from bideuchre_env.errors import OptionError
 
@@ -76,7 +77,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--agent", default="inference", metavar="A", help="whose choice (default: %(default)s)"
     )
-    parser.add_argument("--worlds", type=int, metavar="N", help="deals to try (default: 200)")
+    parser.add_argument(
+        "--worlds", type=int, metavar="N", help="deals to try, up to 10,000 (default: 200)"
+    )
     parser.add_argument(
         "--milliseconds", type=float, metavar="MS", help="think for about so long instead"
     )
@@ -164,15 +167,25 @@ def _advice(
 ) -> Advice:
     from bideuchre_env.agents.advice import advise_row
 
-    with progress_bar("advice", "deals"):
+    began, milliseconds = time.perf_counter(), arguments.milliseconds
+    with Bars("advice", "deals") as bars:
+
+        def how_far(what: str, so_far: int, total: int) -> None:
+            if milliseconds is None:
+                bars.show(f"deals {what}", so_far, total, so_far)
+            else:
+                spent = min(1000 * (time.perf_counter() - began), milliseconds)
+                bars.show("milliseconds", round(spent), round(milliseconds), so_far)
+
         return advise_row(
             row,
             rules,
             arguments.agent,
             worlds=arguments.worlds,
-            milliseconds=arguments.milliseconds,
+            milliseconds=milliseconds,
             seed=arguments.seed,
             also=() if done is None else (done,),
+            how_far=how_far,
         )
 
 

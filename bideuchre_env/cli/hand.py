@@ -88,9 +88,8 @@ def remarks(rests: dict[str, Any], absent: list[str]) -> list[str]:
     alone = f", ±{sure['lone']:.0%} alone" if "lone" in sure else ""
     lines = [
         "How sure the chances are (half the width of their 95 % intervals, at most):",
-        f"- in the three strains that were best in {rests['deals']} deals "
-        f"±{sure['partnered']:.0%} with partner{alone}",
-        f"- in the others ±{sure['others']:.0%}, from those deals",
+        f"- in the three best strains ±{sure['partnered']:.0%} with partner{alone}",
+        f"- in the others ±{sure['others']:.0%}, from {rests['deals']} deals",
         "A chance of 0% or 100% may be twice as far off, to the one side there is.",
     ]
     lines += [

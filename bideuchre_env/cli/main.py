@@ -17,6 +17,7 @@ from bideuchre_env.cli import (
     hand,
     match,
     play,
+    prepare,
     records,
     selfplay,
     tournament,
@@ -27,7 +28,7 @@ from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
 
 COMMANDS = (
     *(play, selfplay, match, tournament, agents, variants, records, export),
-    *(advise, hand, bench, compile),
+    *(advise, hand, prepare, bench, compile),
 )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable, shown
+from bideuchre_env._files import before_quitting
 from bideuchre_env.cli.options import add_rules, check_agents, game_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of, width
@@ -123,7 +124,13 @@ def run(arguments: argparse.Namespace) -> int:
         pause = arguments.pause
         if pause is None:
             pause = PAUSE if sys.stdin.isatty() and sys.stdout.isatty() else 0.0
-        terminal = Terminal(session, console, pause=pause, adviser=arguments.adviser)
+        terminal = Terminal(
+            session,
+            console,
+            pause=pause,
+            adviser=arguments.adviser,
+            get_ready=lambda: _compile(session, arguments.adviser),
+        )
         if session.over or terminal.run():
             terminal.say_ending()
             _finish(session, console, arguments)
@@ -301,9 +308,16 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 @contextmanager
 def _saved(session: Session) -> Iterator[None]:
     """Say how to go on with a game that is left before its end, by Ctrl-C too."""
+
+    def quitting() -> None:  # in the middle of a line, as where a bar is drawn
+        print()
+        _say_how_to_go_on(session)
+
+    before_quitting.add(quitting)
     try:
         yield
     finally:
+        before_quitting.discard(quitting)
         _say_how_to_go_on(session)
 
 

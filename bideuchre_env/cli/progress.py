@@ -13,8 +13,11 @@ Progress = Callable[[int, int, int], None]
 
 
 @contextmanager
-def progress_bar(title: str, unit: str) -> Iterator[Progress]:
-    """A bar with rate and time left on stderr, if that is a terminal; else next to nothing."""
+def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Progress]:
+    """A bar with rate and time left on stderr, if that is a terminal; else next to nothing.
+
+    The rate is that of what is `rated`, the last number that the bar is told.
+    """
     if not sys.stderr.isatty():
         yield lambda done, total, decisions: None
         return
@@ -48,7 +51,7 @@ def progress_bar(title: str, unit: str) -> Iterator[Progress]:
             return
         drawn = now
         rate = decisions / max(now - started, 1e-3)
-        text = f"{done:,}/{total:,} {unit}  {rate:,.0f} decisions/s"
+        text = f"{done:,}/{total:,} {unit}  {rate:,.0f} {rated}/s"
         bar.update(task, completed=done, total=total, text=text)
 
     def compiling(part: str, done: int, total: int) -> None:
@@ -62,8 +65,9 @@ def progress_bar(title: str, unit: str) -> Iterator[Progress]:
 class Bars(ExitStack):
     """A bar for each unit of a match, the boards and then the games."""
 
-    def __init__(self, title: str = "") -> None:
+    def __init__(self, title: str = "", rated: str = "decisions") -> None:
         super().__init__()
+        self._rated = rated
         self._shown = (title, "")
         self._update: Progress | None = None
 
@@ -76,5 +80,5 @@ class Bars(ExitStack):
         if (title, unit) != self._shown or self._update is None:
             self.close()
             self._shown = title, unit
-            self._update = self.enter_context(progress_bar(title, unit))
+            self._update = self.enter_context(progress_bar(title, unit, self._rated))
         self._update(done, total, decisions)

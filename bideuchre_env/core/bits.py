@@ -1,13 +1,14 @@
-"""Bits written as bytes and read from them, eight at a time: masks and observations, quickly."""
+"""Bits written as bytes and read from them, many at a time: masks and observations, quickly."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.rules.cards import COPY_SHIFT
-from bideuchre_env.runtime.intrinsics import load_word, store_word
+from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS
+from bideuchre_env.runtime.intrinsics import load_word, store_bits, store_word
 from bideuchre_env.runtime.jit import Array, Word, inline_kernel
 
+_NONE = np.uint64(0)
 _EVERY_BYTE = np.uint64(0x0101010101010101)
 _DIAGONAL = np.uint64(0x8040201008040201)  # bit i of byte i
 _CARRY = np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -26,13 +27,24 @@ def spread_byte(bits: Word) -> Word:
 @inline_kernel
 def clear(out: Array, at: int, n: int) -> None:
     """Write `n` zeros to `out[at:]`, a row of int8."""
-    for i in range(n):
-        out[at + i] = 0
+    if n < 32:
+        for i in range(n):
+            out[at + i] = 0
+        return
+    i, last = 0, n - 32
+    while i < last:
+        store_bits(out, at + i, _NONE, _NONE)
+        i += 32
+    store_bits(out, at + last, _NONE, _NONE)
 
 
 @inline_kernel
 def spread_bits(out: Array, at: int, bits: Word, n: int) -> None:
     """Write the lowest `n` (up to 64) bits of a uint64 to `out[at : at + n]`, int8, a byte each."""
+    if n >= 32:
+        store_bits(out, at, bits, _NONE)
+        store_bits(out, at + n - 32, bits >> np.uint64(n - 32), _NONE)
+        return
     if n < 8:
         for i in range(n):
             out[at + i] = int((bits >> np.uint64(i)) & np.uint64(1))
@@ -65,17 +77,10 @@ def spread_bits_at(out: Array, at: int, bits: int, n: int) -> None:
 
 
 @inline_kernel
-def spread_hand(out: Array, at: int, hand: int, kinds: int) -> None:
-    """Write how many copies a hand holds of each of `kinds` (8 or more) to `out[at:]`, int8."""
-    one = np.uint64(hand)
-    two = one >> np.uint64(COPY_SHIFT)
-    i, last = 0, kinds - 8
-    while i < last:
-        shift = np.uint64(i)
-        store_word(out, at + i, spread_byte(one >> shift) + spread_byte(two >> shift))
-        i += 8
-    shift = np.uint64(last)
-    store_word(out, at + last, spread_byte(one >> shift) + spread_byte(two >> shift))
+def spread_hand(out: Array, at: int, hand: int) -> None:
+    """Write how many copies a hand holds of each kind to `out[at:]`, int8, and zeros up to 32."""
+    one, two = np.uint64(hand & KIND_BITS), np.uint64(hand >> COPY_SHIFT)
+    store_bits(out, at, one, two)
 
 
 @inline_kernel

@@ -16,7 +16,7 @@ from bideuchre_env.core.phases.deal import (
     seed_stream,
     start_game,
 )
-from bideuchre_env.core.state import DEAL
+from bideuchre_env.core.state import DEAL, WON
 from bideuchre_env.core.step import allows, apply, legal, legal_bits, pick_legal, write_mask
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
@@ -26,15 +26,12 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_ker
 KEY_SHIFT = 48
 KEY_BITS = (1 << KEY_SHIFT) - 1
 
-# An episode in a row: running, or as it ended.
+# A running episode of a row.
 TALLY = np.dtype(
     [
         ("reward", np.float64),  # side 0's
-        ("score", np.int64, (2,)),  # points of each side at the end
         ("length", np.int32),  # decisions
         ("hands", np.int32),
-        ("outcome", np.int8),  # Outcome
-        ("winner", np.int8),  # side, or -1
     ],
     align=True,
 )
@@ -86,17 +83,6 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
 
 
 @entry_kernel
-def first_illegal(keys: Array, tables: Array, actions: Array) -> int:
-    """The first row whose action, int64 (n,), its key does not allow, or -1."""
-    t = tables[0]
-    for i in range(len(keys)):
-        key = keys[i]
-        if not allows(t, key >> KEY_SHIFT, key & KEY_BITS, actions[i]):
-            return i
-    return -1
-
-
-@entry_kernel
 def sample_rows(keys: Array, tables: Array, low: Word, count: Word, actions: Array) -> None:
     """Fill `actions` (n,), int64, with uniform legal ones, by each row's key.
 
@@ -131,6 +117,17 @@ def restart_rows(
                 deal_given(s, t, deals[i])
 
 
+class Episodes(NamedTuple):
+    """What the episode of each row that ended last came to."""
+
+    r: Array  # float32 (n, 4): the rewards by seat
+    l: Array  # int32 (n,): decisions  # noqa: E741
+    hands: Array  # int32 (n,)
+    score: Array  # int64 (n, 2): points of each side at the end
+    winner: Array  # int8 (n,): side, or -1
+    outcome: Array  # int8 (n,): Outcome
+
+
 class Rows(NamedTuple):
     """Many games of one kind, and what the seats to act see, may do and are paid."""
 
@@ -147,8 +144,9 @@ class Rows(NamedTuple):
     rewards: Array  # float32 (n, 4)
     terminated: Array  # bool (n,)
     truncated: Array  # bool (n,)
+    ended: Array  # bool (n,): either
     tallies: Array  # TALLY (n,)
-    ended: Array  # TALLY (n,): of the episode that ended last
+    episodes: Episodes
 
 
 @entry_kernel
@@ -167,34 +165,73 @@ def present_row(rows: Rows, i: int) -> None:
     rows.keys[i] = present(s, t, rows.offsets[0], seen, mask)
 
 
-@kernel
-def step_rows(rows: Rows, start: int, stop: int) -> None:
-    """Carry out the actions, legal, in rows `start` to `stop` - 1, and present what comes next.
+# What `take_rows` and `step_all_rows` return in place of a row.
+NONE_ENDED, SOME_ENDED = -1, -2
 
-    A hand that ends is followed by the next deal, an episode that ends by a new game (autoreset
-    within the step); its tally is left in `ended`.
+
+@entry_kernel
+def take_rows(rows: Rows, actions: Array) -> int:
+    """Take the actions, int64 (n,), over: the first row whose action is not legal, or negative.
+
+    If there is one nothing has changed. What is taken over is checked again, for another thread
+    may write to what was given.
     """
     t = rows.tables[0]
+    for taking in range(2):
+        for i in range(len(rows.keys)):
+            key, action = rows.keys[i], actions[i]
+            if not allows(t, key >> KEY_SHIFT, key & KEY_BITS, action):
+                return i
+            if taking:
+                rows.actions[i] = action
+    return NONE_ENDED
+
+
+@entry_kernel
+def step_all_rows(rows: Rows, actions: Array) -> int:
+    """Carry out one action, int64 (n,), in every row, see `step_rows`.
+
+    Returns `NONE_ENDED` or `SOME_ENDED`, as episodes have; or else the first row whose action is
+    not legal, and none has moved.
+    """
+    row = take_rows(rows, actions)
+    if row >= 0:
+        return row
+    return SOME_ENDED if step_rows(rows, 0, len(rows.states)) else NONE_ENDED
+
+
+@kernel
+def step_rows(rows: Rows, start: int, stop: int) -> bool:
+    """Carry out the actions taken over in rows `start` to `stop` - 1; present what comes next.
+
+    A hand that ends is followed by the next deal, an episode that ends by a new game (autoreset
+    within the step); what it came to is left in `episodes`. True if there is one.
+    """
+    t, ended = rows.tables[0], False
     for i in range(start, stop):
         s, tally = rows.states[i], rows.tallies[i]
         for seat in range(N_SEATS):
             rows.rewards[i, seat] = 0.0
         rows.terminated[i] = False
         rows.truncated[i] = False
+        rows.ended[i] = False
         tally.length += 1
         apply(s, t, rows.actions[i])
         if s.phase >= DEAL:
             reward, end = side_0_reward(s, rows.by_points), ending(s, rows.by_hand)
             for seat in range(N_SEATS):
                 rows.rewards[i, seat] = -reward if seat & 1 else reward
-            rows.terminated[i] = end == TERMINATED
-            rows.truncated[i] = end == TRUNCATED_THERE
-            count_hand(s, tally, reward)
+            tally.hands += 1
+            tally.reward += reward
             if end != GOES_ON:
-                close_episode(s, tally, rows.ended[i])
+                rows.terminated[i] = end == TERMINATED
+                rows.truncated[i] = end == TRUNCATED_THERE
+                rows.ended[i] = ended = True
+                close_episode(s, tally, rows.episodes, i)
                 start_game(s, -1)
             deal_hand(s, t)
         present_row(rows, i)
+    return ended
 
 
 @inline_kernel
@@ -207,19 +244,15 @@ def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
 
 
 @kernel
-def count_hand(s: Row, tally: Row, reward: float) -> None:
-    """Enter a hand that is over in the tally of its episode."""
-    tally.hands += 1
-    tally.reward += reward
-
-
-@kernel
-def close_episode(s: Row, tally: Row, kept: Row) -> None:
-    """Leave the tally of a finished episode in `kept` and begin the next one's."""
-    kept.length, kept.hands, kept.reward = tally.length, tally.hands, tally.reward
+def close_episode(s: Row, tally: Row, kept: Episodes, i: int) -> None:
+    """Leave what the finished episode of row i came to in `kept`, and begin the next one's."""
+    for seat in range(N_SEATS):
+        kept.r[i, seat] = -tally.reward if seat & 1 else tally.reward
+    kept.l[i], kept.hands[i] = tally.length, tally.hands
     for side in range(2):
-        kept.score[side] = s.score[side]
-    kept.outcome, kept.winner = s.outcome, s.winner
+        kept.score[i, side] = s.score[side]
+    kept.outcome[i] = s.outcome
+    kept.winner[i] = s.winner if s.outcome == WON else -1
     tally.length, tally.hands, tally.reward = 0, 0, 0.0
 
 

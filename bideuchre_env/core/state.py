@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.jit import Array, as_rows, new_rows
 
 
@@ -80,6 +80,8 @@ STATE = np.dtype(
         ("voids", np.int8, (N_SEATS,)),  # bit per suit the seat has failed to follow
         ("leaders", np.int8, (MAX_TRICKS,)),  # seat that led each trick, or -1
         ("plays", np.int8, (N_SEATS * MAX_TRICKS,)),  # [seat * 12 + trick]: kind played, or -1
+        # [kind, MAX_KINDS + kind for one played before]: 0, or who played it, see `tag`
+        ("tags", np.int8, (2 * MAX_KINDS,)),
         ("padding", np.int8),
     ],
     align=True,

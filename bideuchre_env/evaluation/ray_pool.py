@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from bideuchre_env._checks import typed
 from bideuchre_env._files import before_quitting
@@ -36,7 +36,11 @@ NEEDS_RAY = 'playing on Ray needs ray: pip install "bideuchre_env[ray]"'
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
 NO_CLUSTER = "there is no cluster of Ray that this machine is a node of (ray start makes it one)"
 TRIES = 5
-"""How often a block is computed again after its worker or node has died."""
+"""How often a block is computed again: by Ray after its worker or node has died, by the pool after
+another of Ray's errors, as that something could not be fetched."""
+AGAIN_SECONDS = 0.5
+"""How long the pool waits before it sends a block again; twice as long before each further time."""
+RETRIED_BY_RAY = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
 POLL_SECONDS = 0.1
 CONNECT_SECONDS = 5.0
 EMPTY_SECONDS = 30.0
@@ -188,7 +192,7 @@ class RayPool:
     def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         last = time.monotonic()  # when there was a processor
         try:
-            while flight.waiting and not stopped():
+            while flight.under_way and not stopped():
                 for number, result in flight.landed():
                     yield number, result
                     if stopped():
@@ -230,46 +234,84 @@ def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int |
         yield pool
 
 
+class _Sent(NamedTuple):
+    """A block that is under way, and how often it has been sent before."""
+
+    number: int
+    block: Any
+    before: int
+
+
 class _Flight:
-    """Blocks that are under way: Ray's promise of a result, and the number of its block."""
+    """Blocks that are under way: Ray's promise of a result, and what was sent."""
 
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
         self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
-        self._common = ray.put(packed((function, shared))), Sender.here(function)
-        self.waiting: dict[Any, int] = {}
+        self._common, self._sender = packed((function, shared)), Sender.here(function)
+        self._stored = ray.put(self._common)  # fetched by each node once
+        self.waiting: dict[Any, _Sent] = {}
+        self._lost: list[tuple[float, _Sent]] = []  # when each is to be sent again
+
+    @property
+    def under_way(self) -> bool:
+        """Whether there is a block without a result."""
+        return bool(self.waiting or self._lost)
 
     def fill(self, workers: int) -> None:
         """Send blocks until each worker has one, and another one to go on with."""
+        now, lost = time.monotonic(), self._lost
+        self._lost = [(due, sent) for due, sent in lost if due > now]
+        for due, sent in lost:
+            if due <= now:
+                self._send(sent)
         for _ in range(max(2, 2 * workers) - len(self.waiting)):
             following = next(self._blocks, None)
             if following is None:
                 return
-            number, block = following
-            self.waiting[self._call.remote(*self._common, block)] = number
+            self._send(_Sent(*following, 0))
+
+    def _send(self, sent: _Sent) -> None:
+        """Send a block; one that was lost with all it takes, for that may be what was lost."""
+        common = self._common if sent.before else self._stored
+        self.waiting[self._call.remote(common, self._sender, sent.block)] = sent
 
     def landed(self) -> Iterator[tuple[int, Any]]:
         """The results that have come in a tenth of a second; each leaves the flight."""
+        if not self.waiting:
+            time.sleep(POLL_SECONDS)
+            return
         done, _ = self._ray.wait(
             list(self.waiting), num_returns=len(self.waiting), timeout=POLL_SECONDS
         )
         for promise in done:
-            result, error = ForkingPickler.loads(self._bytes(promise))
-            if error is not None:
-                raise error
-            yield self.waiting.pop(promise), result
+            try:
+                answer = self._ray.get(promise)
+            except self._ray.exceptions.RayError as error:
+                self._send_again(self.waiting.pop(promise), error)
+                continue
+            result, raised = ForkingPickler.loads(answer)
+            if raised is not None:
+                raise raised
+            yield self.waiting.pop(promise).number, result
 
-    def _bytes(self, promise: Any) -> Any:
-        try:
-            return self._ray.get(promise)
-        except self._ray.exceptions.RayTaskError as error:  # it did not even begin
-            raise WorkerError(f"a worker on Ray cannot begin: {_said(error.cause)}") from None
-        except self._ray.exceptions.RayError as error:
-            number = self.waiting[promise] + 1
+    def _send_again(self, sent: _Sent, error: Any) -> None:
+        """Send a block that Ray has lost again, later; `WorkerError` if that would not help."""
+        begun = not isinstance(error, self._ray.exceptions.RayTaskError)
+        while isinstance(error, self._ray.exceptions.RayTaskError):
+            error = error.cause
+        ours = not isinstance(error, self._ray.exceptions.RayError)  # or Python's, as of an import
+        retried = begun and type(error).__name__ in RETRIED_BY_RAY
+        if not ours and not retried and sent.before < TRIES:
+            due = time.monotonic() + AGAIN_SECONDS * 2**sent.before
+            self._lost.append((due, sent._replace(before=sent.before + 1)))
+        elif begun:
             raise WorkerError(
-                f"block {number} was given up on Ray after {TRIES + 1} tries: "
+                f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "
                 f"{type(error).__name__}: {_said(error)}"
             ) from None
+        else:
+            raise WorkerError(f"a worker on Ray cannot begin: {_said(error)}") from None
 
     def give_up(self) -> None:
         """End what is under way, so that the processors are free."""
@@ -277,6 +319,7 @@ class _Flight:
             with suppress(Exception):
                 self._ray.cancel(promise, force=True)
         self.waiting.clear()
+        self._lost.clear()
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bideuchre_env.agents.loading import in_one_line
+from bideuchre_env.agents.prepared import prepared_files
 from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
 
@@ -53,7 +54,7 @@ class Sender(NamedTuple):
 
 @lru_cache(maxsize=1)
 def sources() -> str:
-    """A hash of the package as it is installed here: its code and its agents' numbers."""
+    """A hash of the package as it is here: its code, its agents' numbers, and those prepared."""
     package, files = Path(__file__).resolve().parents[1], {}
     spec = find_spec("bideuchre_env.agents")  # in a checkout they lie beside the package
     agents = Path(spec.origin or "").resolve().parent if spec else package
@@ -61,7 +62,7 @@ def sources() -> str:
         for path in folder.rglob("*.*"):
             if path.suffix in (".py", ".npz", ".safetensors"):
                 files[f"{room}{path.relative_to(folder).as_posix()}"] = path
-    return hash_of(files)
+    return hash_of(files | prepared_files())
 
 
 @lru_cache(maxsize=8)

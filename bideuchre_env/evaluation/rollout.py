@@ -155,21 +155,30 @@ def random_hands(space: Workspace, start: int, stop: int, low: Word, observe: bo
     The draws of table i follow from `low` and i; with `observe` its rows of `observations` and
     `masks` are written at every decision.
     """
-    t, o = space.tables[0], space.offsets[0]
     for i in range(start, stop):
-        s, draw = space.states[i], mix(low + GOLDEN * np.uint64(i + 1))
-        observation, mask = row_of(space.observations, i), row_of(space.masks, i)
-        for _ in range(space.quotas[i]):
-            deal_hand(s, t)
-            n = 0
-            while s.phase < DEAL:
-                if observe:
-                    encode(s, t, o, s.turn, observation)
-                    legal(s, t, mask)
-                draw += GOLDEN
-                apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), mix(draw)))
-                n += 1
-            count_hand(s, t, n, space.counts[i])
+        if observe:  # two loops: the short one would suffer from what the long one holds
+            hands_at_random(space, i, low, True)
+        else:
+            hands_at_random(space, i, low, False)
+
+
+@inline_kernel
+def hands_at_random(space: Workspace, i: int, low: Word, observe: bool) -> None:
+    """Play the hands of table i at random, see `random_hands`."""
+    t, o = space.tables[0], space.offsets[0]
+    s, draw = space.states[i], mix(low + GOLDEN * np.uint64(i + 1))
+    observation, mask = row_of(space.observations, i), row_of(space.masks, i)
+    for _ in range(space.quotas[i]):
+        deal_hand(s, t)
+        n = 0
+        while s.phase < DEAL:
+            if observe:
+                encode(s, t, o, s.turn, observation)
+                legal(s, t, mask)
+            draw += GOLDEN
+            apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), mix(draw)))
+            n += 1
+        count_hand(s, t, n, space.counts[i])
 
 
 @entry_kernel

@@ -163,21 +163,30 @@ class Tournament:
         outcomes = "".join(SIGNS[sign + 1] for sign in signs)
         text = json.dumps({**result.to_dict(), "outcomes": outcomes})
         finished: dict[str, Any] = json.loads(text)  # as one that was kept is read
-        places = [pair.key for pair in self.pairs]
-        self.matches.append(finished)
-        self.matches.sort(key=lambda each: places.index(key_of(each)))
+        self.keep([finished])
         return finished
 
+    def keep(self, matches: list[dict[str, Any]]) -> None:
+        """Enter matches of this tournament, each in its place."""
+        places = [pair.key for pair in self.pairs]
+        self.matches.extend(matches)
+        self.matches.sort(key=lambda each: places.index(key_of(each)))
+
     def rate(self, variant: str) -> None:
-        """Enter the ratings on a variant; whoever was named first has 0."""
+        """Enter the ratings on a variant; of those who have played, who was named first has 0.
+
+        They go by the matches alone, whenever and in what order those were played.
+        """
         meetings = [
             Meeting(a, b, np.arange(len(each["outcomes"])), _signs(each["outcomes"]))
             for each in self.matches
             if each["variant"] == variant
             for a, b in [each["agents"]]
         ]
+        played = {name for meeting in meetings for name in (meeting.a, meeting.b)}
         if meetings:
-            self.ratings[variant] = ratings(meetings, anchor=meetings[0].b)
+            anchor = next(name for name in self.agents if name in played)
+            self.ratings[variant] = ratings(meetings, anchor=anchor)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as JSON values."""
@@ -240,7 +249,7 @@ def play(
         folder = None if out is None else Path(out)
         if folder is not None and not force:
             keys = {pair.key for pair in tournament.pairs}
-            tournament.matches += kept(folder, tournament.to_dict(), keys)
+            tournament.keep(kept(folder, tournament.to_dict(), keys))
         _play(tournament, workers, folder, progress, finished)
     return tournament
 

@@ -13,6 +13,8 @@ import numpy as np
 from bideuchre_env import agents
 from bideuchre_env.agents.advice.advising import advise_row
 from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
+from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
@@ -61,7 +63,7 @@ def play_game() -> None:
             int(env.observe(env.agent_selection)["action_mask"].argmin())
         )  # the refusal names what is legal
     for threads in (1, 2):
-        vec = GAME.vec(64, threads=threads)
+        vec = GAME.vec(256, threads=threads)  # few enough rows are one thread's in any case
         vec.reset(seed=1)
         for _ in range(400):
             vec.step(vec.sample())
@@ -128,10 +130,17 @@ def play_learning() -> None:
 
 
 def play_expert() -> None:
-    """The expert, in a game by rounds, too, and what a hand is worth to it."""
+    """The expert, in games that were not fitted, too, and what a hand is worth to it."""
     hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
     play_boards("expert", "random")
-    agents.make("expert", variants["simplified_v0"].rules)
+    for name, length in (("cincinnati_v0", {"target": 20}), ("simplified_v0", {"rounds": 2})):
+        agents.make("expert", variants[name].rules.replace(**length))
+
+
+def play_fitting() -> None:
+    """Two calls, tried in a few hands."""
+    agent = ExpertAgent(GAME.rules, wanted=NO_SEARCH, goal="points")
+    try_calls(agent.workspace(), agent, agent, 8, 0, 1e6, np.random.default_rng(1))
 
 
 def play_ppo() -> None:
@@ -214,6 +223,7 @@ PARTS = {
         ),
         play_expert,
     ),
+    "fitting": Part("the fitting of calls", ("agents.expert.call_fitting",), play_fitting),
     "ppo": Part("the agent ppo", ("agents.learned.ppo",), play_ppo),
     "net": Part("the agent net", ("agents.learned.net", "envs.solo.net_rows"), play_net),
     "search": Part(

@@ -56,7 +56,8 @@ class Terminal:
     """One person's game at a console: shows what this seat sees, and asks for lines.
 
     `pause` are the seconds after each move of an agent; `adviser` is the agent that is asked for
-    hints. `read` returns a line, and raises `EOFError` where there are no more.
+    hints, once `get_ready` has been called, which may take a while. `read` returns a line, and
+    raises `EOFError` where there are no more.
     """
 
     def __init__(
@@ -66,12 +67,14 @@ class Terminal:
         *,
         pause: float = 0.0,
         adviser: str = "inference",
+        get_ready: Callable[[], None] = lambda: None,
         read: Callable[[], str] = input,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         [self.me] = session.people
         self.session, self.console, self.adviser = session, console, adviser
         self._pause, self._read, self._sleep = pause, read, sleep
+        self._get_ready: Callable[[], None] | None = get_ready
 
     def run(self) -> bool:
         """Play until the game is over: True, or until `q` or the end of the lines: False.
@@ -174,6 +177,9 @@ class Terminal:
     def _do_hint(self) -> None:
         if not self.session.waits_for_person:
             raise IllegalActionError("a hint is for your own call or card")
+        if self._get_ready is not None:
+            self._get_ready()
+            self._get_ready = None
         try:
             self._say(Text(str(self.session.advice(self.adviser))))
         except BidEuchreError as error:

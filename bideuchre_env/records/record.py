@@ -125,10 +125,12 @@ class GameRecord:
             return f"<p>A record that does not replay: {escape(str(error))}</p>"
         except (TypeError, LookupError):  # as in __repr__
             return "<p>A record that makes no game</p>"
-        # in a frame of its own, which can reach neither the notebook nor the network
+        # in a frame of its own, which can reach neither the notebook nor the network; the words in
+        # it are what a notebook shows that is not trusted, and so has no frames
         frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="Replay of a game" '
         size = 'width="100%" height="900" style="border: 0"'
-        return f"<p><b>{escape(title)}</b></p>{frame}{size}></iframe>"
+        words = "The replay is shown when the cell is run, or the notebook trusted."
+        return f"<p><b>{escape(title)}</b></p>{frame}{size}>{words}</iframe>"
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the notation; "start" stands in it only where it is not 0-0."""

@@ -65,7 +65,8 @@ def _fingerprint(settings: object) -> str:
     return digest.hexdigest()[:16]
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
+    """The package's folder in the user's cache; `RuntimeError` of a user without a home."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path("~/.cache").expanduser()) / "bideuchre_env"
 
@@ -77,7 +78,7 @@ def _cache_bases() -> Iterator[Path]:
         return
     yield _PACKAGE / "__pycache__"
     with contextlib.suppress(RuntimeError):  # a user without a home
-        yield _user_cache()
+        yield user_cache()
     with contextlib.suppress(OSError):  # a machine without a folder for temporary files
         yield from _own_temporary_folder()
 

@@ -115,6 +115,37 @@ def _plain_store(out: Array, at: int, word: Word) -> None:
         out[at + i] = (word >> np.uint64(8 * i)) & np.uint64(255)
 
 
+def _plain_store_bits(out: Array, at: int, one: Word, two: Word) -> None:
+    """Write bit i of one uint64 plus bit i of another to `out[at + i]` of a row, for 32 bits."""
+    for i in range(32):
+        bit = np.uint64(i)
+        out[at + i] = int((one >> bit) & np.uint64(1)) + int((two >> bit) & np.uint64(1))
+
+
+def _plain_store_tricks(out: Array, at: int, tags: Array, k: int, seat: int) -> None:
+    """Write to `out[at : at + 16]` the tricks of those of `tags[k : k + 16]` that are a seat's.
+
+    A tag is a trick with the seat in its lowest two bits; for another seat's a 0 is written.
+    """
+    for i in range(16):
+        tag = tags[k + i]
+        out[at + i] = tag >> 2 if tag & 3 == seat else 0
+
+
+def _plain_store_both(out: Array, at: int, apart: int, tags: Array, k: int, seat: int) -> None:
+    """The same for two copies of a card, the later one's tags in the second half of `tags`.
+
+    The first that is the seat's goes to `out[at + i]`, the second to `out[at + apart + i]`.
+    """
+    half = len(tags) // 2
+    for i in range(16):
+        one, two = tags[k + i], tags[half + k + i]
+        first = one >> 2 if one & 3 == seat else 0
+        second = two >> 2 if two & 3 == seat else 0
+        out[at + i] = first if first else second
+        out[at + apart + i] = second if first else 0
+
+
 def _plain_load(row: Array, at: int) -> Word:
     """The eight bytes from `row[at]` as a uint64, lowest first."""
     word = np.uint64(0)
@@ -156,6 +187,81 @@ def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
     return (types.void(_BYTES, types.int64, types.uint64), build) if out == _BYTES else None
 
 
+def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        int_type, vector = codegen.llvmir.IntType, codegen.llvmir.VectorType
+
+        def spread(word: Any) -> Any:
+            bits = builder.bitcast(builder.trunc(word, int_type(32)), vector(int_type(1), 32))
+            return builder.zext(bits, vector(int_type(8), 32))
+
+        place = builder.gep(args[0], [args[1]])
+        bytes_ = builder.add(spread(args[2]), spread(args[3]))
+        builder.store(bytes_, builder.bitcast(place, bytes_.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    signature = types.void(_BYTES, types.int64, types.uint64, types.uint64)
+    return (signature, build) if out == _BYTES else None
+
+
+def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
+    """Sixteen tags from a place on: the seat's tricks, as a vector of bytes."""
+    byte = codegen.llvmir.IntType(8)
+    sixteen = codegen.llvmir.VectorType(byte, 16)
+
+    def all_of(value: int) -> Any:
+        return codegen.llvmir.Constant(sixteen, [value] * 16)
+
+    place = builder.bitcast(builder.gep(tags, [k]), sixteen.as_pointer())
+    tag = builder.load(place, align=1)
+    one = builder.insert_element(all_of(0), builder.trunc(seat, byte), cgutils.int32_t(0))
+    wanted = builder.shuffle_vector(
+        one, one, codegen.llvmir.Constant(codegen.llvmir.VectorType(cgutils.int32_t, 16), [0] * 16)
+    )
+    theirs = builder.icmp_unsigned("==", builder.and_(tag, all_of(3)), wanted)
+    return builder.select(theirs, builder.lshr(tag, all_of(2)), all_of(0))
+
+
+def _is_tags(tags: Any) -> bool:
+    return isinstance(tags, types.NestedArray) and tags.dtype == types.int8 and tags.ndim == 1
+
+
+def _fast_store_tricks(typing_context: Any, out: Any, at: Any, tags: Any, k: Any, seat: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        out, at, tags, k, seat = args
+        start = context.make_array(signature.args[2])(context, builder, tags).data
+        tricks = _tricks_of(context, builder, start, k, seat)
+        place = builder.bitcast(builder.gep(out, [at]), tricks.type.as_pointer())
+        builder.store(tricks, place, align=1)
+        return context.get_dummy_value()
+
+    number = types.int64
+    fits = out == _BYTES and _is_tags(tags)
+    return (types.void(out, number, tags, number, number), build) if fits else None
+
+
+def _fast_store_both(
+    typing_context: Any, out: Any, at: Any, apart: Any, tags: Any, k: Any, seat: Any
+) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        out, at, apart, tags, k, seat = args
+        start = context.make_array(signature.args[3])(context, builder, tags).data
+        half = context.get_constant(types.int64, signature.args[3].shape[0] // 2)
+        one = _tricks_of(context, builder, start, k, seat)
+        two = _tricks_of(context, builder, start, builder.add(half, k), seat)
+        nothing = codegen.llvmir.Constant(one.type, [0] * 16)
+        none = builder.icmp_unsigned("==", one, nothing)
+        place = builder.gep(out, [at])
+        for tricks in (builder.select(none, two, one), builder.select(none, nothing, two)):
+            builder.store(tricks, builder.bitcast(place, one.type.as_pointer()), align=1)
+            place = builder.gep(place, [apart])
+        return context.get_dummy_value()
+
+    number = types.int64
+    fits = out == _BYTES and _is_tags(tags)
+    return (types.void(out, number, number, tags, number, number), build) if fits else None
+
+
 def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = builder.gep(args[0], [args[1]])
@@ -170,8 +276,11 @@ def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
 _BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
 row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
 line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
+store_tricks: Any = intrinsic(_fast_store_tricks) if _BARE else kernel(_plain_store_tricks)
+store_both_tricks: Any = intrinsic(_fast_store_both) if _BARE else kernel(_plain_store_both)
 load_word: Any = intrinsic(_fast_load) if _BARE else kernel(_plain_load)
 store_word: Any = intrinsic(_fast_store) if _BARE else kernel(_plain_store)
+store_bits: Any = intrinsic(_fast_store_bits) if _BARE else kernel(_plain_store_bits)
 
 
 def _plain_read(cells: Array, i: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit
+from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 from bideuchre_env.solver.position import FIELD_SHIFT, beats, count_in, field_bits
 
@@ -78,12 +78,24 @@ def next_move(position: Row, depth: int, place: int) -> int:
 
 
 @kernel
+def options(hand: int, tie: int, led: int) -> int:
+    """How many different cards a hand may play when this suit is led."""
+    follow = hand & field_bits(led)
+    if follow:
+        hand = follow
+    return popcount(hand & ~equal_to_below(hand, tie))
+
+
+@kernel
 def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
-    """Score leads: cards that win, then ones partner wins, then low ones from elsewhere."""
+    """Score leads: cards that win, then ones partner wins, then others.
+
+    To prove a lead right, all replies of both enemies are searched: the fewer they have the better.
+    """
     tie, trump = position.tie[depth], position.trump
     left, right = position.hands[depth, (seat + 1) & 3], position.hands[depth, (seat + 3) & 3]
     own, partner = position.hands[depth, seat], position.hands[depth, seat ^ 2]
-    suit, enemy, mate, length = -1, -1, -1, 0
+    suit, enemy, mate, ease = -1, -1, -1, 0
     for i in range(count):  # suit by suit, as they were listed
         card = position.moves[depth, 0, i]
         led, height = card >> FIELD_SHIFT, card & 15
@@ -95,16 +107,17 @@ def score_leads(position: Row, depth: int, seat: int, count: int) -> None:
             mate = best_reply(position, partner, led)
             if mate >= 0 and enemy >= 0 and beats(position, tie, enemy, mate):
                 mate = -1
-            length = count_in(own | partner, led) if trump < 0 else count_in(own, led)
+            ease = 2 * count_in(own, led)
+            ease -= 19 * (options(left, tie, led) + options(right, tie, led))
         if enemy < 0 or not beats(position, tie, enemy, card):
-            score = (120 if led != trump else 100) + height
+            score = 120 if led != trump else 80
         elif mate >= 0 and beats(position, tie, mate, card):
-            score = 90 - height
+            score = 90
         else:
-            score = (40 if led != trump else 50) - height + 2 * length
+            score = 48 + 3 * height
         if card == position.hint:
             score += 1000
-        position.scores[depth, 0, i] = score
+        position.scores[depth, 0, i] = score + ease
 
 
 @kernel
@@ -124,14 +137,14 @@ def score_replies(position: Row, depth: int, place: int, seat: int, count: int) 
     for i in range(count):
         card = position.moves[depth, place, i]
         suit, height = card >> FIELD_SHIFT, card & 15
-        score = 40 - height
+        score = -2 * height
         if suit != led:
             score += 3 * count_in(position.hands[depth, seat], suit)
             if suit == trump:
-                score -= 20
+                score -= 30
         if not standing and beats(position, tie, card, best):
             if threat < 0 or not beats(position, tie, threat, card):
                 score += 100
             else:
-                score += 20
+                score += 50
         position.scores[depth, place, i] = score

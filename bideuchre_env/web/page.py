@@ -17,7 +17,7 @@ def game_page(rules: Rules) -> str:
         "Bid Euchre",
         {"game": game_view(rules)},
         body=_own("live.html"),
-        script=asset("table.js") + _own("live.js"),
+        script=asset("table.js") + asset("keys.js") + _own("live.js"),
         style=asset("table.css") + _own("live.css"),
         connect=True,
     )

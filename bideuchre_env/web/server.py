@@ -24,6 +24,7 @@ from bideuchre_env._checks import is_whole, printable
 from bideuchre_env._files import reason
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.play.session import Session
+from bideuchre_env.web.door import DoorSite, Guests
 from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback
 from bideuchre_env.web.page import game_page
 from bideuchre_env.web.table import LOG, LiveTable, StaleError
@@ -34,7 +35,10 @@ MOST_BYTES = 2048
 WAITS = 25.0
 """Seconds that a request for what is new waits."""
 MOST_WAITING = 8
-"""Such requests of one seat at a time."""
+"""Such requests of one seat at a time; four seats have no more than four times as many."""
+IDLE = 60.0
+"""Seconds after which a connection is closed that asks for nothing more."""
+BODY_SECONDS = 10.0
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -82,8 +86,25 @@ class Server:
         return app
 
     def runner(self) -> web.AppRunner:
-        """What serves the application; requests are not logged."""
-        return web.AppRunner(self.app(), access_log=None, logger=LOG, shutdown_timeout=1.0)
+        """What serves the application; requests are not logged.
+
+        A request for what is new ends when its page is closed (`_answer` keeps the others whole).
+        """
+        return web.AppRunner(
+            self.app(),
+            access_log=None,
+            logger=LOG,
+            shutdown_timeout=1.0,
+            keepalive_timeout=IDLE,
+            handler_cancellation=True,
+        )
+
+    async def serve(self, listener: socket.socket, guests: Guests | None = None) -> web.AppRunner:
+        """Begin to answer what comes in at a socket; `cleanup` of what is returned ends it."""
+        runner = self.runner()
+        await runner.setup()
+        await DoorSite(runner, listener, Guests() if guests is None else guests).start()
+        return runner
 
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse what is foreign, too much or malformed; everything else is the handler's."""
@@ -114,6 +135,8 @@ class Server:
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
             return _said(429, "too many requests: wait a little")
+        if request.method == "POST":  # what is begun is brought to its end, whoever has left
+            return await asyncio.shield(handler(request))
         return await handler(request)
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -134,13 +157,17 @@ class Server:
         if int(after) != self.table.version:
             return web.json_response(self.table.state(seat))
         if self._waiting[seat] >= MOST_WAITING:
-            return _said(429, "too many pages of this seat wait")
+            return _said(429, "too many pages of this seat wait: close some of them")
         self._waiting[seat] += 1
         try:
             await self.table.later(int(after), self._waits)
         finally:
             self._waiting[seat] -= 1
         return web.json_response(self.table.state(seat))
+
+    def waiting(self, seat: int) -> int:
+        """How many requests of a seat wait for what is new."""
+        return self._waiting[seat]
 
     async def _act(self, request: web.Request) -> web.Response:
         seat, data = await self._asked(request, "action")
@@ -154,12 +181,12 @@ class Server:
 
     async def _next(self, request: web.Request) -> web.Response:
         seat, data = await self._asked(request)
-        await self.table.next_hand(data["version"])
+        await self.table.next_hand(seat, data["version"])
         return web.json_response(self.table.state(seat))
 
     async def _new(self, request: web.Request) -> web.Response:
         seat, data = await self._asked(request)
-        await self.table.new_game(data["version"])
+        await self.table.new_game(seat, data["version"])
         return web.json_response(self.table.state(seat))
 
     async def _hint(self, request: web.Request) -> web.Response:
@@ -179,7 +206,10 @@ class Server:
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="the body is application/json")
         try:
-            data = json.loads((await request.read()).decode("utf-8"))
+            body = await asyncio.wait_for(request.read(), BODY_SECONDS)
+            data = json.loads(body.decode("utf-8"))
+        except asyncio.TimeoutError:
+            raise web.HTTPRequestTimeout(reason="the body did not come") from None
         except (ValueError, RecursionError):
             raise OptionError("the body is not JSON") from None
         expected = {"version", *names}
@@ -245,10 +275,8 @@ def run_server(
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
                 loop.add_signal_handler(number, stop.set)
-        runner = server.runner()
+        runner = await server.serve(listener)
         try:
-            await runner.setup()
-            await web.SockSite(runner, listener).start()
             table.start()
             here = listener.getsockname()[0]
             announce(server.links(here if is_loopback(host) else reachable(host)))

@@ -19,6 +19,7 @@ from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
+from bideuchre_env.web.ready import PATIENCE, Ready
 
 T = TypeVar("T")
 LOG = logging.getLogger("bideuchre_env.web")
@@ -37,8 +38,9 @@ class LiveTable:
 
     Agents move with `pause` seconds after each. `version` counts what has been shown: whoever knows
     the last one waits for the next. `again(old)` begins the next game. Work takes place in a
-    thread, one piece after another, so that the server answers meanwhile. After a game its replay
-    is kept, and with `reviewed` its review, by the `adviser`.
+    thread, one piece after another, so that the server answers meanwhile. After a hand, and after a
+    game, people go on together, or after `patience` seconds without those who do not ask to (see
+    `Ready`). After a game its replay is kept, and with `reviewed` its review, by the `adviser`.
     """
 
     def __init__(
@@ -49,8 +51,10 @@ class LiveTable:
         pause: float = 0.6,
         adviser: str = "inference",
         reviewed: bool = True,
+        patience: float = PATIENCE,
     ) -> None:
         self.session, self.version = session, 0
+        self._ready, self._ended = Ready(session.people, patience), 0
         self._again, self._pause, self._adviser, self._reviewed = again, pause, adviser, reviewed
         self._lock, self._wake, self._changed = asyncio.Lock(), asyncio.Event(), asyncio.Event()
         self._fault: str | None
@@ -86,10 +90,11 @@ class LiveTable:
     def state(self, seat: int) -> State:
         """All that a seat's page is told, JSON-able: its view, and what its player may do beside.
 
-        `version`; `view` (see `table_view`); `score` in words; `next`: the next hand may be dealt;
-        `undo`; `hint`; `over`: a new game may be begun; `fault`: why an agent cannot go on, or
-        None; `replay`: the path of the replay of this game, once it is over, and `review`, its
-        text, None before.
+        `version`; `view` (see `table_view`); `score` in words; `next`: the next hand may be asked
+        for; `over`: a new game may be; `asked`: this seat has done so; `waits`: for whom the table
+        waits, in words, and `patience`, for how many seconds more, None unless somebody has;
+        `undo`; `hint`; `fault`: why an agent cannot go on, or None; `replay`: the path of the
+        replay of this game, once it is over, and `review`, its text, None before.
         """
         session = self.session
         agents = [self._name(seat, who) for who in range(len(session.agents))]
@@ -103,10 +108,21 @@ class LiveTable:
             "undo": self._can_undo,
             "hint": mine,
             "over": bool(self._row["phase"] == Phase.OVER),
+            "asked": self._ready.has_asked(seat),
+            "waits": self._waits(seat),
+            "patience": self._ready.seconds_left,
             "fault": self._fault,
             "replay": self._replay,
             "review": self._review,
         }
+
+    def _waits(self, viewer: int) -> str | None:
+        """For whom the table waits to go on, in words."""
+        if self._ready.seconds_left is None or not self._ready.missing:
+            return None
+        missing = [f"seat {seat}" for seat in self._ready.missing if seat != viewer]
+        you = [] if self._ready.has_asked(viewer) else ["you"]
+        return f"Waiting for {' and '.join(you + missing)}."
 
     def _name(self, viewer: int, seat: int) -> str:
         name = self.session.agents[seat]
@@ -128,9 +144,15 @@ class LiveTable:
         """Take back the last action of the one person who plays."""
         await self._change(version, lambda session: session.undo())
 
-    async def next_hand(self, version: int) -> None:
-        """Deal the next hand."""
-        await self._change(version, lambda session: session.next_hand())
+    async def next_hand(self, seat: int, version: int) -> None:
+        """A seat asks for the next hand: it is dealt once all people do."""
+        async with self._lock:
+            self._check(version, min(self._ended, self.version))
+            if not self.session.hand_over or self._ready.ask(seat):
+                await self._work(self.session.next_hand)
+                self._fault = None
+            self._show()
+        self._wake.set()
 
     async def hint(self, seat: int, version: int) -> State:
         """What the adviser would do in a seat that is to act: `why`, and a table, `heads` above
@@ -144,12 +166,15 @@ class LiveTable:
         rows = [row_of(option, advice.best) for option in advice.options[:SHOWN]]
         return {"why": advice.why, "heads": _HEADS, "rows": rows}
 
-    async def new_game(self, version: int) -> None:
-        """Begin another game when this one is over."""
+    async def new_game(self, seat: int, version: int) -> None:
+        """A seat asks for another game when this one is over: it is begun once all people do."""
         async with self._lock:
-            self._check(version)
+            self._check(version, min(self._ended, self.version))
             if not self.session.over:
                 raise IllegalActionError("a new game is begun when this one is over")
+            if not self._ready.ask(seat):
+                self._show()
+                return
             old = self.session
             self.session = await self._work(lambda: self._again(old))
             old.close()
@@ -164,8 +189,9 @@ class LiveTable:
             self._show()
         self._wake.set()
 
-    def _check(self, version: int) -> None:
-        if version != self.version:
+    def _check(self, version: int, since: int | None = None) -> None:
+        """Raise `StaleError` unless this version is shown, or has been, from `since` on."""
+        if not (self.version if since is None else since) <= version <= self.version:
             raise StaleError("the game has gone on meanwhile")
 
     async def _work(self, work: Callable[[], T]) -> T:
@@ -181,6 +207,9 @@ class LiveTable:
         self._row = rows_of([self.session.row.tobytes()])[0]
         self._can_undo = self.session.can_undo
         self.version += 1
+        if self.session.seat is not None:  # in the middle of a hand
+            self._ready.clear()
+            self._ended = self.version + 1
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -10,9 +10,11 @@ leading and once with another seat leading (each as often); the 32-card ones wit
 leading, as in every declared game of that deck.
 
 Every strain is played on `--first` deals, then the three that came out best until half the width of
-each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Each hand has
-streams of its own from the seed, so the numbers do not depend on the order of work. Blocks of hands
-that are done are kept in the folder OUT.parts: a run that was stopped goes on there.
+each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Where another
+is among the best three after that, or too near to tell in the table, it is played on as well: the
+three that are best in the table are always that sure. Each hand has streams of its own from the
+seed, so the numbers do not depend on the order of work. Blocks of hands that are done are kept in
+the folder OUT.parts: a run that was stopped goes on there.
 
 `agents/data/hand_tables.npz`, which the expert was fitted with and calls by, came from an earlier
 form of this script: 40 to 160 deals with partner, 16 to 116 alone.
@@ -33,22 +35,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from hand_play import BEST, N_EXCHANGES, Table, play_alone, play_partnered
+from hand_play import BEST, N_EXCHANGES, NEAR, new_table, play_alone, play_partnered
 
 from bideuchre_env._files import Output, only_run_in
 from bideuchre_env._files import write_file as write_whole
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
-from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.state import new_states
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.suits import canonical_key
-from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
@@ -147,7 +145,7 @@ def is_kept(block: Block, args: Args, parts: Path) -> bool:
 def settings(block: Block, args: Args) -> str:
     """What the numbers of a block depend on."""
     limits = f"{args.first} {args.partnered} {args.lone} {args.most} {args.seed}"
-    return f"{len(block.keys)} hands: {limits}"
+    return f"{len(block.keys)} hands, the best {BEST} and those within {NEAR} tricks: {limits}"
 
 
 def tables(args: Args, parts: Path) -> dict[str, Array]:
@@ -223,12 +221,7 @@ def play_block(block: Block, args: Args, parts: Path) -> int:
     """Play a block and keep it; how many hands it has."""
     n, tricks = len(block.keys), block.kinds * block.copies // 4
     rules = game(block.kinds, block.copies, LEADERS[block.kinds][block.lead])
-    table = Table(
-        rule_workspace(rules),
-        new_states(2),
-        np.zeros((1, layout_of(rules).size), np.int8),
-        np.zeros((1, actions.of(rules).n), np.int8),
-    )
+    table = new_table(rules)
     low = np.uint64((int(split_seed(args.seed)[0]) + 2 * block.lead + 4 * block.copies) % (1 << 64))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
     alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)

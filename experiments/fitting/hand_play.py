@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.hands import put
+from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import (
     GOLDEN,
@@ -18,13 +19,16 @@ from bideuchre_env.core.phases.deal import (
     seed_stream,
     shuffle,
 )
-from bideuchre_env.core.state import DEAL
+from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 BEST = 3  # strains that are played until their chances are sure
+NEAR = 0.05  # tricks behind the last of them that make another strain one: chances are rounded
 LOOK = 64  # deals between two looks at how sure they are
 N_EXCHANGES = 4
 Z2 = 1.959963984540054**2  # of a 95 % interval
@@ -39,6 +43,16 @@ class Table(NamedTuple):
     masks: Array  # (1, A)
 
 
+def new_table(rules: Rules) -> Table:
+    """A table of a game."""
+    return Table(
+        rule_workspace(rules),
+        new_states(2),
+        np.zeros((1, layout_of(rules).size), np.int8),
+        np.zeros((1, actions.of(rules).n), np.int8),
+    )
+
+
 @entry_kernel
 def play_partnered(
     table: Table,
@@ -50,26 +64,47 @@ def play_partnered(
     limit: float,
     won: Array,
 ) -> None:
-    """Play every hand out with partner, and count the tricks in `won`, (n, 5, tricks + 1)."""
-    deal, s, t = table.states[0], table.states[1], table.work.tables[0]
+    """Play every hand out with partner, and count the tricks in `won`, (n, 5, tricks + 1).
+
+    The best strains are ranked anew whenever they are sure, until those are that come out best.
+    """
     for i in range(len(keys)):
-        row = np.uint64(first_row + i)
-        playing = (1 << N_STRAINS) - 1
-        for j in range(most):
-            if j >= first and (j - first) % LOOK == 0:
-                for strain in range(N_STRAINS):
-                    behind = j == first and ahead_of(won[i], strain) >= BEST
-                    if behind or half_width(won[i, strain]) <= limit:
-                        playing &= ~(1 << strain)
-            if playing == 0:
-                break
-            seed_stream(deal, low, mix(row * GOLDEN + np.uint64(j)))
-            deal_others(deal, t, keys[i])
-            for strain in range(N_STRAINS):
-                if playing >> strain & 1:
-                    give_contract(s, deal, t, 0, strain)
-                    play_out(s, table)
-                    won[i, strain, s.tricks_won[0]] += 1
+        row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1
+        play_deals(table, keys[i], row, low, every, 0, first, 0.0, won[i])
+        playing = unsure(won[i], best_strains(won[i], 0.0), most, limit)
+        play_deals(table, keys[i], row, low, playing, first, most, limit, won[i])
+        playing = unsure(won[i], best_strains(won[i], NEAR), most, limit)
+        while playing:
+            play_deals(table, keys[i], row, low, playing, first, most, limit, won[i])
+            playing = unsure(won[i], best_strains(won[i], NEAR), most, limit)
+
+
+@kernel
+def play_deals(
+    table: Table,
+    hand: int,
+    row: Word,
+    low: Word,
+    playing: int,
+    start: int,
+    stop: int,
+    limit: float,
+    won: Array,
+) -> None:
+    """Play these strains on the deals from `start` to `stop`, each until its chances are sure."""
+    deal, s, t = table.states[0], table.states[1], table.work.tables[0]
+    for j in range(start, stop):
+        if j > start and (j - start) % LOOK == 0:
+            playing = unsure(won, playing, stop, limit)
+        if playing == 0:
+            return
+        seed_stream(deal, low, mix(row * GOLDEN + np.uint64(j)))
+        deal_others(deal, t, hand)
+        for strain in range(N_STRAINS):
+            if playing >> strain & 1:
+                give_contract(s, deal, t, 0, strain)
+                play_out(s, table)
+                won[strain, s.tricks_won[0]] += 1
 
 
 @entry_kernel
@@ -90,13 +125,13 @@ def play_alone(
     """
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for i in range(len(keys)):
-        row = np.uint64(first_row + i)
+        row, best = np.uint64(first_row + i), best_strains(won[i], NEAR)
         playing = (1 << N_STRAINS * N_EXCHANGES) - 1
         for j in range(most):
             if j >= first and (j - first) % LOOK == 0:
                 for place in range(N_STRAINS * N_EXCHANGES):
                     exchange, strain = place // N_STRAINS, place % N_STRAINS
-                    behind = j == first and ahead_of(won[i], strain) >= BEST
+                    behind = best >> strain & 1 == 0
                     if behind or half_width(alone[i, exchange, strain]) <= limit:
                         playing &= ~(1 << place)
             if playing == 0:
@@ -109,6 +144,32 @@ def play_alone(
                     give_contract(s, deal, t, 1 + exchange, strain)
                     play_out(s, table)
                     alone[i, exchange, strain, 1 if s.tricks_won[1] == 0 else 0] += 1
+
+
+@kernel
+def best_strains(won: Array, near: float) -> int:
+    """The strains that come out best, as bits, and those less than `near` tricks behind the last.
+
+    Whoever reads the table has rounded chances: a strain as near as that may pass for better.
+    """
+    third, best = 0.0, 0
+    for strain in range(N_STRAINS):
+        if ahead_of(won, strain) == BEST - 1:
+            third = mean_tricks(won[strain])
+    for strain in range(N_STRAINS):
+        if ahead_of(won, strain) < BEST or mean_tricks(won[strain]) > third - near:
+            best |= 1 << strain
+    return best
+
+
+@kernel
+def unsure(won: Array, strains: int, most: int, limit: float) -> int:
+    """Those of the strains, as bits, whose chances are not sure yet and that may be played on."""
+    left = 0
+    for strain in range(N_STRAINS):
+        wide = half_width(won[strain]) > limit and won[strain].sum() < most
+        left |= (strains >> strain & int(wide)) << strain
+    return left
 
 
 @kernel

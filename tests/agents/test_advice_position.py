@@ -9,7 +9,8 @@ from bideuchre_env.agents.advice.position import known_position, turned
 from bideuchre_env.core.state import AUCTION, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.errors import BidEuchreError
+from bideuchre_env.errors import BidEuchreError, DealError
+from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.rules.variants import RULES
 
 HAND = ["JH", "JD", "AH", "KH", "QS", "9C"]
@@ -142,3 +143,30 @@ def test_what_cannot_be_in_an_exchange_is_one_sentence(told, words):
     with pytest.raises(BidEuchreError) as caught:
         known_position(rules, **told)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_only_scores_of_games_that_go_on_are_taken(variant):
+    """By every way that a last hand may have ended; below zero they are fine."""
+    rules = RULES[variant]
+    target = rules.target or 40
+    hand = [CARD_NAMES[kind] for kind in range(rules.tricks)]
+    for score in ((0, 0), (-30, 5), (target - 1, target - 1), (-1, target - 1)):
+        assert known_position(rules, hand, score=score)["score"][0].tolist() == list(score)
+    over = {  # by the words of the rules: who may stand at the target, and play on
+        "any": [(target, 0), (0, target + 3), (target, target)],
+        "made_or_set": [(target, target), (target + 9, target + 1)],
+        "made_bid": [],
+        "rounds": [],
+    }[rules.win_rule]
+    fine = {
+        "any": [],
+        "made_or_set": [(target, 0), (0, target + 3)],  # as defenders of a bid that was made
+        "made_bid": [(target, 0), (target, target)],
+        "rounds": [(60, 70)],
+    }[rules.win_rule]
+    for score in over:
+        with pytest.raises(DealError, match=f"its target is {target}"):
+            known_position(rules, hand, score=score)
+    for score in fine:
+        known_position(rules, hand, score=score)

@@ -40,10 +40,10 @@ def test_the_expert_for_points_is_ahead_of_the_rule_player():
 def test_who_plays_for_points_makes_no_fewer_than_who_plays_to_win(variant):
     """At no score, where the two agree on most hands.
 
-    Of so many boards the interval is 0.02 to 0.05 either way: where both make as many, its low end
+    Of so many boards the interval is 0.01 to 0.03 either way: where both make as many, its low end
     is about that far below nothing. 0.06 leaves room for it, and for little else.
     """
-    assert per_hand(variant, FOR_POINTS, ("expert", QUICK), 10_000, seed=8).low > -0.06
+    assert per_hand(variant, FOR_POINTS, ("expert", QUICK), 40_000, seed=8).low > -0.06
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])

@@ -21,6 +21,7 @@ from bideuchre_env.agents.expert import hand_table as module
 from bideuchre_env.agents.expert.hand_table import SCALE, hand_table, provenance, worth_table
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.cli import main as cli
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import DealError, OptionError
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
 from bideuchre_env.rules.cards import CARD_NAMES, COPY_SHIFT, STRAINS, hand_bits, parse_card
@@ -130,6 +131,31 @@ def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
                 table = worth_table(kinds, copies)
                 assert np.array_equal(made[f"tricks_{kinds}x{copies}"], table.tricks[:5])
                 assert np.array_equal(made[f"lone_{kinds}x{copies}"], table.lone[:5])
+
+
+def test_the_three_best_strains_are_sure():
+    """Ranked by all the deals that were played, and those within a rounding of them, too."""
+    with loaded("experiments/fitting", "hand_play", "build_hand_table") as (play, script):
+        rules, n, limit = script.game(24, 1, "declarer"), 40, 0.08
+        keys = script.canonical_hands(rules.kinds, rules.copies)[::450][:n].copy()
+        won, half_width = (
+            np.zeros((n, 5, rules.tricks + 1), np.int64),
+            callable_from_python(play.half_width),
+        )
+        low, _ = split_seed(3)
+        play.play_partnered(play.new_table(rules), keys, 0, low, 20, 900, limit, won)
+        deals, ranked = won.sum(axis=2), 0
+        means = won @ np.arange(rules.tricks + 1) / deals
+        for i in range(n):
+            order = np.argsort(-means[i], kind="stable")
+            sure = [
+                k for k in order if means[i, k] > means[i, order[2]] - play.NEAR or k in order[:3]
+            ]
+            for k in sure:
+                assert half_width(won[i, k]) <= limit or deals[i, k] == 900
+            ranked += any(deals[i, k] > 20 for k in order[3:])
+        assert (deals >= 20).all()
+        assert ranked  # some strain was among the best for a while, and is not
 
 
 def test_blocks_of_hands_are_kept_and_no_others(tmp_path):
@@ -315,8 +341,8 @@ def test_hand_says_how_sure_its_figures_are(capsys, monkeypatch):
     assert run("hand", cards) == 0
     out = " ".join(capsys.readouterr().out.split())
     for words in (
-        "best in 50 deals ±4% with partner, ±7% alone",
-        "in the others ±13%, from those deals",
+        "in the three best strains ±4% with partner, ±7% alone",
+        "in the others ±13%, from 50 deals",
     ):
         assert words in out
     assert run("hand", cards, "--option", "lone=[]", "--option", "moon_ladder=jump") == 0

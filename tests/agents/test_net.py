@@ -249,5 +249,5 @@ def test_a_game_that_nothing_was_learned_for_is_refused(name):
     refused = [r for r in map(random_rules, [rng] * 20) if made_for(name, r, VERSION) not in known]
     assert len(refused) > 10
     for rules in refused:
-        with pytest.raises(OptionError, match=r"cincinnati_v0.*: weights=FILE takes your own$"):
+        with pytest.raises(OptionError, match=r"cincinnati_v0.*: .*weights=FILE takes your own$"):
             agents.make(name, rules)

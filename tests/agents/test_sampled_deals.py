@@ -13,7 +13,13 @@ from support.script_modules import ROOT, loaded
 
 from bideuchre_env import agents
 from bideuchre_env.agents import data
-from bideuchre_env.agents.expert import call_network, hand_table, sampled_deals
+from bideuchre_env.agents.expert import (
+    call_network,
+    hand_table,
+    sampled_deals,
+    score_network,
+    score_tables,
+)
 from bideuchre_env.agents.expert.sampled_deals import (
     DECLARER,
     DEFENDER,
@@ -115,6 +121,7 @@ LOADERS = {
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
     hand_table.WORTH_FILE: lambda: hand_table.worth_table(24, 1),
     call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
+    score_tables.FILE: lambda: score_network.fitted_score_network("club_v0"),
     rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
 }
 PROVENANCES = {
@@ -122,6 +129,7 @@ PROVENANCES = {
     hand_table.FILE: lambda: hand_table.provenance(hand_table.FILE),
     hand_table.WORTH_FILE: hand_table.provenance,
     call_network.FILE: call_network.provenance,
+    score_tables.FILE: score_tables.provenance,
     rule_weights.FILE: rule_weights.provenance,
 }
 
@@ -161,6 +169,7 @@ def test_a_file_without_its_arrays_is_damaged(folder, name):
         (hand_table.WORTH_FILE, "lone_24x1"),
         (call_network.FILE, "cincinnati_v0_first"),
         (call_network.FILE, "cincinnati_v0_shifts"),
+        (score_tables.FILE, "club_v0_straight"),
         (rule_weights.FILE, "24x1_lone"),
     ],
 )

@@ -187,7 +187,7 @@ def test_far_behind_with_the_last_hand_to_play_one_goes_alone(agent):
 @BOTH
 def test_well_ahead_with_the_last_hand_to_play_one_does_not(agent):
     """The leading side raises the threshold."""
-    hand = "JS QC JD JD AH QH JH JH"
+    hand = "JC JS KC AH QS AD JS QH"
     assert goes_alone(agent, hand, played=0, ours=0, theirs=0)
     assert not goes_alone(agent, hand, played=3, ours=13, theirs=0)
 

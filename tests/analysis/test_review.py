@@ -12,7 +12,9 @@ from support.blunders import first_hand, hand_with, in_play, power
 
 import bideuchre_env
 from bideuchre_env import analysis, records_io, selfplay, solver
-from bideuchre_env.core.state import Phase
+from bideuchre_env.agents.advice import Advisor
+from bideuchre_env.core.one_row import replay_row
+from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.record import GameRecord
@@ -172,6 +174,33 @@ def test_a_pass_on_six_sure_tricks():
     assert "Right and left bower with the ace in five hearts" in mistake.why
 
 
+def test_all_figures_of_a_mistake_are_of_the_same_deals():
+    """Those of the four sets that it was tried in again, counted here together."""
+    deal = deal_with(HIGH, 1, bideuchre_env.cincinnati_v0.rules)
+    record, (ply, _) = hand_with("cincinnati_v0", passes, deal=deal, dealer=1)
+    mistake, rules = analysis.review(record, "expert", worlds=60, seed=5).mistakes[0], record.rules
+    played = next(iter(record.played_hands()))
+    replay_row(row := rows_of([played.dealt]), compile_tables(rules), played.actions[:ply])
+    taken, best = (actions.of(rules).index[name] for name in (mistake.action, mistake.best))
+    columns, weights = {taken: [], best: []}, []
+    for seed in range(6, 10):
+        trial = Advisor(rules, "expert", 60, None, seed).try_row(row, also=[taken])
+        weights.append(trial.counted.weights)
+        for action, found in columns.items():
+            found.append(trial.counted.column(action))
+
+    def average(action, figure):
+        return np.average(np.concatenate(columns[action])[figure], weights=np.concatenate(weights))
+
+    assert mistake.points == pytest.approx(average(taken, "points"))
+    assert mistake.wins == pytest.approx(average(taken, "wins"))
+    assert mistake.lost == pytest.approx(average(best, "points") - mistake.points)
+    assert mistake.wins_lost == pytest.approx(average(best, "wins") - mistake.wins)
+    stands = np.concatenate(weights) * (np.concatenate(columns[best])["declarer"] == 0)
+    made = np.average(np.concatenate(columns[best])["good"], weights=stands)
+    assert mistake.best_made == pytest.approx(made)
+
+
 def test_a_suit_named_of_which_none_is_held():
     record, ply, action = first_hand("cincinnati_v0", names_a_void)
     mistake = only_mistake(record, ply, action)
@@ -247,6 +276,9 @@ def test_every_choice_has_its_figures_and_others_none(weak):
             assert not each.mistake or each.action != each.best
     assert [player["seat"] for player in notes["players"]] == [0, 1, 2, 3]
     assert [player["name"] for player in notes["players"]] == record.agents
+    lost = [player.wins_lost for player in found.players]
+    assert [player["wins_lost"] for player in notes["players"]] == pytest.approx(lost, abs=1e-3)
+    assert max(lost) > 0.02
 
 
 def test_the_worse_player_makes_the_more_mistakes(weak):
@@ -260,6 +292,8 @@ def test_the_worse_player_makes_the_more_mistakes(weak):
         assert player.decisions == len(own)
         assert player.open == sum(d.open or 0 for d in own)
         assert player.unlucky == sum(d.open or 0 for d in own if not d.mistake)
+        assert player.wins_lost == pytest.approx(sum(d.wins_lost for d in own if d.mistake))
+        assert not player.mistakes or f" and {player.wins_lost:.2f} games in all" in str(player)
         assert player.lost_per_hand == pytest.approx(sum(d.lost for d in own if d.mistake) / 3)
         assert str(player).startswith(f"seat {player.seat} ({record.agents[player.seat]}): ")
 

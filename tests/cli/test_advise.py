@@ -49,7 +49,7 @@ def test_advice_on_a_hand_fits_the_screen(capsys, monkeypatch):
     assert max(map(len, lines)) <= 80
     assert lines[0] == "JH JD AH KH QS 9C in cincinnati_v0, seat 3 dealt"
     for words in (
-        "Seat 3 is to call. inference, by",
+        "Seat 3 is to call. inference chooses pass. The best first, by 200 deals",
         "points",
         "made or set",
         "wins the game",
@@ -117,7 +117,7 @@ def test_what_was_done_is_told(games, capsys):
 
 def test_the_agent_and_the_deals_are_chosen(capsys):
     assert run("advise", *HAND, "--agent", "rule", "--milliseconds", "20", "--seed", "4") == 0
-    assert "rule, by" in capsys.readouterr().out
+    assert "rule chooses " in capsys.readouterr().out
     assert run("advise", *HAND, "--agent", "pimc:worlds=5,played_out=5", *FEW, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["agent"] == "pimc:worlds=5,played_out=5"
@@ -135,6 +135,8 @@ def test_the_agent_and_the_deals_are_chosen(capsys):
         ((*HAND, "--calls", "4,,3"), "no action"),
         ((*HAND, "--calls", "pass, 4, pass", "--dealer", "1"), "seat 1 is to act there") ,
         ((*HAND, "--score", "many"), "--score 'many': our points and theirs, as 28-30"),
+        ((*HAND, "--score", "32-5"), "score 32 to 5: the game is over then, its target is 32"),
+        ((*HAND, "--score", "5-40"), "score 5 to 40: the game is over then, its target is 32"),
         ((*HAND, "--seat", "5"), "seat 5"),
         ((*HAND, "--deal", "0"), "deal 0"),
         ((*HAND, "--agent", "nobody"), "no agent 'nobody'"),

@@ -129,17 +129,15 @@ def test_a_vec_slice_counts_rows_times_steps(monkeypatch):
     from bideuchre_env.bench import tasks
     from bideuchre_env.envs.vector.env import BidEuchreVec
 
-    steps = []
-    step = BidEuchreVec.step
-    monkeypatch.setattr(BidEuchreVec, "step", lambda env, a: steps.append(len(a)) or step(env, a))
     ticks = iter(range(10**9))
     monkeypatch.setattr(tasks, "thread_time", lambda: next(ticks))
+    monkeypatch.setattr(BidEuchreVec, "step", slow(BidEuchreVec.step, ticks, 3))
     monkeypatch.setattr(BidEuchreVec, "sample", slow(BidEuchreVec.sample, ticks, 10))
-    alone = tasks.vec(bideuchre_env.club_v0, 4_096, sampled=False)()
-    assert alone == (sum(steps), len(steps))
-    steps.clear()
-    drawn = tasks.vec(bideuchre_env.club_v0, 4_096)()
-    assert drawn == (sum(steps), 11 * len(steps))
+    for rows, steps in ((4_096, 4), (20_000, 1)):
+        alone = tasks.vec(bideuchre_env.club_v0, rows, sampled=False)()
+        assert alone == (steps * rows, 3 * steps)
+        drawn = tasks.vec(bideuchre_env.club_v0, rows)()
+        assert drawn == (steps * rows, 13 * steps + 1)
 
 
 def slow(method, ticks, time):

@@ -226,7 +226,13 @@ def test_states_are_checked():
             assert f"states[{row}]" in fault
     assert refused > 3000
     np.testing.assert_array_equal(vec.get_state(), saved)
-    for wrong in (saved[:39], saved["hands"], saved.tolist(), None, saved.view("V184")):
+    for wrong in (
+        saved[:39],
+        saved["hands"],
+        saved.tolist(),
+        None,
+        saved.view(f"V{saved.itemsize}"),
+    ):
         with pytest.raises(OptionError, match="states"):
             vec.set_state(wrong)
     over = saved.copy()

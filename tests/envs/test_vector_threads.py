@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bideuchre_env
+from bideuchre_env.envs.vector.threads import Pace
 from bideuchre_env.errors import IllegalActionError
 
 
@@ -151,3 +152,45 @@ def test_two_threads_at_one_environment_come_to_an_end(face, options):
         told = [each.step(each.action_masks().argmax(axis=1)) for each in (vec, twin)]
         for name in ("observation", "action_mask"):
             np.testing.assert_array_equal(told[0][0][name], told[1][0][name])
+
+
+def stepped_for(pace, seconds, together, alone):
+    """Let a pace count for so many seconds by a clock of our own: how many steps were done."""
+    steps, spent = 0, 0.0
+    while spent < seconds:
+        step = together if pace.together else alone
+        pace.count(step)
+        steps, spent = steps + 1, spent + step
+    return steps
+
+
+@pytest.mark.parametrize("alone", [30e-6, 300e-6, 5e-3])
+@pytest.mark.parametrize("gain", [0.3, 0.54, 0.8, 1.4, 1.73])
+def test_threads_that_do_not_pay_are_left_out(gain, alone):
+    """Nothing is lost by them but 3 %, and of what they gain no more than 1 %."""
+    pace, together = Pace(), alone / gain
+    steps = stepped_for(pace, 30, together, alone)
+    assert pace.together == (gain > 1)
+    assert steps * alone / 30 > (0.99 * gain if gain > 1 else 0.97)
+
+
+def test_the_pace_follows_the_machine():
+    """A core that is taken, and free again, is noticed within eight seconds."""
+    pace = Pace()
+    for gain in (1.6, 0.6, 1.6):
+        stepped_for(pace, 8, 300e-6 / gain, 300e-6)
+        steps = stepped_for(pace, 20, 300e-6 / gain, 300e-6)
+        assert steps * 300e-6 / 20 > (0.98 * gain if gain > 1 else 0.97)
+
+
+def test_both_ways_give_the_same_rows():
+    """Together and alone, step by step, whatever the clock says."""
+    vec, twin = (cincinnati.vec(600, threads=threads) for threads in (2, 1))
+    for each in (vec, twin):
+        each.reset(seed=3)
+    for step in range(40):
+        vec._pool._pace.together = bool(step % 3)
+        told = [each.step(each.sample()) for each in (vec, twin)]
+        np.testing.assert_array_equal(told[0][0]["observation"], told[1][0]["observation"])
+        np.testing.assert_array_equal(told[0][1], told[1][1])
+    assert vec.get_state().tobytes() == twin.get_state().tobytes()

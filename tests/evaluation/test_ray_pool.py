@@ -141,6 +141,105 @@ def test_a_cluster_without_processors_is_one_line(monkeypatch):
     assert len(cancelled) == 2
 
 
+class RayError(Exception):
+    """What all of Ray's errors are."""
+
+
+class RayTaskError(RayError):
+    """What was raised on a worker before the block began."""
+
+    def __init__(self, cause):
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class WorkerCrashedError(RayError):
+    """What is raised when Ray has begun a block as often as it may."""
+
+
+@pytest.fixture
+def failing_ray(monkeypatch):
+    """A Ray that computes here, and raises for a block what `failures[block]` has, one by one."""
+    failures, tried = {}, []
+
+    def sent(common, sender, block):
+        assert type(common) is (bytes if block in tried else memoryview)
+        tried.append(block)
+        return (failures[block].pop(0) if failures.get(block) else None), common, sender, block
+
+    def get(promise):
+        error, *what = promise
+        if error is not None:
+            raise error
+        return ray_worker.call(*what)
+
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        cluster_resources=lambda: {"CPU": 1},
+        remote=lambda **options: lambda function: SimpleNamespace(remote=sent),
+        put=memoryview,  # not the value itself
+        get=get,
+        wait=lambda promises, **options: (promises, []),
+        cancel=lambda promise, force: None,
+        exceptions=SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(ray_pool, "AGAIN_SECONDS", 0.001)
+    monkeypatch.setattr(ray_pool, "POLL_SECONDS", 0.001)
+    return failures, tried
+
+
+def lost(kind):
+    """The error of an object that could not be fetched: by the program, or by a worker."""
+    error = RayError("Failed to retrieve object")
+    return {
+        "here": error,
+        "worker": RayTaskError(error),
+        "both": RayTaskError(RayTaskError(error)),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["here", "worker", "both"])
+def test_a_block_that_ray_has_lost_is_sent_again(failing_ray, tmp_path, monkeypatch, kind):
+    """As often as one whose worker dies; it has one result, and the others stay as they are."""
+    monkeypatch.chdir(tmp_path)
+    failures, tried = failing_ray
+    failures[2] = [lost(kind) for _ in range(ray_pool.TRIES)]
+    failures[4] = [lost(kind)]
+    with RayPool() as pool:
+        found = sorted(pool.run(ray_blocks.product, 3, range(7)))
+    assert found == [(k, 3 * k) for k in range(7)]
+    assert Counter(tried) == {**dict.fromkeys(range(7), 1), 2: ray_pool.TRIES + 1, 4: 2}
+
+
+@pytest.mark.parametrize(
+    ("error", "times", "message"),
+    [
+        (
+            lost("here"),
+            6,
+            "block 3 was given up on Ray after 6 tries: RayError: Failed to retrieve",
+        ),
+        (lost("worker"), 6, "a worker on Ray cannot begin: Failed to retrieve object"),
+        (RayTaskError(RuntimeError("no\nmodule")), 1, "a worker on Ray cannot begin: no module"),
+        (RayTaskError(None), 1, "a worker on Ray cannot begin: None"),
+        (WorkerCrashedError("died"), 1, "given up on Ray after 6 tries: WorkerCrashedError: died"),
+        (RayTaskError(WorkerCrashedError("died")), 6, "cannot begin: died"),
+    ],
+)
+def test_a_block_that_cannot_be_computed_ends_the_work(
+    failing_ray, tmp_path, monkeypatch, error, times, message
+):
+    """What Ray loses again and again, what Ray has begun again itself, and what is not Ray's."""
+    monkeypatch.chdir(tmp_path)
+    failures, tried = failing_ray
+    failures[2] = [error] * 20
+    with RayPool() as pool, pytest.raises(WorkerError, match=message) as given_up:
+        list(pool.run(ray_blocks.product, 3, range(9)))
+    assert "\n" not in str(given_up.value)
+    assert tried.count(2) == times
+
+
 def test_processes_or_ray_and_not_both(no_ray):
     with workers_of(3, False, None) as three:
         assert three == 3

@@ -344,6 +344,30 @@ def test_every_command_has_its_line_of_help():
         assert re.search(rf"(^|  ){re.escape(words[0] or 'Enter')}  ", HELP, re.M)
 
 
+def test_hints_are_got_ready_for_once_and_ctrl_c_leaves_the_game_saved(
+    tmp_path, monkeypatch, capsys
+):
+    """What they take is compiled before the first one, by its progress bar, and not before."""
+    ready = []
+
+    def compiled(session, adviser=None):
+        ready.append(adviser)
+        if ready.count("rule") == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("bideuchre_env.cli.play._compile", compiled)
+    monkeypatch.setattr(Session, "advice", lambda session, agent: f"advice of {agent}")
+    options = ["play", *short("cincinnati_v0"), "--adviser", "rule", "--file", "game.json"]
+    for typed, code in (("s\n?\n?\nq\n", 0), ("s\n?\n?\n", 130)):
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        assert main(options) == code
+        out = capsys.readouterr().out
+        assert out.count("advice of rule") == (2 if code == 0 else 0)
+        assert "Go on with: bideuchre play --file game.json" in out
+    assert ready == [None, "rule", None, "rule"]
+
+
 def test_nobody_is_shown_what_others_hold():
     """Whatever is printed before a card is played does not name it, but for one's own."""
     session = Session(make("barrie_v0", max_hands=2), [0], seated([0], "rule", ["rule"]), seed=4)

@@ -280,6 +280,6 @@ def test_assets_are_packaged_and_short():
     """They are read from the package, whole; under four hundred lines each."""
     folder = resources.files("bideuchre_env.records.page") / "assets"
     names = sorted(path.name for path in folder.iterdir())
-    assert names == ["replay.css", "replay.html", "replay.js", "table.css", "table.js"]
+    assert names == ["keys.js", "replay.css", "replay.html", "replay.js", "table.css", "table.js"]
     for name in names:
         assert len(asset(name).splitlines()) < 400

@@ -5,6 +5,8 @@ How it looks and sounds: test_page_looks.py.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.playthroughs import VARIANTS
 from support.replay_pages import KEY, clicks, find, presses, seen, written
@@ -202,8 +204,15 @@ def test_several_games_in_a_page(page):
 
 
 def test_a_notebook_shows_the_same(page):
-    """In a frame that may run its script and reach nothing else."""
+    """In a frame that may run its script and reach nothing else; where there are no frames, words.
+
+    So it is in a notebook that is not trusted, which keeps the text of what it removes.
+    """
+    from selenium.webdriver.common.keys import Keys
+
     record = game("six_card_v0", 5)
+    removed = re.sub("</?iframe[^>]*>", "", record._repr_html_())
+    assert removed.endswith("The replay is shown when the cell is run, or the notebook trusted.")
     driver = page(f"<!doctype html><title>Notebook</title>{record._repr_html_()}", scripted=False)
     frame = find(driver, "iframe")
     assert frame.get_attribute("sandbox") == "allow-scripts"
@@ -211,6 +220,10 @@ def test_a_notebook_shows_the_same(page):
     for _ in range(3):
         find(driver, "[data-step=card-on]").click()
     assert find(driver, "#place").text.startswith("3 / ")
+    find(driver, "body").send_keys(Keys.ARROW_RIGHT)
+    find(driver, "#keys").click()  # which cannot be remembered there
+    find(driver, "body").send_keys(Keys.ARROW_RIGHT)
+    assert find(driver, "#place").text.startswith("4 / ")
     driver.switch_to.default_content()
 
 

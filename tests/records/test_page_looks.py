@@ -120,3 +120,27 @@ def test_without_scripts_the_hands_are_read_as_tables(page, chromium):
         assert not find(driver, "#app").is_displayed()
     finally:
         chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_keys_can_be_turned_off_and_leave_controls_alone(page):
+    """A list and a slider keep their arrows; the switch turns them off for the whole page."""
+    from selenium.webdriver.common.keys import Keys
+
+    place = "return document.getElementById('place').textContent.split(' ')[0]"
+    driver = page(replay_page(game("cincinnati_v0", 4)), "#hand=1&card=3")
+    body = find(driver, "body")
+
+    def after(element, key):
+        element.send_keys(key)
+        return int(driver.execute_script(place))
+
+    assert after(body, Keys.ARROW_RIGHT) == 4
+    assert after(find(driver, "#slider"), Keys.ARROW_RIGHT) == 5  # its own step, and no other
+    assert after(find(driver, "#bottom"), Keys.ARROW_DOWN) == 5
+    assert find(driver, "#bottom").get_attribute("value") == "1"
+    find(driver, "#keys").click()
+    assert find(driver, "#keys").get_attribute("aria-pressed") == "false"
+    for key in (Keys.ARROW_RIGHT, Keys.END, Keys.HOME):
+        assert after(body, key) == 5
+    find(driver, "#keys").click()
+    assert after(body, Keys.ARROW_LEFT) == 4

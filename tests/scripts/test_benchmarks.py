@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import statistics
 import subprocess
 import sys
@@ -260,18 +261,20 @@ def test_ratios_are_medians_over_the_rounds(peers):
     assert second.ratio == statistics.median([10, 20, 30])
 
 
-def test_without_environments_only_our_own_figures_are_left(peers, tmp_path, capsys):
+def test_without_environments_our_own_figures_and_the_limits_are_left(peers, tmp_path, capsys):
     asked = ["--no-install", "--venvs", str(tmp_path / "none"), "--out", str(tmp_path)]
     assert peers.main(peers.parse_args([*TINY, *asked, "--json", "--no-plot"])) == 0
     report = json.loads(capsys.readouterr().out)
     adds_up(report["figures"])
-    assert {row["group"] for row in report["figures"]} == {"bideuchre_env"}
-    like = set()
+    limit = peers.PEERS["limit"]
+    assert {row["group"] for row in report["figures"]} == {peers.OURS, limit.title}
+    like = set(runpy.run_path(str(FOLDER / "peer_programs" / "common.py"))["VEC"])
     for path in (FOLDER / "peer_programs").glob("measure_*.py"):
         like |= set(re.findall(r'"((?:AEC|vec|rollouts)[^"]*)"', path.read_text(encoding="utf-8")))
-    assert {row["name"] for row in report["figures"]} == like  # what the peers are set against
+    ours = {row["name"] for row in report["figures"] if row["group"] == peers.OURS}
+    assert ours == like  # what the peers are set against
     assert [line.partition(":")[0] for line in report["skipped"]] == [
-        peer.title for peer in peers.PEERS.values()
+        peer.title for peer in peers.PEERS.values() if peer is not limit
     ]
     assert all("--no-install" in line for line in report["skipped"])
 

@@ -91,7 +91,9 @@ def test_help_tells_every_option_and_its_default(scripts, name, capsys):
 
 
 @pytest.mark.parametrize("options", [["--seed", "-1"], ["--seed", "one"], ["--sead", "1"]])
-@pytest.mark.parametrize("name", ["fit_call_network", "build_hand_table", "build_holder_odds"])
+@pytest.mark.parametrize(
+    "name", ["fit_call_network", "fit_score_network", "build_hand_table", "build_holder_odds"]
+)
 def test_what_is_wrong_is_one_line_and_code_2(
     scripts, name, options, tmp_path, monkeypatch, capsys
 ):

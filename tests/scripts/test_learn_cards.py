@@ -11,6 +11,7 @@ from bideuchre_env import agents, match
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights
+from bideuchre_env.preparing import net_learning
 from bideuchre_env.rules.variants import RULES
 
 TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
@@ -128,7 +129,7 @@ def test_a_short_run_is_better_than_what_it_began_with(learn, tmp_path):
 
 def test_what_a_step_is_worth_is_told(learn, tmp_path, monkeypatch, capsys):
     """A line of the curve for each step, with intervals over the agents that judge."""
-    monkeypatch.setattr(learn, "JUDGED", {"rule": 4})
+    monkeypatch.setattr(net_learning, "JUDGED", {"rule": 4})
     run(learn, tmp_path, "--games", "six_card_v0", "--rounds", "1", "--judge")
     lines = (tmp_path / "six_card_v0-seed0.jsonl").read_text().splitlines()
     found = [json.loads(line) for line in lines]

@@ -9,7 +9,7 @@ from bideuchre_env.agents.learned.shipped import file_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
-from bideuchre_env.core.state import AUCTION, DEAL, OVER, new_states
+from bideuchre_env.core.state import AUCTION, DEAL, OVER, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.options import CHOICES
@@ -142,3 +142,16 @@ def lone_decisions(rules, bid, n, seed):
         choices[auction] = np.where(first, call, 0)[auction]
         apply_rows(states, tables, live, choices)
     return [d for d in found if d[1].sum() > 1 and d[2]["calls_made"] > 0]
+
+
+def met(rules, n, seed):
+    """Decisions of real games with a choice, about so many of each phase."""
+    found = decisions(rules, 3, seed=seed, hands=2)
+    for bid in rules.lone:
+        if bid.exchange:
+            found += lone_decisions(rules, bid.name, 1, seed=seed)
+    kept = []
+    for phase in range(PLAY + 1):
+        some = [d for d in found if d[2]["phase"] == phase and d[1].sum() > 1]
+        kept += some[:: max(1, len(some) // n)][:n]
+    return kept

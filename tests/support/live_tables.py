@@ -22,6 +22,7 @@ from bideuchre_env.play.seats import seated
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.record import hand_of
 from bideuchre_env.rules.cards import CARD_NAMES
+from bideuchre_env.web.door import Guests
 from bideuchre_env.web.guard import Rate
 from bideuchre_env.web.server import Server, listening
 from bideuchre_env.web.table import LiveTable
@@ -131,8 +132,12 @@ def named(text: str) -> set[str]:
     return set(_CODES.findall(text)) | words
 
 
+servers: list[Server] = []
+"""Those that `served` has started."""
+
+
 @contextmanager
-def served(table_of: Callable[[], LiveTable]) -> Any:
+def served(table_of: Callable[[], LiveTable], guests: Guests | None = None) -> Any:
     """A server on this machine, in a thread of its own: the live table, and the seats' links."""
     listener = listening("127.0.0.1", 0)
     ready, got = threading.Event(), dict[str, Any]()
@@ -140,9 +145,8 @@ def served(table_of: Callable[[], LiveTable]) -> Any:
     async def serve() -> None:
         table = table_of()
         server = Server(table, "127.0.0.1", listener.getsockname()[1])
-        runner = server.runner()
-        await runner.setup()
-        await web.SockSite(runner, listener).start()
+        runner = await server.serve(listener, guests)
+        servers.append(server)
         table.start()
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         got.update(table=table, links=server.links("127.0.0.1"))

@@ -68,7 +68,9 @@ def test_a_page_receives_nothing_that_its_seat_does_not_know(variant, people):
             if game.over:
                 break
             if game.hand_over:
-                seat, name, more = people[0], "next", {}
+                for seat in people[:-1]:
+                    await asking.seat(seat, "next", {"version": table.version})
+                seat, name, more = people[-1], "next", {}
             else:
                 legal = game.legal()
                 call = "pass" if "pass" in legal and rng.random() < 0.5 else rng.choice(legal)

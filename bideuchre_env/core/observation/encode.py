@@ -9,6 +9,7 @@ from bideuchre_env.core.observation.layout import CLIP
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
+from bideuchre_env.runtime.intrinsics import store_both_tricks, store_tricks
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 
@@ -21,7 +22,7 @@ def clip(value: int) -> int:
 @inline_kernel
 def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write what only this seat knows to `out[at:]`, which holds zeros."""
-    spread_hand(out, at + o.hand, s.hands[seat], t.kinds)
+    spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
     if s.given[0] < 0 or (seat ^ declarer) & 1:
         return
@@ -70,22 +71,19 @@ def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> Non
 def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
     """Write the public blocks of the play."""
     kinds, trick, led = t.kinds, s.trick, s.led
-    stride, first = kinds * t.copies, at + o.played
+    first, one_deck = at + o.played, t.copies == 1
     for rel in range(N_SEATS):
-        who, seen = (seat + rel) & 3, 0
-        if who != s.sitting_out:
-            plays = MAX_TRICKS * who
-            for n in range(trick):
-                kind = s.plays[plays + n]
-                # the second copy that a seat plays has a plane of its own
-                out[first + kind + kinds * (seen >> kind & 1)] = 1 + n
-                seen |= 1 << kind
-            kind = s.plays[plays + trick] if led >= 0 else -1
-            if kind >= 0:
-                out[first + kind + kinds * (seen >> kind & 1)] = 1 + trick
-                if rel > 0:
-                    out[at + o.trick + (rel - 1) * kinds + kind] = 1
-        first += stride
+        who = (seat + rel) & 3
+        if one_deck:
+            store_tricks(out, first, s.tags, 0, who)
+            store_tricks(out, first + kinds - 16, s.tags, kinds - 16, who)
+        else:  # the second copy that a seat plays has a plane of its own
+            store_both_tricks(out, first, kinds, s.tags, 0, who)
+            store_both_tricks(out, first + kinds - 16, kinds, s.tags, kinds - 16, who)
+        first += kinds * t.copies
+        kind = s.plays[MAX_TRICKS * who + trick] if led >= 0 and rel > 0 else -1
+        if kind >= 0:
+            out[at + o.trick + (rel - 1) * kinds + kind] = 1
     if led >= 0:
         out[at + o.led + led] = 1
         out[at + o.winning + ((s.winning - seat) & 3)] = 1

@@ -177,6 +177,7 @@ def begin_hand(s: Row) -> None:
     s.voids[:] = 0
     s.leaders[:] = -1
     s.plays[:] = -1
+    s.tags[:] = 0
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bideuchre_env.core.hands import take_card
 from bideuchre_env.core.state import PLAY
-from bideuchre_env.rules.cards import KIND_BITS, MAX_TRICKS
+from bideuchre_env.rules.cards import KIND_BITS, MAX_KINDS, MAX_TRICKS
 from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 
@@ -37,6 +37,12 @@ def legal_card(s: Row, t: Row) -> int:
 
 
 @inline_kernel
+def tag(seat: int, trick: int) -> int:
+    """What the row keeps of a card played, by kind: the trick, from 1, and the seat below it."""
+    return (trick + 1) << 2 | seat
+
+
+@inline_kernel
 def apply_card(s: Row, t: Row, kind: int) -> bool:
     """Play a card to the trick; True when it was the last card of the last trick.
 
@@ -45,6 +51,7 @@ def apply_card(s: Row, t: Row, kind: int) -> bool:
     seat, strain, trick = s.turn, s.strain, s.trick
     take_card(s, seat, kind)
     s.plays[seat * MAX_TRICKS + trick] = kind
+    s.tags[kind + (MAX_KINDS if s.tags[kind] else 0)] = tag(seat, trick)
     suit = t.suit_of[strain, kind]
     led = s.led
     if led < 0:

@@ -148,13 +148,14 @@ class BidEuchreEnv(Bookkeeping, Face):
         if self._actor is None:
             self._require_game()
         agent = self.agent_selection
-        return (
-            self.observe(agent) if observe else None,
-            self._cumulative_rewards[agent],
-            self.terminations[agent],
-            self.truncations[agent],
-            self.infos[agent],
-        )
+        ended, cut = self.terminations[agent], self.truncations[agent]
+        seen: Observation = None
+        if observe:
+            if self.observation == "flat" or ended or cut or agent is not self._actor:
+                seen = self.observe(agent)
+            else:  # as `observe` does, in place
+                seen = {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
+        return seen, self._cumulative_rewards[agent], ended, cut, self.infos[agent]
 
     def observe(self, agent: str) -> Observation:
         """The observation of any agent at any time; new arrays every time."""

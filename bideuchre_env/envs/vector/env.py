@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +16,10 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import (
+    SOME_ENDED,
     TALLY,
+    Episodes,
     Rows,
-    first_illegal,
     global_rows,
     observe_rows,
     present_rows,
@@ -25,7 +27,7 @@ from bideuchre_env.core.rows import (
     sample_rows,
     seed_rows,
 )
-from bideuchre_env.core.state import DEAL, Outcome, new_states
+from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.envs.checks import (
@@ -45,8 +47,10 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.jit import Array, direct, new_rows
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
+
+_INT64 = np.dtype(np.int64)
 
 
 class BidEuchreVec(Face):
@@ -77,7 +81,7 @@ class BidEuchreVec(Face):
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
         self.observation = chosen.observation
-        self.copy, self._pool = chosen.copy, StepPool(chosen.threads)
+        self.copy = chosen.copy
         self._alone = OneAtATime()
         layout = layout_of(rules)
         self._rows = Rows(
@@ -94,14 +98,36 @@ class BidEuchreVec(Face):
             rewards=np.zeros((n, N_SEATS), np.float32),
             terminated=np.zeros(n, bool),
             truncated=np.zeros(n, bool),
+            ended=np.zeros(n, bool),
             tallies=new_rows(TALLY, n),
-            ended=new_rows(TALLY, n),
+            episodes=Episodes(
+                r=np.zeros((n, N_SEATS), np.float32),
+                l=np.zeros(n, np.int32),
+                hands=np.zeros(n, np.int32),
+                score=np.zeros((n, 2), np.int64),
+                winner=np.full(n, -1, np.int8),
+                outcome=np.zeros(n, np.int8),
+            ),
         )
+        self._rows.episodes.r[:, 1::2] = -0.0  # what side 1 has lost
         self._flat = np.zeros((n, layout.size) if chosen.observation == "flat" else 0, np.float32)
+        self._sampled = np.zeros(n, np.int64)
+        self._known = np.ones((2, n), bool)
         self.changes = 0
         """How often its rows have changed, by whatever call."""
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
+        self._pool = StepPool(chosen.threads)
+        self._derive()
+
+    def _derive(self) -> None:
+        """Make what no copy of this environment takes over."""
+        rows = self._rows
+        seen = self._flat if self.observation == "flat" else rows.observations
+        looks = (seen, rows.masks, rows.seats, self._known[0], rows.masks, self._known[1])
+        ends = (rows.ended, rows.rewards, rows.terminated, rows.truncated)
+        self._handed = (*looks, *ends)
+        self._draw: Callable[..., None] | None = None
 
     @cached_property
     def single_observation_space(self) -> spaces.Space[Any]:
@@ -155,7 +181,7 @@ class BidEuchreVec(Face):
             if hands
             else np.zeros((0, N_SEATS), np.int64),
         )
-        return self._shown()
+        return self._looks()
 
     @one_at_a_time
     def set_deal(
@@ -189,7 +215,7 @@ class BidEuchreVec(Face):
                 raise DealError(f"row {row}: {error}") from None
             chosen[row] = 1
         self._restart(chosen, seats, points, hands)
-        return self._shown()
+        return self._looks()
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
@@ -197,13 +223,13 @@ class BidEuchreVec(Face):
 
         Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
         """
-        self._rows.actions[:] = self._checked(actions)
+        taken = self._whole(actions)
         self.changes += 1
-        self._pool.step(self.num_envs, self._rows)
-        observations, info = self._shown()
-        ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated)
-        rewards, terminated, truncated = (self._handed(a) for a in ends)
-        return observations, rewards, terminated, truncated, info
+        row = self._pool.step(self._rows, taken)
+        if row >= 0:
+            self.changes -= 1
+            raise IllegalActionError(self._fault(row, operator.index(np.asarray(actions)[row])))
+        return self._shown(row == SOME_ENDED)
 
     @one_at_a_time
     def sample(self) -> Array:
@@ -214,10 +240,11 @@ class BidEuchreVec(Face):
         self._require_games()
         low, count = self._sampling
         self._sampling = (low, count + 1)
-        if not hasattr(self, "_sampled"):
-            self._sampled = np.zeros(self.num_envs, np.int64)
-        sample_rows(self._rows.keys, self._rows.tables, low, np.uint64(count), self._sampled)
-        return self._handed(self._sampled)
+        rows, sampled = self._rows, self._sampled
+        if self._draw is None:
+            self._draw = direct(sample_rows, rows.keys, rows.tables, low, low, sampled)
+        self._draw(rows.keys, rows.tables, low, count, sampled)
+        return sampled.copy() if self.copy else sampled.view()
 
     def observe(self, seats: Any) -> Array:
         """The observation of every row, (n, D), for one seat or for seats (n,); a new array.
@@ -266,7 +293,7 @@ class BidEuchreVec(Face):
         self._rows.tallies[places] = 0
         self._has_stream = True
         self._present()
-        return self._shown()
+        return self._looks()
 
     def close(self) -> None:
         """Let the threads go."""
@@ -284,78 +311,74 @@ class BidEuchreVec(Face):
         restart_rows(self._rows.states, self._rows.tables, chosen, dealers, scores, deals)
         self._rows.tallies[chosen == 1] = 0
         self._rows.rewards[:] = 0
-        self._rows.terminated[:] = self._rows.truncated[:] = False
+        self._rows.terminated[:] = self._rows.truncated[:] = self._rows.ended[:] = False
         self._present()
 
     def _present(self) -> None:
         self.changes += 1
         present_rows(self._rows)
 
-    def _shown(self) -> tuple[Observation, dict[str, Any]]:
-        """The observations and infos of `reset` and `step`, copied if `copy` is set."""
-        ended = self._rows.terminated | self._rows.truncated
+    def _looks(self) -> tuple[Observation, dict[str, Any]]:
+        """What `reset` gives."""
+        observations, _, _, _, info = self._shown(bool(self._rows.ended.any()))
+        return observations, info
+
+    def _shown(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
+        """What `step` gives: views, or copies if `copy` is set."""
+        if self.observation == "flat":
+            scale_rows(self._rows.observations, layout_of(self.rules).scale, self._flat)
+        self._known.fill(True)
+        if self.copy:
+            handed = [array.copy() for array in self._handed]
+        else:  # not the arrays themselves: the shape of what kernels take is ours
+            handed = [array.view() for array in self._handed]
+        seen, mask, seat, seat_known, own, mask_known, ended = handed[:7]
+        rewards, terminated, truncated = handed[7:]
         info: dict[str, Any] = {
-            "seat": self._handed(self._rows.seats),
-            "_seat": np.ones(self.num_envs, bool),
-            "action_mask": self._handed(self._rows.masks),
-            "_action_mask": np.ones(self.num_envs, bool),
+            "seat": seat,
+            "_seat": seat_known,
+            "action_mask": own,
+            "_action_mask": mask_known,
             "_episode": ended,
         }
-        if ended.any():
-            info["episode"] = self._episodes()
-        return self._observations(), info
-
-    def _observations(self) -> Observation:
-        rows = self._rows
-        if self.observation == "flat":
-            scale_rows(rows.observations, layout_of(self.rules).scale, self._flat)
-            return self._handed(self._flat)
-        return {
-            "observation": self._handed(rows.observations),
-            "action_mask": self._handed(rows.masks),
-        }
-
-    def _handed(self, array: Array) -> Array:
-        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
-        return array.copy() if self.copy else array.view()
-
-    def _episodes(self) -> dict[str, Array]:
-        """The results of the last finished episode of each row; new arrays."""
-        ended = self._rows.ended
-        side_0 = ended["reward"].astype(np.float32)
-        outcome = ended["outcome"].copy()
-        return {
-            "r": np.stack([side_0, -side_0, side_0, -side_0], axis=1),
-            "l": ended["length"].copy(),
-            "hands": ended["hands"].copy(),
-            "score": ended["score"].copy(),
-            "winner": np.where(outcome == Outcome.WON, ended["winner"], np.int8(-1)),
-            "outcome": outcome,
-        }
+        if some_ended:
+            kept = self._rows.episodes._asdict()
+            info["episode"] = {name: array.copy() for name, array in kept.items()}
+        flat = self.observation == "flat"
+        observations = seen if flat else {"observation": seen, "action_mask": mask}
+        return observations, rewards, terminated, truncated, info
 
     def _require_games(self) -> None:
         if not self._has_stream:
             raise OptionError("nothing has been dealt yet: reset() deals")
 
-    def _checked(self, actions: Any) -> Array:
-        """The actions as int64 (n,), the environment's own copy, every one legal."""
+    def _whole(self, actions: Any) -> Array:
+        """The actions as int64 (n,), as kernels take them; whether they are legal is not asked."""
         if not self._has_stream:
             raise IllegalActionError("no games are going on: reset() deals them")
-        taken = whole_numbers("actions", actions, self.num_envs, self._rows.masks.shape[1])
-        row = int(first_illegal(self._rows.keys, self._rows.tables, taken))
-        if row >= 0:
-            raise IllegalActionError(self._fault(row, operator.index(np.asarray(actions)[row])))
-        return taken
+        if (
+            type(actions) is np.ndarray
+            and actions.dtype is _INT64
+            and actions.shape == self._sampled.shape
+            and actions.flags.carray
+        ):
+            return actions
+        return whole_numbers("actions", actions, self.num_envs, self._rows.masks.shape[1])
 
     def _fault(self, row: int, action: int) -> str:
         names = actions.of(self.rules).names
         choice = names[action] if 0 <= action < len(names) else action
         return illegal(self._rows.states[row], self.rules, choice, f"row {row}: ")
 
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("_handed", "_draw")
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
         tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
         self._rows = self._rows._replace(tables=tables, offsets=offsets)  # read-only ones
+        self._derive()
 
     def __repr__(self) -> str:
         return f"<{self.name} x {self.num_envs}, {self._pool.threads} threads>"

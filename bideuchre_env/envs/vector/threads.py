@@ -18,7 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.core.rows import Rows, step_rows
+from bideuchre_env.core.rows import (
+    NONE_ENDED,
+    SOME_ENDED,
+    Rows,
+    step_all_rows,
+    step_rows,
+    take_rows,
+)
 from bideuchre_env.runtime.intrinsics import add_to_cell, read_cell, write_cell
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 from bideuchre_env.runtime.threads import check_threads
@@ -98,11 +105,47 @@ def _let_go(helpers: list[_Helper], owner: int) -> None:
     helpers.clear()
 
 
+class Pace:
+    """Whether several threads or one are quicker just now, found out by the clock as it goes.
+
+    Where another program has a helper's core its part of a step is held up, and all wait for it. So
+    the way that is not taken is tried for a moment, again and again, and the quicker one goes on.
+    """
+
+    SECONDS, STEPS = 0.1, 8  # a moment: many of the slices in which a busy core is shared
+    MOMENTS = 64  # from one trial to the next
+    WEIGHT = 0.25  # of the last moment in the mean of all
+    GAIN = 0.97  # of the time one thread takes: more is not worth a second core
+
+    def __init__(self) -> None:
+        self.together = True
+        self._seconds, self._steps, self._moments = 0.0, 0, 0
+        self._means = {True: 0.0, False: 0.0}  # seconds a step; 0 is yet to be found out
+
+    def count(self, seconds: float) -> None:
+        """A step took so long, done the way that `together` says; sets how the next one is."""
+        self._seconds += seconds
+        self._steps += 1
+        if self._seconds < self.SECONDS or self._steps < self.STEPS:
+            return
+        way, mean = self.together, self._seconds / self._steps
+        if self._means[way]:
+            mean = self._means[way] + self.WEIGHT * (mean - self._means[way])
+        self._means[way] = mean
+        self._seconds, self._steps, self._moments = 0.0, 0, self._moments + 1
+        if self._moments == self.MOMENTS:
+            self._means[not way] = 0.0
+        other = self._means[not way]
+        if other < mean * (1.0 if way else self.GAIN):
+            self.together, self._moments = not way, 0
+
+
 class StepPool:
     """Up to `threads` threads, the caller's own included, that step the same rows.
 
-    The others are started by the first step that is worth it, and end when `close` says so, or with
-    the pool. A copy, pickled or forked, starts its own.
+    It is the caller's alone while that is quicker, see `Pace`. The others are started by the first
+    step that is worth it, and end when `close` says so, or with the pool. A copy, pickled or
+    forked, starts its own.
     """
 
     def __init__(self, threads: int) -> None:
@@ -111,18 +154,35 @@ class StepPool:
         self._end: Callable[[], Any] | None = None
         self._helpers: list[_Helper] = []
         self._cells = np.zeros(N_CELLS, np.int64)
-        self._share = share_steps
+        self._step_all: Callable[..., int] | None = None
+        self._pace = Pace()
 
-    def step(self, n: int, job: Rows) -> None:
-        """Step `n` rows, those of `job`, which is alike every time.
+    def step(self, rows: Rows, actions: Array) -> int:
+        """Carry out one action, int64 (n,), in every row: see `step_all_rows`.
 
-        An interrupt, Ctrl-C say, is raised when the step is done: no thread is left at the rows.
+        The rows are alike every time. An interrupt, Ctrl-C say, is raised when the step is done: no
+        thread is left at the rows.
         """
-        parts = min(self.threads * PARTS_EACH, n // LEAST_PART)
+        if self._step_all is None:
+            self._step_all = direct(step_all_rows, rows, actions)
+        parts = min(self.threads * PARTS_EACH, len(rows.keys) // LEAST_PART)
         if self.threads == 1 or parts < 2:
-            parts = 1
+            return self._step_all(rows, actions)
+        started = time.perf_counter()
+        if self._pace.together:
+            row = self._step_together(parts, rows, actions)
+        else:
+            row = self._step_all(rows, actions)
+        if row < 0:
+            self._pace.count(time.perf_counter() - started)
+        return row
+
+    def _step_together(self, parts: int, rows: Rows, actions: Array) -> int:
         if self._owner != os.getpid():  # a fork has none of its parent's threads
-            self._begin(parts, job)
+            self._begin(parts, rows)
+        row = self._take(rows, actions)
+        if row >= 0:
+            return row
         opened, done = False, False
         interrupt: BaseException | None = None
         while not done:
@@ -132,7 +192,7 @@ class StepPool:
                     open_parts(self._cells)
                 for helper in self._helpers:
                     helper.wake()
-                done = self._share(self._cells, True, SPINS, parts, job)
+                done = self._share(self._cells, True, SPINS, parts, rows)
                 if not done:
                     time.sleep(0)  # a helper's core is busy with something else
             except BaseException as error:
@@ -141,6 +201,7 @@ class StepPool:
                 interrupt = error
         if interrupt is not None:
             raise interrupt
+        return SOME_ENDED if rows.ended.any() else NONE_ENDED
 
     def _begin(self, parts: int, job: Rows) -> None:
         """Start the threads: all of them, or none, so that the next step tries again."""
@@ -154,6 +215,7 @@ class StepPool:
             end()
             raise
         self._share = direct(share_steps, cells, True, SPINS, parts, job)
+        self._take = direct(take_rows, job, job.actions)
         self._cells, self._helpers, self._end, self._owner = cells, helpers, end, owner
 
     def close(self) -> None:

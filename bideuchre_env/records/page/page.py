@@ -1,12 +1,13 @@
 """Pages in one file: styles, script and data within, no network.
 
 `replay_page` is the replay of a game on record. Another page with the same table takes
-`document(title, data, body=..., script=asset("table.js") + its own, style=asset("table.css") + its
-own)`: its script finds the data in the element `data`, makes `new bideuchre.Table(root, game)` with
-what `game_view(rules)` gives, and calls `draw(view, {bottom, choose, markOf})` with what
-`table_view` gives; `choose(action)` is called with the name of a legal action, by mouse, touch or
-keyboard. The colours are variables of the style, by the names of `records.marks`, and follow the
-system's theme, or `data-theme="dark"` or `"light"` of the root element.
+`document(title, data, body=..., script=asset("table.js") + asset("keys.js") + its own,
+style=asset("table.css") + its own)`: its script finds the data in the element `data`, makes `new
+bideuchre.Table(root, game)` with what `game_view(rules)` gives, and calls `draw(view, {bottom,
+choose, markOf})` with what `table_view` gives; `choose(action)` is called with the name of a legal
+action, by mouse, touch or keyboard; `new bideuchre.Keys(button, press)` has the keys of the page.
+The colours are variables of the style, by the names of `records.marks`, and follow the system's
+theme, or `data-theme="dark"` or `"light"` of the root element.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def replays_page(
         f"{heading} · Bid Euchre",
         {"games": shown},
         body=asset("replay.html").replace("{sheets}", "".join(sheets)),
-        script=asset("table.js") + asset("replay.js"),
+        script=asset("table.js") + asset("keys.js") + asset("replay.js"),
         style=asset("table.css") + asset("replay.css"),
     )
 

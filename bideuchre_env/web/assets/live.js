@@ -45,7 +45,8 @@
         const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
         document.documentElement.dataset.theme = dark ? "light" : "dark";
       });
-      document.addEventListener("keydown", (event) => this.press(event));
+      new bideuchre.Keys(by("keys"), (event) => this.press(event));
+      setInterval(() => this.count(), 250);
       addEventListener("hashchange", () => location.reload());
     }
 
@@ -78,6 +79,7 @@
         this.past = false;
       }
       this.state = state;
+      this.patient = performance.now() + 1000 * (state.patience ?? 0);
       this.draw();
     }
 
@@ -92,6 +94,7 @@
       by("fault").textContent = this.state.fault ?? "";
       by("next").hidden = !this.state.next;
       by("new").hidden = !this.state.over;
+      this.count();
       by("hint").disabled = !this.state.hint;
       by("undo").disabled = !this.state.undo;
       by("last").disabled = !view.last_trick;
@@ -103,8 +106,27 @@
       document.title = `${view.turn === view.seat ? "● " : ""}Bid Euchre`;
     }
 
+    // For whom the table waits before it goes on, and for how long.
+    count() {
+      if (!this.state) return;
+      const { asked, waits } = this.state;
+      const left = Math.max(0, Math.ceil((this.patient - performance.now()) / 1000));
+      const who = asked ? "you may go on without them" : "the others may go on without you";
+      const words = left ? `In ${left} s ${who}.` : `Now ${who}.`;
+      this.write("waits", waits ?? "");
+      this.write("left", waits ? words : "");
+      for (const [name, plain] of [["next", "Next hand"], ["new", "New game"]]) {
+        by(name).disabled = asked && left > 0;
+        this.write(name, asked ? `${plain} without them` : plain);
+      }
+    }
+
+    write(name, words) {
+      if (by(name).textContent !== words) by(name).textContent = words;
+    }
+
     say(words) {
-      if (by("words").textContent !== words) by("words").textContent = words;
+      this.write("words", words);
     }
 
     // Something to be done, of the game as it is shown; one at a time.
@@ -140,8 +162,9 @@
       by("advice").hidden = false;
     }
 
+    // Whether a key has done something.
     press(event) {
-      if (event.altKey || event.ctrlKey || event.metaKey || !this.state) return;
+      if (!this.state) return false;
       const choices = [...by("table").querySelectorAll("button[data-action]")];
       const hand = this.state.view.hands[this.state.view.seat];
       const keys = { "?": "hint", u: "undo", t: "last", n: "next" };
@@ -156,9 +179,9 @@
         const button = by(keys[event.key]);
         if (!button.hidden && !button.disabled) button.click();
       } else {
-        return;
+        return false;
       }
-      event.preventDefault();
+      return true;
     }
   }
 

@@ -57,12 +57,10 @@
       for (const button of document.querySelectorAll("[data-step]")) {
         button.addEventListener("click", () => this.step(button.dataset.step));
       }
-      document.addEventListener("keydown", (event) => {
-        const chooses = event.target.tagName === "SELECT";
-        if (chooses || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-        if (!(event.key in KEYS)) return;
-        event.preventDefault();
+      new bideuchre.Keys(by("keys"), (event) => {
+        if (event.shiftKey || !(event.key in KEYS)) return false;
         this.step(KEYS[event.key]);
+        return true;
       });
       by("slider").addEventListener("input", () => this.go({ card: +by("slider").value }));
       by("hand").addEventListener("change", () => this.go({ hand: +by("hand").value, card: 0 }));

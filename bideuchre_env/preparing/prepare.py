@@ -1,0 +1,212 @@
+"""The numbers that agents play by, learned for rules of one's own and kept on this machine.
+
+The calls of `expert` are fitted first, from the package's for the variant most like the game, or
+else from nothing; then `net` learns its cards. What is no better than what was there before is not
+kept. Every finished step is: whoever was stopped goes on there, and comes to the same numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bideuchre_env._files import only_run_in
+from bideuchre_env._intervals import Interval
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert import call_network
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_calls
+from bideuchre_env.agents.expert.hand_table import hand_table
+from bideuchre_env.agents.learned import net
+from bideuchre_env.agents.learned.shipped import package_weights, shipped_weights
+from bideuchre_env.agents.prepared import (
+    PREPARED,
+    prepared_file,
+    prepared_folder,
+    prepared_weights,
+    rules_hash,
+)
+from bideuchre_env.agents.rule.agent import RuleAgent
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation import match
+from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
+from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import Array
+
+ROUNDS = (3, 6)
+"""Rounds of calls, from those of a game much like it and from nothing."""
+LEAST = 1000  # hands
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What became of the weights of one kind of agent."""
+
+    kind: str
+    file: Path
+    kept: bool
+    """False where they were no better than what was there, and were left out."""
+    over: str
+    """Whom they were played against."""
+    points: Interval
+    """Points per hand over that one, on duplicate boards that nothing was learned from."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """One game to be prepared, how long, and how it tells how far it is."""
+
+    game: Variant
+    hands: int = 300_000
+    """Hands of the first round of cards; all other numbers of hands go by it."""
+    boards: int = 4_000
+    """Boards that decide whether something is kept."""
+    seed: int = 0
+    bar: Bar = no_bar
+    report: Report = print
+
+    @property
+    def rules(self) -> Rules:
+        """Of the game."""
+        return self.game.rules
+
+    @property
+    def folder(self) -> Path:
+        """Where steps are kept until all is done."""
+        digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
+        return prepared_folder() / f"steps-{rules_hash(self.rules)}-{digest}"
+
+    @property
+    def made(self) -> dict[str, str]:
+        """What the files say of themselves."""
+        settings = {"hands": self.hands, "seed": self.seed, "rules": self.rules.to_toml()}
+        command = f"bideuchre prepare {self.game.name} --hands {self.hands} --seed {self.seed}"
+        return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
+
+    def run(self, *, again: bool = False) -> list[Prepared]:
+        """Learn what the agents need, and what became of each kind.
+
+        From now on `expert`, `net` and all that is built on them play these rules by what was kept.
+        Raises `OptionError` for one of the package's variants, for numbers that make no sense, for
+        what is prepared already unless `again`, and while another run is at it.
+        """
+        for name, rules in RULES.items():
+            if rules == self.rules:
+                raise OptionError(f"{name} needs no preparing: the package has its numbers")
+        split_seed(self.seed)  # refuses what is no seed
+        if self.hands < LEAST or self.boards < 2:
+            raise OptionError(f"hands={self.hands}, boards={self.boards}: {LEAST} and 2, or more")
+        there = [prepared_file(kind, self.rules) for kind in PREPARED]
+        if not again and any(file.exists() for file in there):
+            raise OptionError(
+                f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
+            )
+        with only_run_in(self.folder):
+            made = list(self._steps())  # both, before anything is kept: the same command goes on
+            for each, weights in made:
+                if each.kept:
+                    write_weights(each.file, weights.arrays, weights.metadata)
+            for steps in prepared_folder().glob(f"steps-{rules_hash(self.rules)}-*"):
+                shutil.rmtree(steps, ignore_errors=True)
+        load_again()
+        return [each for each, _ in made]
+
+    def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
+        """Each kind of agent in turn, beside what there was of it."""
+        calls = call_network.load_network(self.rules)
+        if hand_table(self.rules.kinds, self.rules.copies) is not None:
+            fitted = self._fitted(calls)
+            points = self._judged(self._expert(call_network.calls_of(fitted)), self._expert(calls))
+            over = "the expert as it was, both without search"
+            yield self._judgement(call_network.KIND, over, points), fitted
+            calls = call_network.calls_of(fitted) if points.mean > 0 else calls
+        else:
+            self.report(f"{self.game.name}: this deck has no table of hands; calls go by rules")
+        learned = self._learned(calls)
+        player = net.NetAgent(self.rules, weights=learned, goal="points")
+        before = prepared_weights(net.KIND, self.rules) or package_weights(net.KIND, self.rules)
+        if before is None:
+            points, over = self._judged(player, self._expert(calls)), "the expert without search"
+        else:
+            other = net.NetAgent(self.rules, weights=before, goal="points")
+            points, over = self._judged(player, other), "the net as it was"
+        yield self._judgement(net.KIND, over, points), learned
+
+    def _expert(self, calls: Array) -> ExpertAgent:
+        """The expert without its search, which is as fast as `net`."""
+        return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
+
+    def _fitted(self, calls: Array) -> Weights:
+        """The expert's calls fitted to the game, as they are kept, or made now."""
+        file = self.folder / "calls.safetensors"
+        if (
+            file.exists()
+            and (kept := read_weights(file)).metadata["settings"] == self.made["settings"]
+        ):
+            return kept
+        rng = np.random.default_rng([self.seed, 1])
+        hands, known = 2 * self.hands // 3, bool(calls["last"].any())
+
+        def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
+            agent = self._expert(network)
+            return agent.workspace(), agent, RuleAgent(self.rules)
+
+        def report(line: str) -> None:
+            self.report(f"{self.game.name} calls {line}")
+
+        with self.bar(f"{self.game.name} calls", "hands") as progress:
+            if known:
+                found = fit_calls(
+                    calls, players, hands, ROUNDS[0], rng, report, settle=0, progress=progress
+                )
+            else:
+                found = expert_calls(self.rules, hands, ROUNDS[1], rng, report, progress=progress)
+        game = made_for(call_network.KIND, self.rules, call_network.VERSION)
+        weights = Weights(call_network.call_arrays(found), {**self.made, **game})
+        write_weights(file, weights.arrays, weights.metadata)
+        return weights
+
+    def _learned(self, calls: Array) -> Weights:
+        """The weights of `net`; finished steps are kept."""
+        course = Course(
+            self.hands, self.hands // 5, call_hands=self.hands // 3, seed=self.seed, out=self.folder
+        )
+        command, bar, report = self.made["command"], self.bar, self.report
+        game = Variant("game", self.rules)  # its steps are named so, whatever it is called
+        weights = Learner(game, calls, course, command, bar=bar, report=report).run()
+        return Weights(weights.arrays, {**weights.metadata, **self.made})
+
+    def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
+        """Points per hand of one over the other."""
+        with self.bar(f"{self.game.name}: what it is worth", "boards") as progress:
+            result = match.play(
+                self.game,
+                player,
+                other,
+                boards=self.boards,
+                seed=JUDGED_SEED,
+                progress=lambda kind, done, total, decisions: progress(done, total, decisions),
+            )
+        if result.interrupted or result.points_per_hand is None:
+            raise KeyboardInterrupt
+        return result.points_per_hand
+
+    def _judgement(self, kind: str, over: str, points: Interval) -> Prepared:
+        """What becomes of weights that are worth so much."""
+        return Prepared(kind, prepared_file(kind, self.rules), points.mean > 0, over, points)
+
+
+def load_again() -> None:
+    """Let agents that are made from now on look for their weights again."""
+    call_network.load_network.cache_clear()
+    shipped_weights.cache_clear()

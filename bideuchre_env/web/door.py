@@ -1,0 +1,123 @@
+"""How many connections may be open at a time, and how long one may ask for nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from typing import Any
+
+from aiohttp import web
+
+MOST = 256
+MOST_OF_AN_ADDRESS = 64
+SECONDS = 10.0
+"""How long a connection may take over the head of its first request."""
+_HEAD_BYTES = 16_384  # what is longer is for the server to refuse
+_LINGERS = 1.0  # seconds until a connection that is refused is closed: it reads why meanwhile
+_FULL = b'{"error": "too many connections: close other pages of this game"}'
+_REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\n"
+    b"Cache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+) % (len(_FULL), _FULL)
+
+
+class Guests:
+    """The connections that are open, by address; no more than so many, and of an address."""
+
+    def __init__(self, most: int = MOST, of_an_address: int = MOST_OF_AN_ADDRESS) -> None:
+        self._most, self._of_an_address = most, of_an_address
+        self._open = Counter[str]()
+
+    def __len__(self) -> int:
+        return sum(self._open.values())
+
+    def enter(self, address: str) -> bool:
+        """Count a connection; not if there is no room for it."""
+        if len(self) >= self._most or self._open[address] >= self._of_an_address:
+            return False
+        self._open[address] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """Count a connection that is closed no more."""
+        self._open -= Counter([address])
+
+
+class Door(asyncio.Protocol):
+    """A connection: refused where there are too many, handed on with the head of a request."""
+
+    def __init__(self, guests: Guests, server: Any, seconds: float) -> None:
+        self._guests, self._server, self._seconds = guests, server, seconds
+        self._head, self._inside = b"", False
+        self._handler: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Let it in, or say why not; nobody stays at the door for long."""
+        self._transport = transport
+        self._address = str((transport.get_extra_info("peername") or [""])[0])
+        self._inside = self._guests.enter(self._address)
+        seconds = self._seconds if self._inside else _LINGERS
+        self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
+        if not self._inside:
+            transport.write(_REFUSAL)
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the head of the first request; everything is the server's then."""
+        if self._handler is not None:
+            self._handler.data_received(data)
+            return
+        self._head += data
+        whole = b"\r\n\r\n" in self._head
+        if not self._inside:
+            if whole or len(self._head) >= _HEAD_BYTES:
+                self._transport.close()
+        elif whole or len(self._head) >= _HEAD_BYTES:
+            self._timer.cancel()
+            self._handler = self._server()
+            self._handler.connection_made(self._transport)
+            self._handler.data_received(self._head)
+            self._head = b""
+
+    def eof_received(self) -> None:
+        """The other side sends no more: what it sent is answered, or refused, as it stands."""
+        if self._handler is not None:
+            self._handler.eof_received()
+
+    def connection_lost(self, error: BaseException | None) -> None:
+        """Make room."""
+        self._timer.cancel()
+        if self._inside:
+            self._guests.leave(self._address)
+        if self._handler is not None:
+            self._handler.connection_lost(error)
+
+    def pause_writing(self) -> None:
+        """The other side does not read."""
+        if self._handler is not None:
+            self._handler.pause_writing()
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        if self._handler is not None:
+            self._handler.resume_writing()
+
+
+class DoorSite(web.SockSite):  # type: ignore[misc]
+    """A site whose connections come in by the door."""
+
+    def __init__(
+        self, runner: web.AppRunner, sock: socket.socket, guests: Guests, seconds: float = SECONDS
+    ) -> None:
+        super().__init__(runner, sock)
+        self._guests, self._seconds = guests, seconds
+
+    async def start(self) -> None:
+        """Listen."""
+        await web.BaseSite.start(self)
+        server = self._runner.server
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: Door(self._guests, server, self._seconds),
+            sock=self._sock,
+            backlog=self._backlog,
+        )

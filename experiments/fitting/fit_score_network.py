@@ -1,0 +1,287 @@
+"""Make `agents/data/score_network.npz`: what the expert knows of the scores of a game.
+
+    script=experiments/fitting/fit_score_network.py
+    python $script --seed 1 --games simplified_v0 club_v0 --hands 250000 --rounds 3
+    python $script --seed 1 --games barrie_v0 --rounds 0
+
+made the shipped file (`--out agents/data/score_network.npz`). First the chance to win from every
+score: the expert plays games against itself, twice, the second time by the table of the first
+(`score_values.py`). Then the network: in games against itself and the rule player every hand is
+tried at a random turn to call. The best call and another that looks nearly as good or, at times,
+any, are both played out. What the hand then left of the game, by the table, less what the formula
+promised, is what the network learns, of both calls and of their difference most
+(`agents/expert/call_training.py`). The game goes on from the best call, so that scores
+come as often as they do in games. Each round is played by the network of the one before and learns
+from the trials of all. Games not named keep what the package has.
+
+Barrie has no network: with one that was fitted so, whoever was as good as beaten bid moon after
+moon, to keep the others from the bid they need: many points lost for few games more.
+Cincinnati and six-card have nothing: there it won no more games than the formula does.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
+
+# isort: split
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from fit_call_network import GAMES
+from score_values import played_hands, score_values
+
+from bideuchre_env._files import Output
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.data import sealed, write_file
+from bideuchre_env.agents.expert.agent import (
+    NO_SEARCH,
+    ExpertAgent,
+    ExpertWorkspace,
+    weigh_hand,
+)
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, call_worth, weigh_calls
+from bideuchre_env.agents.expert.call_fitting import seen, step
+from bideuchre_env.agents.expert.call_training import check_trained, descend, forward
+from bideuchre_env.agents.expert.score_network import (
+    HIDDEN,
+    N_SCORE,
+    SCALE,
+    SCORE_NETWORK,
+    fitted_score_network,
+    new_score_network,
+)
+from bideuchre_env.agents.expert.score_tables import fitted_wins, provenance
+from bideuchre_env.agents.expert.win_table import rule_table
+from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.core.phases.deal import mix, split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
+from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
+from bideuchre_env.core.tables import ROUNDS
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.view import read_view
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+
+WIDTH, SOME = 2.5, 0.03  # points, and chance to win, below the best call that are still tried
+ANY = 10  # of 100 turns, those where any call may be tried
+AT_ONCE = 10_000  # games side by side
+EPOCHS, RATE = 15, 6e-3
+PARTS = tuple(SCORE_NETWORK.names or ())
+
+TRY = np.dtype(
+    [
+        ("inputs", np.float32, (2, N_SCORE)),  # of the best call and of another
+        ("action", np.int64, (2,)),
+        ("promise", np.float64, (2,)),  # of the formula, a chance to win
+        ("won", np.float64, (2,)),  # the chance to win after the hand
+        ("told", np.float32, (2,)),  # 0: all pass, nothing happens, and no network is asked
+    ]
+)
+"""A turn to call at which two calls were tried."""
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """What to fit; every field is an option of the command line."""
+
+    games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
+    played: int = field(default=8000, metadata={"help": "games for each table of scores"})
+    hands: int = field(default=200_000, metadata={"help": "hands of each game in each round"})
+    rounds: int = field(
+        default=2, metadata={"help": "rounds of trials; 0: the tables alone, and no network"}
+    )
+    seed: int = field(
+        default=0, metadata={"help": "same seed, same hands; same weights on one machine"}
+    )
+    out: Path = field(
+        default=Path("runs/score_network.npz"), metadata={"help": "the file to write, at the end"}
+    )
+
+
+def main(args: Args) -> int:
+    """Fit the games and write the file; no file if interrupted."""
+    split_seed(args.seed)
+    if unknown := sorted(set(args.games) - set(GAMES)):
+        raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
+    if args.hands < 100 or args.rounds < 0 or args.played < 10:
+        raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        return fit_games(args, out)
+
+
+def fit_games(args: Args, out: Output) -> int:
+    """Fit the games and write the file."""
+    told = {} if set(args.games) == set(GAMES) else provenance()
+    fitted = {
+        name: (fitted_wins(RULES[name]), fitted_score_network(name))
+        for name in told
+        if name not in args.games
+    }
+    for name in args.games:
+        start = time.perf_counter()
+        fitted[name] = fit_game(name, args)
+        made = {each: getattr(args, each) for each in ("played", "hands", "rounds", "seed")}
+        told[name] = {"script": "experiments/fitting/fit_score_network.py", **made}
+        print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
+    arrays = {}
+    for name, (wins, network) in fitted.items():
+        arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
+        arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
+    write_file(out, arrays, told)
+    print(f"written to {args.out}")
+    return 0
+
+
+def fit_game(name: str, args: Args) -> tuple[Array, Array]:
+    """The chance to win from every score of one game, and its network."""
+    rules, rng = RULES[name], np.random.default_rng([args.seed, GAMES.index(name), 1])
+    network, wins = new_score_network(), rule_table(rules)
+    for _ in range(2):
+        wins = score_values(rules, played_hands(expert(rules, network, wins), args.played, rng))
+    kept: list[Array] = []
+    for turn in range(args.rounds):
+        agent = expert(rules, network, wins)
+        n = min(AT_ONCE, args.hands // 10)
+        for other in (agent, RuleAgent(rules)):
+            kept.append(try_hands(agent, other, n, max(1, args.hands // (2 * n)), rng))
+        said = train(network, np.concatenate(kept), rng)
+        print(f"  {name} round {turn + 1}: {said}", flush=True)
+    return wins, network
+
+
+def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
+    """The expert by this network of scores and this table; its cards by the rules alone."""
+    agent = ExpertAgent(rules, wanted=NO_SEARCH)
+    agent.learned = agent.learned._replace(score=sealed(network.copy()), wins=sealed(wins))
+    return agent
+
+
+def try_hands(
+    agent: ExpertAgent, other: RowAgent, n: int, hands: int, rng: np.random.Generator
+) -> Array:
+    """Play so many hands of `n` games side by side, and try two calls in each: `TRY` records.
+
+    A game that is over is followed by another. The agent plays for the side that tries.
+    """
+    tables, work, states, everyone = agent.tables, agent.workspace(), new_states(n), np.arange(n)
+    seed_rows(states, *split_seed(int(rng.integers(2**62))))
+    start_rows(states, tables, np.full(n, -1))
+    parts = []
+    for _ in range(hands):
+        begin_again(states, tables)
+        deal_rows(states, tables)
+        call = int(rng.integers(4))
+        seats = (states["dealer"].astype(np.int64) + 1 + call) & 3
+        for _ in range(call):
+            step(states, everyone, seats, agent, other)
+        observations, masks = seen(states, everyone, agent)
+        trials = new_rows(TRY, n)
+        try_rows(work, observations, masks, rng.integers(0, 2**62, n), trials)
+        two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
+        trials, changed = trials[two], states[two]
+        apply_rows(changed, tables, np.arange(len(two)), trials["action"][:, 1].copy())
+        for which, played, callers in ((0, states, seats), (1, changed, seats[two])):
+            while len(rows := np.flatnonzero(played["phase"] < DEAL)):
+                step(played, rows, callers, agent, other)
+            ended, won = (played[two] if which == 0 else played), np.zeros(len(two))
+            value_rows(ended, tables, agent.learned.wins, seats[two], won)
+            trials["won"][:, which] = won
+        parts.append(trials)
+    return np.concatenate(parts)
+
+
+def begin_again(states: Array, tables: Array) -> None:
+    """Start a game wherever one is over."""
+    over = np.flatnonzero(states["phase"] == OVER)
+    fresh = states[over]
+    start_rows(fresh, tables, np.full(len(over), -1))
+    states[over] = fresh
+
+
+@entry_kernel
+def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Array) -> None:
+    """Fill in the chance to win of the sides of `seats`, where a hand has ended."""
+    t, last = tables[0], wins.shape[1] - 1
+    for i in range(len(states)):
+        s, us = states[i], seats[i] & 1
+        ours, theirs = s.score[us], s.score[1 - us]
+        if s.phase == OVER:
+            won[i] = 0.5
+            if s.outcome == WON:
+                won[i] = 1.0 if s.winner == us else 0.0
+        elif t.win_rule == ROUNDS:
+            lead = min(max(last // 2 + ours - theirs, 0), last)
+            won[i] = wins[t.hands_to_play - s.hands_played, lead, 0]
+        else:
+            one, other = t.target - 1 - ours, t.target - 1 - theirs
+            won[i] = wins[0, min(max(one, 0), last), min(max(other, 0), last)]
+
+
+@entry_kernel
+def try_rows(
+    work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
+) -> None:
+    """Find for every row the best call and, by `words`, another that looks good, or action -1."""
+    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
+    for i in range(len(observations)):
+        read_view(row_of(observations, i), t, work.offsets[0], view)
+        trials[i].action[1] = -1
+        if not weigh_hand(view, t, learned, work.scratch[0], calls):
+            continue
+        weigh_calls(view, t, learned, call_bits(row_of(masks, i), t), calls)
+        best = max(best_call(t, calls), 0)
+        least = calls.worth[best >> 3, best & 7] - WIDTH * calls.slope - SOME
+        if words[i] % 100 < ANY:
+            least = NOT_WEIGHED + 1.0
+        other, best_draw = -1, -1
+        for call in range(8 * (1 + t.n_levels)):
+            if call & 7 < N_STRAINS and call != best:
+                draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
+                if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
+                    other, best_draw = call, draw
+        note_call(work, best, 0, trials[i])
+        if other >= 0:
+            note_call(work, other, 1, trials[i])
+
+
+@kernel
+def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
+    """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
+    t, view, calls = work.tables[0], work.views[0], work.calls[0]
+    level, strain = (call >> 3) - 1, calls.ranked[call & 7]
+    worth = call_worth(view, t, work.learned, level, strain, calls)
+    asked = level >= 0 or view.calls_made < 3 or view.standing >= 0
+    trial.action[which] = call_action(t, level, strain)
+    trial.told[which] = 1.0 if asked else 0.0
+    trial.promise[which] = calls.promise if asked else worth
+    for i in range(N_SCORE):
+        trial.inputs[which, i] = calls.score_inputs[i] if asked else 0.0
+
+
+def train(network: Array, trials: Array, rng: np.random.Generator) -> str:
+    """Train the network anew on these trials, and say how it went."""
+    x = trials["inputs"]
+    y = ((trials["won"] - trials["promise"]) / SCALE * trials["told"]).astype(np.float32)
+    p = {name: np.zeros_like(network[name][0]) for name in PARTS}
+    p["first"] = rng.normal(0, 0.25, (N_SCORE, HIDDEN)).astype(np.float32)
+    before = float(np.mean(y**2))
+    alike = float(np.corrcoef(y.T)[0, 1])
+    p = descend(p, x, y, alike, rng, EPOCHS, RATE, trials["told"])
+    check_trained(p, x, y, before, SCALE)
+    for name in PARTS:
+        network[name][0] = p[name]
+    apart = np.diff(y)
+    left = apart - np.diff(forward(p, x.reshape(-1, N_SCORE))[0].reshape(-1, 2) * trials["told"])
+    known = 100 * (1 - np.mean(left**2) / np.mean(apart**2))
+    return f"{len(x)} pairs, {known:.1f} % of the squared differences explained"
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))

@@ -1,0 +1,163 @@
+"""The chance to win from every score, from games an agent has played: what hands come to by score.
+
+Who is behind bids otherwise than who is ahead, so that what a hand comes to depends on the score.
+Hands are counted by the score before them; the counts are blurred over the scores nearby and, where
+there are few hands, filled up with those of wider and wider neighbourhoods. From the end backwards
+that gives the chance to win, as in `win_table.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert.call_fitting import step
+from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
+from bideuchre_env.core.state import DEAL, OVER, new_states
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array, entry_kernel
+
+WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)  # points of blur, to a target and by rounds
+PRIOR = 30.0  # hands that the wider neighbourhood counts for
+SWEEPS = 80
+DIGITS = 4
+
+SCORE, PLAYED, POINTS, MADE = slice(0, 2), 2, slice(3, 5), 5
+"""Columns of a hand: score of the declarer's side and of the others, hands before it, points of
+both, whether it was made."""
+
+
+def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array:
+    """The hands of whole games the agent plays against itself, int64 (n, 6)."""
+    states, tables = new_states(games), agent.tables
+    seed_rows(states, *split_seed(int(rng.integers(2**62))))
+    start_rows(states, tables, np.full(games, -1))
+    parts = []
+    while len(live := np.flatnonzero(states["phase"] == DEAL)):
+        before = states[live]
+        deal_rows(states, tables)
+        while len(rows := np.flatnonzero(states["phase"] < DEAL)):
+            step(states, rows, np.zeros(games, np.int64), agent, agent)
+        parts.append(hands_of(before, states[live], tables))
+    assert (states["phase"] == OVER).all()
+    return np.concatenate(parts)
+
+
+def hands_of(before: Array, after: Array, tables: Array) -> Array:
+    """What came of the hands between these states, as far as they were played; int64 (n, 6)."""
+    done = np.zeros(len(after), np.int64)
+    fill_made(after, tables, done)
+    bid = after["level"] >= 0
+    before, after, done = before[bid], after[bid], done[bid]
+    rows, side = np.arange(len(after)), after["declarer"] & 1
+    columns = [table[name][rows, each] for table, name in ((before, "score"), (after, "points"))
+               for each in (side, 1 - side)]  # fmt: skip
+    return np.column_stack([*columns[:2], before["hands_played"], *columns[2:], done])
+
+
+@entry_kernel
+def fill_made(states: Array, tables: Array, done: Array) -> None:
+    """1 where the contract was made; of a hand nobody bid on, nothing."""
+    for i in range(len(states)):
+        if states[i].level >= 0:
+            done[i] = 1 if made(states[i], tables[0]) else 0
+
+
+def score_values(rules: Rules, hands: Array) -> Array:
+    """The chance to win from every score, as `win_table.win_table` has it, to so many digits."""
+    table = by_rounds(rules, hands) if rules.win_rule == "rounds" else to_target(rules, hands)
+    return np.round(table, DIGITS)
+
+
+def by_rounds(rules: Rules, hands: Array) -> Array:
+    """Layers by hands to come, float64 (layers, leads, 1)."""
+    total, span = int(compile_tables(rules)["hands_to_play"][0]), 2 * LEAD + 1
+    lead = hands[:, 0] - hands[:, 1]
+    gain = hands[:, 3] - hands[:, 4]
+    lead, gain = np.concatenate([lead, -lead]), np.concatenate([gain, -gain])  # of both sides
+    played = np.tile(hands[:, PLAYED], 2)
+    gains, place = np.unique(gain, return_inverse=True)
+    to = np.clip(np.arange(span)[:, None] + gains, 0, span - 1)
+    table = np.zeros((total + 1, span, 1))
+    table[0, :, 0] = 0.5 + 0.5 * np.sign(np.arange(span) - LEAD)
+    for layer in range(1, total + 1):
+        counts, here = np.zeros((span, len(gains))), played == total - layer
+        np.add.at(counts, (np.clip(lead[here] + LEAD, 0, span - 1), place[here]), 1.0)
+        value = (shares(counts, (WIDE[1], NEAR[1])) * table[layer - 1, :, 0][to]).sum(axis=1)
+        value = np.maximum.accumulate(0.5 * (value + 1.0 - value[::-1]))
+        table[layer, :, 0] = 0.5 * (value + 1.0 - value[::-1])
+    return table
+
+
+def to_target(rules: Rules, hands: Array) -> Array:
+    """The same to a target, float64 (1, points, points)."""
+    assert rules.target is not None
+    size = rules.target + BELOW
+    other = hands[:, [1, 0, 2, 4, 3, 5]]
+    both = np.concatenate([hands, other])
+    us = np.repeat([1, 0], len(hands))  # whether our side declares
+    ends, place = np.unique(
+        np.column_stack([both[:, POINTS], us, both[:, MADE]]), axis=0, return_inverse=True
+    )
+    at = np.clip(rules.target - 1 - both[:, SCORE], 0, size - 1)
+    counts = np.zeros((size, size, len(ends)))
+    np.add.at(counts, (at[:, 0], at[:, 1], place.reshape(-1)), 1.0)
+    share = shares(counts, (WIDE[0], NEAR[0]))
+    table, swept = np.full((1, size, size), 0.5), np.zeros((1, size, size))
+    tables = compile_tables(rules)
+    for _ in range(SWEEPS):
+        change = sweep_ends(tables, ends, share, table, swept)
+        table, swept = swept, table
+        if change < SETTLED:
+            break
+    table = 0.5 * (table + 1.0 - table.transpose(0, 2, 1))
+    return np.clip(table, 1.0 - ALMOST, ALMOST)
+
+
+def shares(counts: Array, widths: tuple[float, ...]) -> Array:
+    """How often hands come to each end, (scores..., ends), by counts of the same shape."""
+    total = counts.sum(axis=tuple(range(counts.ndim - 1)))
+    found = np.broadcast_to(total / total.sum(), counts.shape)
+    for width in widths:
+        near = counts
+        for axis in range(counts.ndim - 1):
+            near = blur(near, width, axis)
+        found = (near + PRIOR * found) / (near.sum(axis=-1, keepdims=True) + PRIOR)
+    return found
+
+
+def blur(counts: Array, width: float, axis: int) -> Array:
+    """The sum of the counts nearby, weighed by a bell curve of height 1."""
+    reach = int(4 * width) + 1
+    padded = np.pad(counts, [(reach, reach) if i == axis else (0, 0) for i in range(counts.ndim)])
+    out, length = np.zeros_like(counts), counts.shape[axis]
+    for shift in range(2 * reach + 1):
+        weight = np.exp(-0.5 * ((shift - reach) / width) ** 2)
+        out += weight * np.take(padded, range(shift, shift + length), axis=axis)
+    return out
+
+
+@entry_kernel
+def sweep_ends(tables: Array, ends: Array, share: Array, table: Array, out: Array) -> float:
+    """Fill `out` from `table`, one more hand to play; the largest change.
+
+    `ends` (k, 4), int64: our points, theirs, whether we declared, whether it was made; `share`
+    (points, points, k): how often a hand comes to each.
+    """
+    t, size, change = tables[0], table.shape[1], 0.0
+    for ours in range(size):
+        for theirs in range(size):
+            total = 0.0
+            for k in range(len(ends)):
+                us, done = ends[k, 2] > 0, ends[k, 3] > 0
+                chance = after_hand(
+                    t, table, ours + 1 - ends[k, 0], theirs + 1 - ends[k, 1], us, done
+                )
+                total += share[ours, theirs, k] * chance
+            change = max(change, abs(total - table[0, ours, theirs]))
+            out[0, ours, theirs] = total
+    return change
