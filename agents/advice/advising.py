@@ -22,10 +22,10 @@ from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
-from bideuchre_env.agents.search.agent import MOST_WORLDS, HowFar, InferenceAgent
+from bideuchre_env.agents.search.agent import HowFar, InferenceAgent
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
 from bideuchre_env.core.one_row import look_row
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables

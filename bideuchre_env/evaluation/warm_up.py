@@ -18,6 +18,7 @@ from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
@@ -162,8 +163,8 @@ def play_net() -> None:
 
 def play_search() -> None:
     """Both agents that search, with few worlds."""
-    for name in ("pimc", "inference"):
-        agent = agents.make(f"{name}:worlds=8", GAME.rules, seed=0)
+    for kind in (PimcAgent, InferenceAgent):
+        agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
         selfplay.play(GAME, agent, "random", boards=2)
         agent.enough = 2.0  # it never is: chains run
         selfplay.play(GAME, agent, "random", boards=1)
