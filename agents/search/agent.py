@@ -18,8 +18,10 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
+from bideuchre_env.agents.search.card_prior import lean_on_net
 from bideuchre_env.agents.search.chains import (
     fit_leanings,
     run_chains,
@@ -84,6 +86,7 @@ class PimcAgent(RowAgent):
     at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
     considers = 0  # worlds weighed for each one that a card is tried in, by default
     reads_cards = 0  # 1: the cards played count in their weights
+    leans = False  # on the net's cards, by default
 
     def __init__(
         self,
@@ -95,6 +98,7 @@ class PimcAgent(RowAgent):
         considered: int | None = None,
         solved: int = SOLVED,
         milliseconds: float | None = None,
+        net: bool | None = None,
         goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -111,10 +115,24 @@ class PimcAgent(RowAgent):
         self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.space = new_workspace(rules, seed, goal)
+        self.net = self.net_agent(net)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
         self.space.choice_models["reads_cards"] = self.reads_cards
+
+    def net_agent(self, net: Any) -> NetAgent | None:
+        """The net whose cards are preferred; `OptionError` if it is asked for and not there."""
+        if net is not None and not isinstance(net, bool):
+            raise OptionError(f"net={shown(net)}: True, False or None")
+        if net is False or (net is None and not self.leans):
+            return None
+        try:
+            return NetAgent(self.rules, search=True, goal=self.goal)
+        except OptionError:
+            if net:
+                raise
+            return None
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
@@ -126,10 +144,16 @@ class PimcAgent(RowAgent):
     def decide(self, observations: Array, action_masks: Array, i: int) -> int:
         """The action for row i, which leaves a choice."""
         began = self.clock()
-        begin(self.space, observations, action_masks, i)
+        self.open(observations, action_masks, i)
         if self.space.plans[0]["n"] > 1:
             self.search(began)
         return self.choice()
+
+    def open(self, observations: Array, action_masks: Array, i: int) -> None:
+        """Set up the position of row i, and what is to be tried there."""
+        begin(self.space, observations, action_masks, i)
+        if self.net is not None:
+            lean_on_net(self.space, observations, action_masks, i, self.net.workspace())
 
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
@@ -211,16 +235,16 @@ class PimcAgent(RowAgent):
         """The same by chains that begin at worlds drawn, and take a step for each one weighed."""
         space, n_chains = self.space, min(wanted, CHAINS)
         start_chains(space, drawn, len(drawn), n_chains)
-        weights, left = np.zeros(wanted), (weighed - len(drawn)) // n_chains
-        burn_in = int(BURN_IN * left)
+        weights, steps = np.zeros(wanted), (weighed - len(drawn)) // n_chains
+        burn_in = int(BURN_IN * steps)
         for _ in range(2):  # the second time by what the chains have come to
             fit_leanings(space, self.rules.kinds)
             run_chains(space, n_chains, burn_in // 2, SWAPS, weights, False)
-        step = max(1, (left - burn_in) * n_chains // wanted)
+        step = max(1, (steps - burn_in) * n_chains // wanted)
         for first in range(0, wanted, n_chains):
             run_chains(space, min(n_chains, wanted - first), step, SWAPS, weights, True)
-            done = len(drawn) + burn_in * n_chains + min(first + n_chains, wanted) * step
-            self._tell("weighed", min(done, weighed), weighed)
+            left = wanted - min(first + n_chains, wanted)
+            self._tell("weighed", max(weighed - left * step, len(drawn)), weighed)
             if self.clock() >= ends:
                 break
         return weights
@@ -229,12 +253,14 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 10 for each one that a card is tried in.
+    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net` is None, it
+    leans on the cards of agent `net` where that has weights for the game.
     """
 
     name = "inference"
     considers = 10
     reads_cards = 1
+    leans = True
 
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:
