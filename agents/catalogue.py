@@ -39,6 +39,7 @@ _SEARCHED = {
     "considered": "deals weighed for each deal that is tried; 0 weighs none",
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
+    "net": "true: cards that agent net prefers come first; by default inference's do, not pimc's",
 }
 _GOAL = {"goal": "points or game; by default what is played for"}
 _WEIGHTS = {"weights": "a file of weights; by default the package's own"}

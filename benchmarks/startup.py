@@ -56,7 +56,7 @@ from bideuchre_env.evaluation.warm_up import PARTS
 for part in NAMES:
     PARTS[part].play()
 """
-EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert')")
+EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert', 'fitting')")
 LEARNING = PLAY.replace("NAMES", "('learning', 'ppo', 'net')")
 SEARCH = PLAY.replace("NAMES", "('search', 'advice', 'solver')")
 FOOTER = """

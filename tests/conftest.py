@@ -8,6 +8,7 @@ import os
 # numpy's own threads would fight with those of the other test process; it reads this when imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ from hypothesis import HealthCheck, settings
 
 from bideuchre_env.runtime import jit
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell began the tests in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
 HALVES = (
     ("game", "rule", "learner", "learning", "ppo", "solver"),

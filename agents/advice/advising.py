@@ -22,10 +22,10 @@ from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
-from bideuchre_env.agents.search.agent import MOST_WORLDS, HowFar, InferenceAgent
-from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.agent import HowFar, InferenceAgent
+from bideuchre_env.agents.search.card_prior import NET_ERROR
 from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
 from bideuchre_env.core.one_row import look_row
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
@@ -147,7 +147,8 @@ class Trial:
     counted: Counted
     chosen: int
     learned: dict[int, float]
-    """What calls are worth by what the agent has learned, where it goes by that too."""
+    """What calls and cards are worth by what the agent has learned, where it goes by that too:
+    chances to win the game, or points up to a number that all cards share."""
 
 
 class Advisor:
@@ -238,7 +239,7 @@ class Advisor:
         counting = Counting(self.wins)
         counting.load(searcher.space)
         began = searcher.clock()
-        begin(searcher.space, rows, masks, 0)
+        searcher.open(rows, masks, 0)
         counting.tried = self._tried(masks[0], [chosen, *map(int, also)])
         searcher.search(began, counting, to_the_end=True)
         if chosen < 0:
@@ -248,12 +249,16 @@ class Advisor:
         return counting.counted(), chosen
 
     def _learned(self) -> dict[int, float]:
-        """What the calls still in question are worth by what the searcher has learned of calls."""
-        plan = self.searcher.space.plans[0]
+        """What the options still in question are worth by what the searcher has learned."""
+        plan, view = self.searcher.space.plans[0], self.searcher.space.expert.views[0]
         if self.agent is not self.searcher or plan["prior_error"] <= 0.0:
             return {}
-        n = plan["n"]
-        return dict(zip(plan["actions"][:n].tolist(), plan["priors"][:n].tolist(), strict=True))
+        n, unit = (
+            plan["n"],
+            1.0 if view["phase"] == Phase.AUCTION else plan["prior_error"] / NET_ERROR,
+        )
+        worth = plan["priors"][:n] / unit
+        return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))
 
     def _tried(self, mask: Array, asked: list[int]) -> list[int]:
         """The searcher's candidates, what is asked about, and in the auction some calls more.

@@ -18,7 +18,7 @@ from bideuchre_env.agents.search.candidates import (
     tricks_after,
 )
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.agents.search.worlds import draw_world, rebuild
+from bideuchre_env.agents.search.worlds import bring_world, rebuild
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.step import legal
@@ -84,7 +84,7 @@ def count_worlds(
     """
     plan, n = space.plans[0], len(actions)
     for i in range(len(numbers)):
-        draw_world(space, numbers[i])
+        bring_world(space, numbers[i])
         for seat in range(N_SEATS):
             hands[i, seat] = space.worlds[0].hands[seat]
         solved = solve_world(space)

@@ -48,7 +48,7 @@ class Situation:
     chosen: int
     """The agent's own choice."""
     learned: dict[int, float]
-    """What calls are worth by what it has learned of them; empty where it has not."""
+    """What calls or cards are worth by what it has learned of them; empty where it has not."""
 
     @property
     def tables(self) -> Any:
@@ -306,6 +306,9 @@ def because(situation: Situation, other: Option) -> str:
     if learned[own] <= learned[other.action]:
         return ""
     name = actions.of(situation.rules).names[own]
+    if situation.phase != Phase.AUCTION:
+        more = learned[own] - learned[other.action]
+        return f"; by what the agent has learned of cards {name} brings {more:.1f} points more"
     chances = [f"{100 * learned[action]:.0f}" for action in (own, other.action)]
     return (
         f"; by what the agent has learned of calls {name} wins {chances[0]} games of 100, "

@@ -168,11 +168,8 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
 @kernel
 def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
     """The card to give up, to pass or to play, where the rule player's is `card`."""
-    expert, features = work.expert, work.cards.features
-    t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
-    p, points = features.places[0], work.cards.outputs
-    n, symmetry = list_inputs(observation, t, o, p, view, True, features.active)
-    add_up(n, work.cards)
+    expert, points, symmetry = work.expert, work.cards.outputs, weigh_cards(observation, work)
+    t, view = expert.tables[0], expert.views[0]
     best, left = card, legal
     least = points_of(t, points, symmetry, card) + work.margin
     while left:
@@ -186,6 +183,19 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
     searched = endgame_card(view, t, expert.deals[0], legal, best)
     behind = points_of(t, points, symmetry, best) - points_of(t, points, symmetry, searched)
     return best if behind > work.veto else searched
+
+
+@kernel
+def weigh_cards(observation: Array, work: NetWorkspace) -> int:
+    """Have the network say what every card brings, for `points_of`; the symmetry that it used.
+
+    The observation is in the expert's view already.
+    """
+    expert, features = work.expert, work.cards.features
+    t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
+    n, symmetry = list_inputs(observation, t, o, features.places[0], view, True, features.active)
+    add_up(n, work.cards)
+    return int(symmetry)
 
 
 @inline_kernel

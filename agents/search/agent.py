@@ -18,27 +18,45 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
+from bideuchre_env.agents.search.card_prior import lean_on_net
+from bideuchre_env.agents.search.chains import (
+    fit_leanings,
+    run_chains,
+    start_chains,
+    weigh_draws,
+)
 from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.workspace import SearchWorkspace, new_workspace
+from bideuchre_env.agents.search.workspace import (
+    MOST_WORLDS,
+    SearchWorkspace,
+    new_workspace,
+)
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-MOST_WORLDS = 10_000
 MOST_CONSIDERED = 1000
 AT_ONCE = 4  # worlds tried between two looks at the clock
 WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed before Ctrl-C is heard
+NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
+ENOUGH = 0.02  # effective share of worlds drawn alike from which more of them do better than chains
+CHAINS = 20  # Metropolis chains, as far as so many worlds are wanted
+DRAWN = 0.25  # the share of the worlds weighed that is drawn all alike, for the chains to begin at
+MOST_DRAWN = 400  # and so many at most
+SWAPS = 12  # pairs of cards that change places in a step
+BURN_IN = 0.25  # the share of a chain's steps before the first world that is kept
+ALIKE = 2.0  # worlds of chains, for one drawn: those of one chain are alike
 WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
 STANDARD_ERRORS = 1.0  # to gain over the expert's action where it reckons no worth
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
-NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
 FITTED_MODEL = {
     "points": 0.167, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.00305, "lead": 0.316,
     "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
@@ -68,6 +86,7 @@ class PimcAgent(RowAgent):
     at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
     considers = 0  # worlds weighed for each one that a card is tried in, by default
     reads_cards = 0  # 1: the cards played count in their weights
+    leans = False  # on the net's cards, by default
 
     def __init__(
         self,
@@ -79,6 +98,7 @@ class PimcAgent(RowAgent):
         considered: int | None = None,
         solved: int = SOLVED,
         milliseconds: float | None = None,
+        net: bool | None = None,
         goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -92,12 +112,27 @@ class PimcAgent(RowAgent):
         self.clock = clock
         self.how_far: HowFar | None = None
         self.standard_errors = STANDARD_ERRORS
+        self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.space = new_workspace(rules, seed, goal)
+        self.net = self.net_agent(net)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
         self.space.choice_models["reads_cards"] = self.reads_cards
+
+    def net_agent(self, net: Any) -> NetAgent | None:
+        """The net whose cards are preferred; `OptionError` if it is asked for and not there."""
+        if net is not None and not isinstance(net, bool):
+            raise OptionError(f"net={shown(net)}: True, False or None")
+        if net is False or (net is None and not self.leans):
+            return None
+        try:
+            return NetAgent(self.rules, search=True, goal=self.goal)
+        except OptionError:
+            if net:
+                raise
+            return None
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
@@ -109,10 +144,16 @@ class PimcAgent(RowAgent):
     def decide(self, observations: Array, action_masks: Array, i: int) -> int:
         """The action for row i, which leaves a choice."""
         began = self.clock()
-        begin(self.space, observations, action_masks, i)
+        self.open(observations, action_masks, i)
         if self.space.plans[0]["n"] > 1:
             self.search(began)
         return self.choice()
+
+    def open(self, observations: Array, action_masks: Array, i: int) -> None:
+        """Set up the position of row i, and what is to be tried there."""
+        begin(self.space, observations, action_masks, i)
+        if self.net is not None:
+            lean_on_net(self.space, observations, action_masks, i, self.net.workspace())
 
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
@@ -137,6 +178,8 @@ class PimcAgent(RowAgent):
                 break
             if self.clock() >= began + limit:
                 break
+        if space.mixings["n_kept"][0] > 0:
+            space.plans["total_squares"] *= ALIKE
 
     def _tell(self, what: str, done: int, total: int) -> None:
         """Tell whoever waits."""
@@ -151,33 +194,73 @@ class PimcAgent(RowAgent):
         """How often each world counts, float64 (n,), `wanted` in all.
 
         All count once if `considered` is 0 or nobody has called yet. Otherwise `considered` times
-        as many share by how likely they are; when the time ends only those weighed until then
-        share, and fewer are tried.
+        as many are weighed by how likely they are. If enough of those drawn first are likely, more
+        are drawn, and all share by how likely they are; else chains look for likely ones. When the
+        time ends only those weighed until then share, and fewer are tried.
         """
-        if considered == 0 or self.space.expert.views[0]["calls_made"] == 0:
+        space, weighed = self.space, wanted * considered
+        space.mixings["n_kept"] = 0
+        if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
-        logs = np.empty(wanted * considered)
-        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
-        for first in range(0, len(logs), step):
-            last = min(first + step, len(logs))
-            weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
-            self._tell("weighed", last, len(logs))
+        logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
+        for first in range(0, len(logs), WEIGHED_AT_ONCE):
+            last = min(first + WEIGHED_AT_ONCE, len(logs))
+            weigh_draws(space, logs, first, last)
+            self._tell("weighed", last, weighed)
             if self.clock() >= ends:
-                logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
+                logs, weighed = logs[:last], last
                 break
+        chances = np.exp(logs - logs.max())
+        likely = chances.sum() ** 2 / (chances @ chances) / len(logs)
+        if weighed == len(logs) or likely >= self.enough:
+            return self.weights_of_draws(logs, weighed, wanted, considered, ends)
+        return self.weights_of_chains(logs, weighed, wanted, ends)
+
+    def weights_of_draws(
+        self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
+    ) -> Array:
+        """The same by so many worlds drawn all alike; the logarithms of the first are there."""
+        logs = np.append(drawn, np.empty(weighed - len(drawn)))
+        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
+        last = len(drawn)
+        while last < weighed and self.clock() < ends:
+            first, last = last, min(last + step, weighed)
+            weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
+            self._tell("weighed", last, weighed)
+        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
         reached = np.cumsum(np.exp(logs - logs.max()))
         return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
+
+    def weights_of_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
+        """The same by chains that begin at worlds drawn, and take a step for each one weighed."""
+        space, n_chains = self.space, min(wanted, CHAINS)
+        start_chains(space, drawn, len(drawn), n_chains)
+        weights, steps = np.zeros(wanted), (weighed - len(drawn)) // n_chains
+        burn_in = int(BURN_IN * steps)
+        for _ in range(2):  # the second time by what the chains have come to
+            fit_leanings(space, self.rules.kinds)
+            run_chains(space, n_chains, burn_in // 2, SWAPS, weights, False)
+        step = max(1, (steps - burn_in) * n_chains // wanted)
+        for first in range(0, wanted, n_chains):
+            run_chains(space, min(n_chains, wanted - first), step, SWAPS, weights, True)
+            left = wanted - min(first + n_chains, wanted)
+            self._tell("weighed", max(weighed - left * step, len(drawn)), weighed)
+            if self.clock() >= ends:
+                break
+        return weights
 
 
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 15 for each one that a card is tried in.
+    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net` is None, it
+    leans on the cards of agent `net` where that has weights for the game.
     """
 
     name = "inference"
-    considers = 15
+    considers = 10
     reads_cards = 1
+    leans = True
 
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:

@@ -20,7 +20,7 @@ from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.seeing import see_play
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import (
-    draw_world,
+    bring_world,
     look,
     players_action,
     prepare_worlds,
@@ -180,7 +180,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
 def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
     """Try the candidates in the worlds of these numbers; world j counts `weights[j]`-fold."""
     for i in range(len(numbers)):
-        draw_world(space, numbers[i])
+        bring_world(space, numbers[i])
         try_candidates(space)
         add_values(space.plans[0], weights[numbers[i]])
 

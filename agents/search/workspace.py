@@ -10,7 +10,7 @@ from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.observation.resample import new_redeal
+from bideuchre_env.core.observation.resample import PLACES, new_redeal
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import new_states
 from bideuchre_env.learning.view import VIEW, new_view
@@ -21,6 +21,9 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Word, new_rows
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
+MOST_WORLDS = 10_000
+MOST_CHAINS = 100
+MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
 MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
@@ -99,6 +102,41 @@ HAND_CACHE = np.dtype(
 )
 
 
+# What the seat to act cannot see of a world: the end of a chain, or a world kept.
+KEPT_WORLD = np.dtype(
+    [
+        ("hands", np.int64, (N_SEATS,)),
+        ("logs", np.float64, (N_SEATS,)),  # by seat: how likely it is to have done what it did
+        ("given", np.int8, (MAX_EXCHANGE,)),
+        ("passed", np.int8, (MAX_EXCHANGE,)),
+        ("kept_at", np.int64),  # of a chain: where its world is kept, or -1
+    ],
+    align=True,
+)
+
+# The chains of one decision.
+MIXING = np.dtype(
+    [
+        ("word", np.uint64),  # of the random stream
+        ("n_kept", np.int64),  # worlds kept; 0: worlds are drawn by their numbers
+        ("n_places", np.int64),
+        ("places", np.int64, (PLACES,)),  # where unknown cards lie
+        ("hides_passed", np.int64),  # 1: the declarer's hand is unknown, and what it was passed
+        ("logs", np.float64, (N_SEATS,)),  # of the world that a step leads to
+        ("leanings", np.float64, (PLACES, MAX_KINDS)),  # see `logistic_fit`; 0 for piles
+        ("constants", np.float64, (N_SEATS,)),
+        ("sums", np.float64, (PLACES,)),  # of what the cards of a place lean to it; 0 for piles
+        ("gained", np.float64),  # by the guess, in this step
+        ("n_samples", np.int64, (N_SEATS,)),  # hands weighed so far, by seat
+    ],
+    align=True,
+)
+
+
+# A hand weighed, for the leanings.
+SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
+
+
 class SearchWorkspace(NamedTuple):
     """The arrays that the kernels of a searcher share; most have one row."""
 
@@ -116,6 +154,10 @@ class SearchWorkspace(NamedTuple):
     moment_views: Array  # what the seats saw; their cards are rewritten
     hand_caches: Array
     redeals: Array
+    mixings: Array
+    chains: Array  # `KEPT_WORLD` (MOST_CHAINS,)
+    kept: Array  # the same (MOST_WORLDS,)
+    samples: Array  # `SAMPLE` (N_SEATS * MOST_SAMPLES,)
     solver: Searcher
     low: Word  # the seed
     high: Word
@@ -147,6 +189,10 @@ def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace
         moment_views=views_of(MOST_MOMENTS, goal),
         hand_caches=new_rows(HAND_CACHE, 1),
         redeals=new_redeal(),
+        mixings=new_rows(MIXING, 1),
+        chains=new_rows(KEPT_WORLD, MOST_CHAINS),
+        kept=new_rows(KEPT_WORLD, MOST_WORLDS),
+        samples=new_rows(SAMPLE, N_SEATS * MOST_SAMPLES),
         solver=new_searcher(SOLVER_MEGABYTES),
         low=low,
         high=high,

@@ -21,6 +21,7 @@ from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.step import apply, is_legal, legal
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.learning.view import read_view
+from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
@@ -266,14 +267,34 @@ def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, agai
 def prepare_worlds(space: SearchWorkspace) -> None:
     """Fill in what all worlds of the position that is set up have in common."""
     prepare_redeal(space.worlds[0], space.expert.tables[0], 0, space.redeals[0])
+    space.mixings[0].n_kept = 0
 
 
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> None:
-    """Redeal the world as the one of this number, after `prepare_worlds`."""
+    """Redeal the world as the one of this number; all deals are alike."""
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
     world, redeal = space.worlds[0], space.redeals[0]
     redeal_row(world, space.expert.tables[0], 0, redeal, stream, space.high)
+
+
+@kernel
+def load_world(world: Row, kept: Row) -> None:
+    """Copy the cards that the seat to act cannot see to the world."""
+    for seat in range(1, N_SEATS):
+        world.hands[seat] = kept.hands[seat]
+    for i in range(MAX_EXCHANGE):
+        world.given[i] = kept.given[i]
+        world.passed[i] = kept.passed[i]
+
+
+@kernel
+def bring_world(space: SearchWorkspace, number: int) -> None:
+    """Make the world the one of this number: of those kept, or drawn where none are."""
+    if space.mixings[0].n_kept > 0:
+        load_world(space.worlds[0], space.kept[number])
+    else:
+        draw_world(space, number)
 
 
 @inline_kernel

@@ -18,6 +18,7 @@ from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
@@ -162,8 +163,11 @@ def play_net() -> None:
 
 def play_search() -> None:
     """Both agents that search, with few worlds."""
-    for name in ("pimc", "inference"):
-        selfplay.play(GAME, agents.make(f"{name}:worlds=8", GAME.rules, seed=0), "random", boards=2)
+    for kind in (PimcAgent, InferenceAgent):
+        agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
+        selfplay.play(GAME, agent, "random", boards=2)
+        agent.enough = 2.0  # it never is: chains run
+        selfplay.play(GAME, agent, "random", boards=1)
 
 
 def play_advice() -> None:
@@ -226,7 +230,7 @@ PARTS = {
     "search": Part(
         "the search",
         (
-            *("agents.search.candidates", "agents.search.likelihood"),
+            *("agents.search.candidates", "agents.search.chains", "agents.search.likelihood"),
             *("agents.search.past", "agents.search.worlds"),
         ),
         play_search,

@@ -56,9 +56,7 @@ def kept(folder):
 
 
 def press():
-    """Ctrl-C, once; as Python takes it, wherever a shell began the tests."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Ctrl-C, once."""
     signal.raise_signal(signal.SIGINT)
 
 

@@ -1,0 +1,52 @@
+"""What the net has learned of cards, known before any of them is tried in a world.
+
+The net's card takes the place of the expert's, as the one that others are measured against. What it
+says a card brings, in points, stands as the prior: what is tried and what is known are weighed by
+how far each may err (`candidates.choose`).
+"""
+
+from __future__ import annotations
+
+from bideuchre_env.agents.learned.net import NetWorkspace, net_decision, points_of, weigh_cards
+from bideuchre_env.agents.search.candidates import hand_worth
+from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.state import AUCTION, NAMING
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+
+NET_ERROR = 0.7
+"""Points by which the net's difference between two cards may err."""
+
+
+@entry_kernel
+def lean_on_net(
+    space: SearchWorkspace, observations: Array, masks: Array, i: int, net: NetWorkspace
+) -> None:
+    """After `begin` for row i: the net's card and priors in the plan; calls stay the expert's."""
+    plan, view = space.plans[0], space.expert.views[0]
+    if view.phase == AUCTION or view.phase == NAMING:
+        return
+    observation, t = row_of(observations, i), space.expert.tables[0]
+    plan.expert_action = net_decision(observation, row_of(masks, i), net)
+    if plan.n < 2:
+        return
+    symmetry, point = weigh_cards(observation, net), worth_of_point(space)
+    plan.prior_error = NET_ERROR * point
+    for j in range(plan.n):
+        points = points_of(t, net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
+        plan.priors[j] = point * points
+
+
+@kernel
+def worth_of_point(space: SearchWorkspace) -> float:
+    """What a point of this hand is worth, from all its results; 0 where they are worth the same."""
+    s, t, view = space.worlds[0], space.expert.tables[0], space.expert.views[0]
+    us, wins = s.declarer & 1 == 0, space.expert.learned.wins
+    least, most, fewest, best = 1e9, -1e9, 1e9, -1e9
+    for won in range(t.tricks + 1):
+        worth = hand_worth(s, t, view, wins, won)
+        ours, theirs, _ = played_points(t, s.level, won if us else t.tricks - won, us)
+        least, most = min(least, worth), max(most, worth)
+        fewest, best = min(fewest, float(ours - theirs)), max(best, float(ours - theirs))
+    return (most - least) / max(best - fewest, 1.0)

@@ -1,0 +1,77 @@
+"""What the net has learned of cards, as the searchers' prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.agent_games import decisions
+
+from bideuchre_env import agents
+from bideuchre_env.agents.learned.net import NetAgent
+from bideuchre_env.agents.learned.shipped import network_of, shipped_weights
+from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.card_prior import NET_ERROR
+from bideuchre_env.core.state import AUCTION, NAMING
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.network import evaluate
+from bideuchre_env.rules.variants import RULES
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
+@pytest.mark.parametrize("goal", ["points", "game"])
+def test_the_plan_begins_with_what_the_net_says(variant, goal):
+    """The net's card is the one to beat; priors are the network's outputs, in points."""
+    rules, checked = RULES[variant], 0
+    agent = InferenceAgent(rules, seed=1, goal=goal)
+    net, plain = NetAgent(rules, search=True), NetAgent(rules, margin=0.0)
+    network = network_of(shipped_weights("net", rules), "cards")
+    plan = agent.space.plans
+    for row, mask, state in decisions(rules, 3, seed=4, every=2):
+        rows, masks = row[np.newaxis], mask[np.newaxis]
+        begin(agent.space, rows, masks, 0)
+        before = plan.copy()
+        agent.open(rows, masks, 0)
+        if state["phase"] in (AUCTION, NAMING):
+            assert plan.tobytes() == before.tobytes()
+            continue
+        assert plan["expert_action"][0] == net.act(row, mask)
+        n = int(plan["n"][0])
+        if n < 2 or plan["prior_error"][0] == 0.0:
+            continue
+        outputs, legal, _ = evaluate(network, features_of(rules, "cards"), rows, masks)
+        points = plan["priors"][0, :n] / plan["prior_error"][0] * NET_ERROR
+        expected = outputs[legal == 1]
+        assert np.sort(points) == pytest.approx(np.sort(expected), abs=1e-4)
+        # which is whose: the net without a margin and a search plays the one that it finds best
+        best = set(plan["actions"][0, :n][points > points.max() - 1e-4].tolist())
+        assert plain.act(row, mask) in best
+        checked += 1
+    assert checked > 12
+
+
+def test_who_leans_on_the_net():
+    """`inference` where net has weights, `pimc` where it is asked to; else it is an error."""
+    cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
+    assert InferenceAgent(cincinnati).net is not None
+    assert PimcAgent(cincinnati).net is None
+    assert agents.make("pimc:net=true", cincinnati).net is not None
+    assert agents.make("inference:net=false", cincinnati).net is None
+    assert InferenceAgent(strange).net is None
+    with pytest.raises(OptionError, match="agent 'net' has no weights for these rules"):
+        agents.make("inference:net=true", strange)
+    with pytest.raises(OptionError, match="net=1: True, False or None"):
+        InferenceAgent(cincinnati, net=1)
+
+
+def test_what_is_known_and_what_is_tried_are_weighed():
+    """With a world tried, the net's word decides; with hundreds, the worlds' word does more."""
+    rules, differ = RULES["barrie_v0"], {2: 0, 200: 0}
+    net = NetAgent(rules, search=True)
+    for worlds in differ:
+        agent = InferenceAgent(rules, seed=1, worlds=worlds, goal="points")
+        for row, mask, state in decisions(rules, 4, seed=8, every=3):
+            if state["phase"] not in (AUCTION, NAMING) and mask.sum() > 1:
+                differ[worlds] += agent.act(row, mask) != net.act(row, mask)
+    assert differ[2] < differ[200]
