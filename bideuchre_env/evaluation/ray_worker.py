@@ -26,14 +26,17 @@ class Sender(NamedTuple):
     sources: str
     module: str
     module_sources: str
-    prepared: dict[str, str]  # what agents may go by that was learned there, and the hash of each
+    prepared: tuple[
+        tuple[str, str], ...
+    ]  # what agents may go by that was learned there, and the hash of each
 
     @classmethod
     def here(cls, function: Callable[..., Any]) -> Sender:
         """Of this process, and of the function that it sends."""
         module = function.__module__
         found = module_sources(module)
-        return cls(os.getcwd(), sources(), module, found, prepared_digests())
+        prepared = tuple(sorted(prepared_digests().items()))
+        return cls(os.getcwd(), sources(), module, found, prepared)
 
     def prepare(self) -> None:
         """Work in the same folder, if it is there; `WorkerError` for other sources.
@@ -55,7 +58,7 @@ class Sender(NamedTuple):
 
     def check(self, file: str, digest: str | None) -> None:
         """Raise `WorkerError` for what was prepared otherwise here than there, or for one alone."""
-        if digest != self.prepared.get(file):
+        if digest != dict(self.prepared).get(file):
             raise WorkerError(
                 f"{socket.gethostname()} plays by another {file}, or by none: `bideuchre prepare` "
                 f"makes it, and {prepared_folder()} holds the same on every node"

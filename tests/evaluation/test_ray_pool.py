@@ -13,10 +13,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support import own_agents, ray_blocks
+from support.prepared_calls import prepare_calls
 from support.ray_clusters import settings_for_ray
 
 from bideuchre_env import match
 from bideuchre_env.agents import registry
+from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
 from bideuchre_env.evaluation import ray_pool, ray_worker, workers
 from bideuchre_env.evaluation.blocks import Plan, play_block
@@ -325,6 +327,37 @@ def test_a_file_is_the_same_on_every_node(tmp_path, monkeypatch):
     Path("mine.py").unlink()
     with pytest.raises(OptionError, match=r"'\./mine\.py': on Ray it lies at the same place"):
         workers.whole_block(work, range(4))
+
+
+def test_what_was_prepared_is_the_same_on_every_node(tmp_path, monkeypatch):
+    """What the agents at hand look for, and nothing else; a file that is new is seen at once."""
+    game = variant_of("cincinnati_v0", ["target=20"])
+    other = variant_of("cincinnati_v0", ["target=21"])
+
+    def answered(plan, sender):
+        """What a worker says with a cache of its own, to whom nothing was said before."""
+        workers.ready.cache_clear()
+        common = ray_worker.packed((workers.whole_block, workers.Work.of(plan)))
+        return unpacked(ray_worker.call(common, sender, range(4)))[1]
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    expert, rule = (Plan(game.rules, (name, "rule"), 0, True, 2) for name in ("expert", "cautious"))
+    alone = ray_worker.Sender.here(workers.whole_block)
+    assert answered(expert, alone) is None
+    prepare_calls(other.rules)
+    assert answered(expert, alone) is None
+    file = prepare_calls(game.rules)
+    both = ray_worker.Sender.here(workers.whole_block)
+    assert answered(expert, both) is None
+    file.write_bytes(prepare_calls(game.rules, 1.0).read_bytes())
+    for sender in (alone, both):
+        error = answered(expert, sender)
+        assert type(error) is WorkerError
+        assert f"plays by another {file.name}, or by none" in str(error)
+        assert answered(rule, sender) is None
+    file.unlink()
+    assert "or by none" in str(answered(expert, both))
+    assert answered(expert, alone) is None
 
 
 def test_a_match_on_ray_is_the_match_of_one_process(pool, tmp_path, monkeypatch):
