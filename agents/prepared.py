@@ -89,13 +89,14 @@ def _found(place: Path) -> _Read:
     """What there is at a place now; a file is read once for as long as it stays the same."""
     try:
         now = place.stat()
-        stamp = (now.st_ino, now.st_mtime_ns, now.st_size)
-        if place in _read and _read[place].stamp == stamp:
-            return _read[place]
+    except OSError:  # none, or in a home that is somebody else's
+        return _Read(None, None, None)
+    stamp = (now.st_ino, now.st_mtime_ns, now.st_size)
+    if place in _read and _read[place].stamp == stamp:
+        return _read[place]
+    try:
         with place.open("rb") as file:
             data = file.read(LARGEST + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return _Read(None, None, None)
     except OSError as error:
         raise WeightsError(f"{place} cannot be read: {reason(error)}") from None
     return _Read(stamp, hashlib.sha256(data).hexdigest(), parse_weights(data, str(place)))
@@ -116,5 +117,6 @@ def prepared_digests() -> dict[str, str]:
     found = {}
     with suppress(OSError, OptionError):
         for file in prepared_folder().glob("*.safetensors"):
-            found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
+            with suppress(OSError):  # nothing to play by
+                found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found

@@ -296,8 +296,12 @@ def test_a_file_that_does_not_fit_is_an_error(farm):
         agents.make("expert", farm.rules)
 
 
-def test_a_user_without_a_home_plays_by_the_package(farm, monkeypatch):
-    """And is told why nothing can be prepared."""
+def test_a_user_without_a_home_plays_by_the_package(farm, monkeypatch, tmp_path):
+    """Or with one that cannot be read; and is told why nothing can be prepared."""
+    (tmp_path / "cache").write_bytes(b"")  # no folder
+    assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
+    with pytest.raises(OptionError, match="cannot be written"):
+        small(farm).run()
 
     def homeless(path):
         raise RuntimeError("Could not determine home directory.")
