@@ -30,6 +30,7 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.call_fitting import Progress, Report, fit_calls, unseen
 from bideuchre_env.agents.expert.call_network import calls_of
+from bideuchre_env.agents.expert.call_training import drawn_network
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
@@ -279,6 +280,7 @@ class Learner:
 
         rng = np.random.default_rng([self.seed, k, 4])
         calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
+        calls = calls if calls["first"].any() else drawn_network(rng)  # where nothing was fitted
 
         def report(line: str) -> None:
             self.report(f"  {self.game.name} calls {line}")

@@ -150,7 +150,8 @@ class Preparation:
             points = gain if was is None else self._judged(player, was)
             over = "the expert as it was, both without search"
             yield self._judgement(call_network.KIND, over, points, "it calls as before"), fitted
-            calls = call_network.calls_of(fitted) if surely_better(gain) else calls
+            if surely_better(gain) or not calls["first"].any():  # any are better to go on from
+                calls = call_network.calls_of(fitted)
         else:
             self.report(f"{self.game.name}: this deck has no table of hands; calls go by rules")
         learned = self._learned(calls)
@@ -198,7 +199,7 @@ class Preparation:
             except WeightsError as error:
                 self.report(f"{error}: made anew")
         rng = np.random.default_rng([self.seed, 1])
-        hands, known = 2 * self.hands // 3, bool(calls["last"].any())
+        hands, known = 2 * self.hands // 3, bool(calls["first"].any())
 
         def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
             agent = self._expert(network)

@@ -29,7 +29,8 @@ from bideuchre_env.rules.variants import RULES
 
 renamed = callable_from_python(renamed)
 
-DECKS = {(24, 1): (18_133, 6), (16, 2): (34_298, 8)}
+DECKS = {(24, 1): (18_133, 6), (16, 2): (34_298, 8), (20, 1): (2_176, 5), (16, 1): (286, 4)}
+LAYDOWNS = ("JS JC AS KS QS TS", "JS JS JC JC AS AS KS KS", "JS JC AS KS QS", "JS JC AS KS")
 
 
 def random_hands(kinds, copies, n, seed=1):
@@ -46,7 +47,7 @@ def table_of(request):
 
 @pytest.mark.parametrize("deck", DECKS)
 def test_every_hand_has_one_row(deck, table_of):
-    """18,133 and 34,298 hands up to suit symmetry, each the least of its renamings."""
+    """18,133, 34,298, 2,176 and 286 hands up to suit symmetry, each the least of its renamings."""
     table, (n, tricks) = table_of(*deck), DECKS[deck]
     assert table.keys.shape == (n,)
     assert (np.diff(table.keys) > 0).all()
@@ -75,19 +76,18 @@ def test_renaming_the_suits_renames_the_strains(deck, table_of):
                            - (other * np.arange(len(one))).sum() / SCALE) < 1.2  # fmt: skip
 
 
-@pytest.mark.parametrize("deck", DECKS)
-def test_chances_add_up(deck, table_of):
+@pytest.mark.parametrize(("deck", "words"), [*zip(DECKS, LAYDOWNS, strict=True)])
+def test_chances_add_up(deck, words, table_of):
     """A row of chances is 255 in all, exactly; a laydown is certain, alone and with partner."""
     table = table_of(*deck)
     assert (table.tricks.sum(axis=-1, dtype=np.int64) == SCALE).all()
-    words = "JS JC AS KS QS TS" if deck == (24, 1) else "JS JS JC JC AS AS KS KS"
     row, suits = table.row(hand_bits([parse_card(word) for word in words.split()]))
     assert (table.tricks[row, :, suits[3], -1] == SCALE).all()
     assert (table.lone[row, :, 0, suits[3]] == SCALE).all()
 
 
 def test_no_other_deck_has_a_table_and_no_other_hand_a_row(table_of):
-    assert table_of(20, 1) is None
+    assert table_of(20, 2) is None
     assert table_of(24, 2) is None
     table = table_of(24, 1)
     assert table.row(0)[0] == -1
@@ -96,19 +96,20 @@ def test_no_other_deck_has_a_table_and_no_other_hand_a_row(table_of):
 
 def test_the_files_are_small_and_tell_how_they_were_made():
     """ "A compact file (a few MB at most) with its provenance, loaded without pickle"."""
-    for file in (module.FILE, module.WORTH_FILE):
+    for file in (module.FILE, module.WORTH_FILE, module.SMALL_FILE):
         path = resources.files("bideuchre_env.agents.data").joinpath(file)
         assert len(path.read_bytes()) < 3 * 2**20
         with np.load(path.open("rb")) as arrays:  # refuses objects
             assert all(arrays[name].dtype.kind in "iuU" for name in arrays.files)
-    told = provenance()
-    assert told["script"] == "experiments/fitting/build_hand_table.py"
-    assert told["seed"] == 1
-    assert told["deals"]["first"] >= 100
-    assert (ROOT / told["script"]).exists()
+    for file in (module.WORTH_FILE, module.SMALL_FILE):
+        told = provenance(file)
+        assert told["script"] == "experiments/fitting/build_hand_table.py"
+        assert told["seed"] == 1
+        assert told["deals"]["first"] >= 100
+        assert (ROOT / told["script"]).exists()
 
 
-@pytest.mark.parametrize("deck", DECKS)
+@pytest.mark.parametrize("deck", module.DECKS)
 def test_both_tables_say_much_the_same(deck):
     """Other deals, more of them: the mean tricks of a strain differ by what luck explains."""
     few, many = hand_table(*deck), worth_table(*deck)
@@ -124,7 +125,8 @@ def test_the_script_makes_the_rows_that_are_shipped(tmp_path):
     script = [sys.executable, str(ROOT / provenance()["script"])]
     for workers in ("1", "2"):
         out = tmp_path / f"{workers}.npz"
-        asked = ["--hands", "5", "--workers", workers, "--out", str(out)]
+        decks = [f"{kinds}x{copies}" for kinds, copies in DECKS]
+        asked = ["--hands", "5", "--workers", workers, "--out", str(out), "--decks", *decks]
         subprocess.run([*script, *asked], check=True)
         with np.load(out) as made:
             for kinds, copies in DECKS:
@@ -197,6 +199,7 @@ def test_the_wheel_carries_every_module_and_table(tmp_path):
     ours += [Path("bideuchre_env", path.relative_to(ROOT)) for path in agents]
     assert f"bideuchre_env/agents/data/{module.FILE}" in packed
     assert f"bideuchre_env/agents/data/{module.WORTH_FILE}" in packed
+    assert f"bideuchre_env/agents/data/{module.SMALL_FILE}" in packed
     assert packed == {path.as_posix() for path in ours}
 
 
@@ -314,6 +317,23 @@ def test_hand_says_what_the_expert_would_bid(variant, capsys):
     assert "three passes" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("cards", "ranks"),
+    [("JH JD AH KH QH", "10"), ("JH JD AH KH", "J")],
+    ids=["20 cards", "16 cards"],
+)
+def test_hand_of_a_small_deck(cards, ranks, capsys):
+    """The best trumps are all the tricks, and the expert bids on them."""
+    asked = ("--option", f"ranks={ranks}", "--option", "partnered=[3, 4]", "--json")
+    assert run("hand", cards, *asked) == 0
+    printed = json.loads(capsys.readouterr().out)
+    for leader in ("the declarer leads", "another seat leads"):
+        assert printed[leader]["H"]["tricks"] == len(cards.split())
+        assert printed[leader]["C"]["tricks"] < len(cards.split()) - 1
+    assert printed["rests_on"]["half_widths"]["partnered"] == 0.03
+    assert all(bid != "pass" for bid in printed["would_bid"].values())
+
+
 def test_hand_of_a_deck_without_a_table_is_one_line(capsys):
     """The double deck has 48 cards."""
     assert run("hand", "JH JH JD JD AH AH KH KH QH QH TH TH", "--variant", "double_deck_v0") == 2
@@ -332,7 +352,7 @@ def test_hand_says_how_sure_its_figures_are(capsys, monkeypatch):
     assert made["half_widths"]["best_strains"] == 3
     sure = {"partnered": 0.04, "lone": 0.07, "best_strains": 3}
     asked = {"deals": {"first": 50, "most": 900}, "half_widths": sure}
-    monkeypatch.setattr(module, "provenance", lambda: asked)
+    monkeypatch.setattr(module, "provenance", lambda file: asked)
     assert run("hand", cards, "--json") == 0
     rests = json.loads(capsys.readouterr().out)["rests_on"]
     z = 1.96  # Wilson's half-width at a chance of a half
@@ -375,7 +395,10 @@ def test_hand_says_when_its_table_was_made_for_another_lead(variant, lead, told,
         (["JH JD AH KH QS XX"], "no card"),
         (["JH JH AH KH QS 9C"], "JH 2 times: this deck has it 1 time"),
         (["JS JS JC AS KS AH AD 9S", "--variant", "barrie_v0"], "9S is not in this 32-card deck"),
-        (["JH JD AH KH QS", "--option", 'ranks="10"'], "no table for this deck of 20 cards"),
+        (
+            ["JH JH JD JD AH AH KH KH QS QS", "--option", "ranks=10", "--option", "copies=2"],
+            "no table for this deck of 40 cards, 2 of each: there are tables for the decks of 16, ",
+        ),
         (["JH", "--variant", "nonsense"], "no variant"),
     ],
 )

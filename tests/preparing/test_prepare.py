@@ -20,6 +20,7 @@ from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.preparing.net_learning import Course, Learner
 from bideuchre_env.preparing.prepare import Preparation
 from bideuchre_env.rules.variants import RULES
 
@@ -258,6 +259,17 @@ def test_a_deck_without_a_table_learns_cards_alone(monkeypatch):
     game = variant_of("double_deck_v0", ["target=30"])
     assert [each.kind for each in small(game, report=told.append).run()] == ["net"]
     assert told[0].endswith("no table of hands; calls go by rules")
+
+
+def test_a_small_deck_learns_its_calls_from_nothing(tmp_path, monkeypatch):
+    """There is a table of its hands, no calls fitted to it, and none to fit on from."""
+    judged_as(monkeypatch, BETTER)
+    game = variant_of("six_card_v0", ["ranks=10", "partnered=[2, 5]"])
+    assert [each.kind for each in small(game).run()] == ["expert", "net"]
+    assert load_network(game.rules)["last"].any()
+    course = Course(1000, 200, 2, 300, 1, out=tmp_path / "steps")
+    weights = Learner(game, package_network(game.rules), course, "", report=lambda line: None).run()
+    assert calls_of(weights)["last"].any()
 
 
 def test_the_variants_are_never_looked_up():
