@@ -20,7 +20,7 @@ from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
-from bideuchre_env.preparing.net_learning import Course, Learner
+from bideuchre_env.preparing.net_learning import Course, Learner, no_bar
 from bideuchre_env.preparing.prepare import Preparation
 from bideuchre_env.rules.variants import RULES
 
@@ -215,9 +215,17 @@ def test_a_second_run_at_once_is_refused(farm, whole, monkeypatch):
 
 
 def test_a_game_may_be_called_anything(farm, whole, monkeypatch):
-    """Its name is part of no path."""
+    """Its name is part of no path. What is shown meanwhile is rated by what it counts."""
+    shown = []
+
+    def bar(title, unit, rated):
+        shown.append((title, rated))
+        return no_bar(title, unit, rated)
+
     judged_as(monkeypatch, BETTER)
-    small(make(farm.rules, name="../up/down")).run()
+    small(make(farm.rules, name="../up/down"), bar=bar).run()
+    assert shown[0] == ("../up/down calls", "hands")
+    assert {rated for _, rated in shown[1:]} == {"pairs"}
     for kind in KINDS:
         file = prepared_file(kind, farm.rules)
         assert read_weights(file).metadata["variant"] == "../up/down"
