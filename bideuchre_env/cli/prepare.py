@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Let the agents learn a game that is none of the package's own: expert its calls, net its calls and
-cards. It takes some ten minutes of one processor core. What comes of it is kept in your cache
-folder, and every agent that is asked for these rules uses it from then on; what is not surely
-better than what was there before is left out. Ctrl-C ends it; the same command goes on.
+cards. It takes half an hour to an hour of one processor core, a fifth of that with --hands 60000.
+What comes of it is kept in your cache folder, and every agent that is asked for these rules uses it
+from then on; what is not surely better than what was there before is left out. Ctrl-C ends it; the
+same command goes on.
 
 Without a game, it lists what is prepared."""
 _EXAMPLES = (
