@@ -37,6 +37,11 @@ def files_kept() -> Iterator[None]:
         _kept.reset(before)
 
 
+def are_kept() -> bool:
+    """Whether files are taken as they were."""
+    return _kept.get()
+
+
 def from_file(path: str, attribute: str) -> Any:
     """What a Python file calls `attribute`, which may be dotted.
 
@@ -46,7 +51,7 @@ def from_file(path: str, attribute: str) -> Any:
     """
     file = Path(path).expanduser()
     key = str(file.resolve())
-    if _kept.get() and key in _files:
+    if are_kept() and key in _files:
         return _attribute(path, _files[key][1], attribute)
     if not file.is_file():
         beside = sorted(str(each) for each in Path(".").glob("*.py"))

@@ -295,10 +295,10 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 
 
 @contextmanager
-def only_run_in(folder: PathLike) -> Iterator[None]:
+def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Iterator[None]:
     """Make a folder of results and keep other runs out of it; `OptionError` if one is at it.
 
-    Folders that were made, and are empty in the end, are removed.
+    It says what to do `otherwise`. Folders that were made, and are empty in the end, are removed.
     """
     missing = [each for each in (Path(folder), *Path(folder).parents) if not os.path.lexists(each)]
     try:
@@ -308,7 +308,7 @@ def only_run_in(folder: PathLike) -> Iterator[None]:
         raise OptionError(f"{_shown(folder)} cannot be written: {reason(error)}") from None
     try:
         if not _locked(descriptor):
-            raise OptionError(f"another run is writing to {_shown(folder)}: take another folder")
+            raise OptionError(f"another run is writing to {_shown(folder)}: {otherwise}")
         yield
     finally:
         for each in missing:

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from bideuchre_env._files import only_run_in
-from bideuchre_env.agents.expert.call_network import load_network
+from bideuchre_env.agents.expert.call_network import package_network
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
@@ -81,7 +81,7 @@ def learn(asked: str, game: Variant, args: Args, pool: RayPool | None) -> None:
     same = {each.name: getattr(args, each.name) for each in fields(Course)}
     command = f"python experiments/learn_cards.py {options(args, asked)}"
     told = {"pool": pool, "bar": progress_bar, "report": partial(print, flush=True)}
-    weights = Learner(game, load_network(game.rules), Course(**same), command, **told).run()
+    weights = Learner(game, package_network(game.rules), Course(**same), command, **told).run()
     place = args.out / f"net-{game.name}.safetensors"
     write_weights(place, weights.arrays, weights.metadata)
     print(f"{game.name}: written to {place}", flush=True)

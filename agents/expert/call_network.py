@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_provenance, read_record
+from bideuchre_env.agents.data import read_provenance, read_record, sealed
 from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS
 from bideuchre_env.agents.prepared import prepared_weights
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
@@ -124,7 +124,6 @@ def fitted_network(name: str) -> Array:
     return read_record(FILE, name, NETWORK, NETWORK.names or ())
 
 
-@lru_cache(maxsize=64)
 def load_network(rules: Rules) -> Array:
     """The weights for these rules, read-only: one `NETWORK` record.
 
@@ -134,21 +133,16 @@ def load_network(rules: Rules) -> Array:
     damaged.
     """
     prepared = prepared_weights(KIND, rules)
-    if prepared is not None:
-        check_weights(prepared, made_for(KIND, rules, VERSION), CALL_SHAPES)
-        network = calls_of(prepared)
-    else:
-        network = package_network(rules)
-    network.flags.writeable = False
-    return network
+    return package_network(rules) if prepared is None else checked_calls(rules, prepared)
 
 
+@lru_cache(maxsize=64)
 def package_network(rules: Rules) -> Array:
-    """The package's own weights for these rules, whatever was prepared: one `NETWORK` record."""
+    """The package's own weights for these rules, read-only, whatever was prepared."""
     fitted = [name for name in provenance() if alike(rules, RULES[name])]
     if not fitted:
-        return new_network()
-    return fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name])))
+        return sealed(new_network())
+    return sealed(fitted_network(min(fitted, key=lambda name: difference(rules, RULES[name]))))
 
 
 def new_network() -> Array:
@@ -169,6 +163,12 @@ def calls_of(weights: Weights) -> Array:
         array = weights.arrays[f"calls.{name}"]
         network[name][0] = array if network[name][0].shape else array[0]
     return network
+
+
+def checked_calls(rules: Rules, weights: Weights) -> Array:
+    """The network in a file of calls alone, read-only; `WeightsError` if it does not fit."""
+    check_weights(weights, made_for(KIND, rules, VERSION), CALL_SHAPES)
+    return sealed(calls_of(weights))
 
 
 def call_arrays(network: Array) -> dict[str, Array]:

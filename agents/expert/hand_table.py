@@ -1,11 +1,12 @@
-"""What every hand of the 24- and the 32-card deck is worth as declarer, looked up in a table.
+"""What every hand of decks of up to 32 cards is worth as declarer, looked up in a table.
 
 Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
 the *canonical* one (`learning/suits.py`) stands for them all. A table has a row for each, in order,
 found by halving. There are two, of the same form. People are shown `worth_table`
 (`hand_worth.npz`), played until its chances are sure by `experiments/fitting/build_hand_table.py`;
 `provenance()` says how. The expert calls by `hand_table` (`hand_tables.npz`), some 100 deals a row
-from an earlier form of that script, because the network of its calls was fitted with it.
+from an earlier form of that script, because the network of its calls was fitted with it. The decks
+of 20 and of 16 cards, of no variant, have one table for both (`hand_worth_small.npz`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FILE = "hand_tables.npz"
 WORTH_FILE = "hand_worth.npz"
+SMALL_FILE = "hand_worth_small.npz"
 SCALE = 255  # a chance of 1 in the table
 DECKS = ((24, 1), (16, 2))
-"""The decks there are tables for: (kinds, copies)."""
+"""The decks of the variants there are tables for: (kinds, copies)."""
+SMALL_DECKS = ((20, 1), (16, 1))
+"""Other decks there is one table for."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +67,23 @@ def find_row(keys: Array, key: int) -> int:
 
 def hand_table(kinds: int, copies: int) -> HandTable | None:
     """The expert's table of a deck, read-only; None where there is none."""
-    return _table(FILE, kinds, copies)
+    small = (kinds, copies) in SMALL_DECKS
+    return _table(SMALL_FILE if small else FILE, kinds, copies)
 
 
 def worth_table(kinds: int, copies: int) -> HandTable | None:
     """The table of a deck that people are shown, read-only; None where there is none."""
-    return _table(WORTH_FILE, kinds, copies)
+    return _table(worth_file(kinds, copies), kinds, copies)
 
 
-@lru_cache(maxsize=2 * len(DECKS))
+def worth_file(kinds: int, copies: int) -> str:
+    """The file that `worth_table` of a deck is in."""
+    return SMALL_FILE if (kinds, copies) in SMALL_DECKS else WORTH_FILE
+
+
+@lru_cache(maxsize=2 * len(DECKS + SMALL_DECKS))
 def _table(file: str, kinds: int, copies: int) -> HandTable | None:
-    if (kinds, copies) not in DECKS:
+    if (kinds, copies) not in DECKS + SMALL_DECKS:
         return None
     deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
     keys = read_array(file, f"keys_{deck}", (-1,), np.int64)

@@ -37,9 +37,14 @@ class ExpertTables(NamedTuple):
 
 
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
-    """The tables for these rules and goal; `network` instead of the package's own if given."""
-    hands = hand_table(rules.kinds, rules.copies) or NO_TABLE
+    """The tables for these rules and goal; `network` instead of the package's own if given.
+
+    Where nothing was fitted and nobody can bid alone, the rule player's calls are the better ones:
+    there is no table then.
+    """
     network = load_network(rules) if network is None else network
+    weighed = bool(rules.lone) or bool(network["first"].any())
+    hands = (hand_table(rules.kinds, rules.copies) if weighed else None) or NO_TABLE
     wins = win_table(rules) if goal == "game" else np.zeros((0, 0, 0))
     return ExpertTables(
         load_weights(rules.kinds, rules.copies),

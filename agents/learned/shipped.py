@@ -42,7 +42,6 @@ def fitting_weights(
     return found
 
 
-@lru_cache(maxsize=64)
 def shipped_weights(kind: str, rules: Rules) -> Weights:
     """The weights of a kind of agent for these rules that need not be named.
 
@@ -60,6 +59,7 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
     )
 
 
+@lru_cache(maxsize=64)
 def package_weights(kind: str, rules: Rules) -> Weights | None:
     """The package's own, of the variant that shares deck and bids with these rules, or None."""
     for name, variant in RULES.items():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 The tricks a hand takes as declarer and the chance to make each bid, in each strain. The figures are
 from a table: the other cards were dealt many times and played out by the rule player. There are
-tables for the decks of 24 and of 32 cards."""
+tables for the decks of 16, 20, 24 and 32 cards."""
 _EXAMPLES = (
     'bideuchre hand "JH JD AH KH QS 9C"',
     'bideuchre hand "JS JS JC AS KS AH AD QS" --variant barrie_v0',

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bideuchre_env._checks import printable
 from bideuchre_env._columns import columns
 from bideuchre_env.cli.options import add_option, variant_of
 from bideuchre_env.cli.screen import VARIANTS, folded, help_of
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.preparing.prepare import Prepared
 
 _DESCRIPTION = """\
 Let the agents learn a game that is none of the package's own: expert its calls, net its calls and
-cards. It takes some ten minutes of one processor core. What comes of it is kept in your cache
-folder, and every agent that is asked for these rules uses it from then on; what is no better than
-what was there before is left out. Ctrl-C ends it; the same command goes on.
+cards. It takes half an hour to an hour of one processor core, a fifth of that with --hands 60000.
+What comes of it is kept in your cache folder, and every agent that is asked for these rules uses it
+from then on; what is not surely better than what was there before is left out. Ctrl-C ends it; the
+same command goes on.
 
 Without a game, it lists what is prepared."""
 _EXAMPLES = (
@@ -38,13 +44,10 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--hands",
         type=int,
-        default=300_000,
         metavar="N",
         help="hands of the first round of cards; all else goes by it (default: 300000)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="same seed, same hands (default: 0)"
-    )
+    parser.add_argument("--seed", type=int, metavar="S", help="same seed, same hands (default: 0)")
     parser.add_argument("--force", action="store_true", help="prepare what is prepared already")
     parser.set_defaults(run=run)
 
@@ -52,21 +55,42 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prepare the game, and say what it brought."""
     if arguments.game is None:
+        for name in ("option", "hands", "seed", "force"):
+            given = getattr(arguments, name)
+            if given is not None and given is not False and given != []:
+                raise OptionError(
+                    f"--{name} is for a game to prepare: name it, as `bideuchre prepare farm.toml`"
+                )
         return list_prepared()
     from bideuchre_env.cli.progress import progress_bar
     from bideuchre_env.preparing.prepare import Preparation
 
-    given = Path(arguments.game) if arguments.game.endswith(".toml") else arguments.game
-    game = variant_of(given, arguments.option)
+    game = Path(arguments.game) if arguments.game.endswith(".toml") else arguments.game
+    numbers = {name: getattr(arguments, name) for name in ("hands", "seed")}
     asked = Preparation(
-        game, arguments.hands, seed=arguments.seed, bar=progress_bar, report=print_now
+        variant_of(game, arguments.option),
+        **{name: number for name, number in numbers.items() if number is not None},
+        bar=progress_bar,
+        report=print_now,
     )
     for each in asked.run(again=arguments.force):
-        low, mean, high = each.points.low or 0.0, each.points.mean, each.points.high or 0.0
-        more = f"{mean:+.2f} points per hand over {each.over} ({low:+.2f} to {high:+.2f})"
-        kept = f"kept in {each.file}" if each.kept else "left out: what was there is as good"
-        print(f"{each.kind}: {more}, {kept}")
+        print(told(each))
     return 0
+
+
+def told(each: Prepared) -> str:
+    """What became of a kind of agent, in a line."""
+    points = each.points
+    line = f"{each.kind}: {points.mean:+.2f} points per hand over {each.over}"
+    if points.low is None or points.high is None:
+        line += " (no interval from so few boards)"
+    else:
+        line += f" (95 % interval {points.low:+.2f} to {points.high:+.2f})"
+    if each.kept:
+        return f"{line}: kept in {each.file}"
+    worse = points.high is not None and points.high < 0
+    why = "it is worse" if worse else "that may be luck, for the interval reaches down to 0"
+    return f"{line}: left out, {why}; {each.instead}"
 
 
 def print_now(line: str) -> None:
@@ -75,18 +99,28 @@ def print_now(line: str) -> None:
 
 
 def list_prepared() -> int:
-    """Print what is prepared on this machine."""
+    """Print what is prepared on this machine, and what is wrong with any of it."""
     from bideuchre_env.agents.prepared import prepared_folder
-    from bideuchre_env.learning.weights import read_weights
+    from bideuchre_env.preparing.prepare import listed
 
-    folder = prepared_folder()
-    rows = []
-    for file in sorted(folder.glob("*.safetensors")):
-        made = read_weights(file).metadata
-        rows.append([made["variant"], made["kind"], file.name, made["command"]])
-    if not rows:
+    try:
+        folder, files = prepared_folder(), listed()
+    except OptionError as error:
+        print(f"nothing is prepared: {error}")
+        return 0
+    if not files:
         print(f"nothing is prepared in {folder}")
         return 0
-    print(columns([["game", "agent", "file", "made by"], *rows], "llll"))
-    print("\n" + folded(f"They are in {folder}; an agent whose file is deleted plays as before."))
+    rows = [
+        [printable(word) for word in (each.game, each.kind, each.file.name, each.command)]
+        for each in files
+        if not each.fault
+    ]
+    if rows:
+        print(columns([["game", "agent", "file", "made by"], *rows], "llll"))
+        end = "an agent whose file is deleted plays as before."
+        print("\n" + folded(f"They are in {folder}; {end}"))
+    for each in files:
+        if each.fault:
+            print(f"{each.file} cannot be used ({printable(each.fault)}): delete it")
     return 0

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.agents.prepared import prepared_files
+from bideuchre_env.agents.prepared import prepared_digests, prepared_folder, watched
 from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
 
@@ -26,12 +26,17 @@ class Sender(NamedTuple):
     sources: str
     module: str
     module_sources: str
+    prepared: tuple[
+        tuple[str, str], ...
+    ]  # what agents may go by that was learned there, and the hash of each
 
     @classmethod
     def here(cls, function: Callable[..., Any]) -> Sender:
         """Of this process, and of the function that it sends."""
         module = function.__module__
-        return cls(os.getcwd(), sources(), module, module_sources(module))
+        found = module_sources(module)
+        prepared = tuple(sorted(prepared_digests().items()))
+        return cls(os.getcwd(), sources(), module, found, prepared)
 
     def prepare(self) -> None:
         """Work in the same folder, if it is there; `WorkerError` for other sources.
@@ -51,10 +56,18 @@ class Sender(NamedTuple):
         with suppress(OSError):
             os.chdir(self.folder)
 
+    def check(self, file: str, digest: str | None) -> None:
+        """Raise `WorkerError` for what was prepared otherwise here than there, or for one alone."""
+        if digest != dict(self.prepared).get(file):
+            raise WorkerError(
+                f"{socket.gethostname()} plays by another {file}, or by none: `bideuchre prepare` "
+                f"makes it, and {prepared_folder()} holds the same on every node"
+            )
+
 
 @lru_cache(maxsize=1)
 def sources() -> str:
-    """A hash of the package as it is here: its code, its agents' numbers, and those prepared."""
+    """A hash of the package as it is here: its code and its agents' numbers."""
     package, files = Path(__file__).resolve().parents[1], {}
     spec = find_spec("bideuchre_env.agents")  # in a checkout they lie beside the package
     agents = Path(spec.origin or "").resolve().parent if spec else package
@@ -62,7 +75,7 @@ def sources() -> str:
         for path in folder.rglob("*.*"):
             if path.suffix in (".py", ".npz", ".safetensors"):
                 files[f"{room}{path.relative_to(folder).as_posix()}"] = path
-    return hash_of(files | prepared_files())
+    return hash_of(files)
 
 
 @lru_cache(maxsize=8)
@@ -96,8 +109,9 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
     where = f"on a worker of Ray, {socket.gethostname()}"
     try:
         sender.prepare()
-        function, shared = ForkingPickler.loads(common)
-        return packed((function(shared, block), None))
+        with watched(sender.check):
+            function, shared = ForkingPickler.loads(common)
+            return packed((function(shared, block), None))
     except OptionError as error:
         return packed((None, OptionError(f"{error} ({where})")))
     except BidEuchreError as error:

@@ -23,6 +23,7 @@ import numpy as np
 from bideuchre_env import __version__, agents
 from bideuchre_env._checks import shown
 from bideuchre_env._files import PathLike, only_run_in
+from bideuchre_env.agents.prepared import prepared_digests, watched
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import match
@@ -34,6 +35,7 @@ from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
 from bideuchre_env.evaluation.statistics.sequential import Bounds
 from bideuchre_env.evaluation.tournament_files import (
     fingerprints,
+    first_changed,
     kept,
     key_of,
     remove_pictures,
@@ -88,8 +90,9 @@ class Tournament:
     interrupted: bool = False
     written: list[str] = field(default_factory=list)
     unwritten: str | None = None
-    files: dict[str, str] = field(init=False, repr=False)
-    """The hash of every file of an agent's, as it was when the agents were tried."""
+    files: dict[str, str | None] = field(init=False, repr=False)
+    """The hash of every file of an agent's, as it was when the agents were tried, and of what
+    `bideuchre prepare` has made for them; None of what it might have made, and has not."""
 
     def __post_init__(self) -> None:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
@@ -103,10 +106,12 @@ class Tournament:
         names = [game.name for game in self.variants]
         if len(set(names)) < len(names) or not names:
             raise OptionError(f"variants {' '.join(names)}: each needs a name of its own")
-        for game in self.variants:
-            for agent in self.agents:
-                agents.make(agent, game.rules, seed=0)
-        self.files = fingerprints(self.agents)
+        self.files = {}
+        with watched(self.files.__setitem__):
+            for game in self.variants:
+                for agent in self.agents:
+                    agents.make(agent, game.rules, seed=0)
+        self.files |= fingerprints(self.agents)
 
     @property
     def pairs(self) -> list[Pair]:
@@ -134,10 +139,15 @@ class Tournament:
     ) -> Iterator[dict[str, Any]]:
         """Play what is missing, a match at a time; up to Ctrl-C, which loses the pair at play.
 
-        `progress(pair, kind, done, total, decisions)` is called as in `match.play`.
+        `progress(pair, kind, done, total, decisions)` is called as in `match.play`. Raises
+        `OptionError` where a file of an agent's has changed before a pair.
         """
         missing = self.missing
         for number, pair in enumerate(missing, 1):
+            prepared = prepared_digests()
+            now = {name: prepared.get(name) for name in self.files} | fingerprints(self.agents)
+            if changed := first_changed(self.files, now):
+                raise OptionError(f"{changed} has changed since this tournament began")
             title = f"{pair} ({number} of {len(missing)})"
             try:
                 result = match.play(

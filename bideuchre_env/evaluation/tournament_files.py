@@ -42,6 +42,15 @@ def fingerprints(agents: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:
+    """The first of the files that both know which is another now, in words; or None."""
+    for name in sorted(before.keys() & now.keys()):
+        if before[name] != now[name]:
+            made = ", which `bideuchre prepare` makes," if None in (before[name], now[name]) else ""
+            return f"{name}{made}"
+    return None
+
+
 def kept(folder: Path, asked: dict[str, Any], keys: set[str]) -> list[dict[str, Any]]:
     """The matches in a folder that a tournament of these settings would play, by `key_of`.
 
@@ -58,10 +67,8 @@ def kept(folder: Path, asked: dict[str, Any], keys: set[str]) -> list[dict[str, 
         if data.get(name) != asked[name]:
             was, wanted = (shown(each.get(name)) for each in (data, asked))
             raise OptionError(f"{path} has results with {name}={was}, not {wanted}: {OTHERWISE}")
-    before, now = data.get("files", {}), asked["files"]
-    for name in before.keys() & now.keys():
-        if before[name] != now[name]:
-            raise OptionError(f"{name} has changed since {path} was written: {OTHERWISE}")
+    if changed := first_changed(data.get("files", {}), asked["files"]):
+        raise OptionError(f"{changed} has changed since {path} was written: {OTHERWISE}")
     for match in data["matches"]:
         if key_of(match) not in keys:
             a, b = match["agents"]

@@ -30,11 +30,12 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.call_fitting import Progress, Report, fit_calls, unseen
 from bideuchre_env.agents.expert.call_network import calls_of
+from bideuchre_env.agents.expert.call_training import drawn_network
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.statistics.scores import interval_dict
@@ -53,10 +54,11 @@ FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each after a step
 JUDGED_SEED = 2_000_000_000  # of boards alone: pairs are dealt from other streams
 
-Bar: TypeAlias = Callable[[str, str], AbstractContextManager[Progress]]
+Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
+"""What shows how far something is: its title, what it counts, and of what it tells the rate."""
 
 
-def no_bar(title: str, unit: str) -> AbstractContextManager[Progress]:
+def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
     """Shows nothing of how far it is."""
     return nullcontext(unseen)
 
@@ -105,7 +107,7 @@ class Learner:
     def run(self) -> Weights:
         """Take every step that has not been taken; the weights at the end."""
         done = 0
-        while done < len(self.steps) and self.file(done + 1).exists():
+        while done < len(self.steps) and self.is_kept(done + 1):
             done += 1
         weights = self.weights(done)
         rounds = [k for k in range(done) if self.steps[k] in ("first", "cards")]
@@ -140,6 +142,17 @@ class Learner:
         rng = np.random.default_rng([self.seed, 0])
         cards = new_network(self.features.size, HIDDEN, self.features.outputs, rng)
         return net_weights(self.rules, cards, self.calls, {})
+
+    def is_kept(self, step: int) -> bool:
+        """Whether the weights after so many steps are there; damaged ones are made anew."""
+        if not self.file(step).exists():
+            return False
+        try:
+            self.weights(step)
+        except WeightsError as error:
+            self.report(f"{error}: made anew")
+            return False
+        return True
 
     def settings(self, step: int) -> str:
         """What the weights after so many steps depend on."""
@@ -209,7 +222,7 @@ class Learner:
         propose = None if first else Proposals(network, self.rules, "cards", draws)
         parts, count = [], 0
         blocks = pair_blocks(policy, self.rules, hands, seed, propose=propose, pool=self.pool)
-        with self.bar(f"{self.game.name} step {k + 1}, pairs", "hands") as progress:
+        with self.bar(f"{self.game.name} step {k + 1}, pairs", "hands", "pairs") as progress:
             for number, made in enumerate(blocks, 1):
                 parts.append(self.told(made))
                 count += len(made.gain)
@@ -245,7 +258,7 @@ class Learner:
             some = rng.integers(0, len(older.targets), len(newer.targets))
             examples = joined([newer, Examples(*(each[some] for each in older))])
         total = epochs * len(examples.targets)
-        with self.bar(f"{self.game.name} step {k + 1}, fitting", "pairs") as progress:
+        with self.bar(f"{self.game.name} step {k + 1}, fitting", "pairs", "pairs") as progress:
             fitted = fit(
                 network_of(weights, "cards"),
                 self.features,
@@ -267,6 +280,7 @@ class Learner:
 
         rng = np.random.default_rng([self.seed, k, 4])
         calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
+        calls = calls if calls["first"].any() else drawn_network(rng)  # where nothing was fitted
 
         def report(line: str) -> None:
             self.report(f"  {self.game.name} calls {line}")

@@ -1,21 +1,25 @@
 """The numbers that agents play by, learned for rules of one's own and kept on this machine.
 
 The calls of `expert` are fitted first, from the package's for the variant most like the game, or
-else from nothing; then `net` learns its cards. What is no better than what was there before is not
-kept. Every finished step is: whoever was stopped goes on there, and comes to the same numbers.
+else from nothing; then `net` learns its cards. What is not surely better than what was there before
+is not kept. Every finished step is: whoever was stopped goes on there, and comes to the same
+numbers, as does whoever prepares the game again by the same settings.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from bideuchre_env import __version__
 from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
@@ -24,7 +28,7 @@ from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWork
 from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_calls
 from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned import net
-from bideuchre_env.agents.learned.shipped import package_weights, shipped_weights
+from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
     PREPARED,
     prepared_file,
@@ -35,8 +39,9 @@ from bideuchre_env.agents.prepared import (
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation import match
+from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
 from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar
 from bideuchre_env.rules.rules import Rules
@@ -46,6 +51,7 @@ from bideuchre_env.runtime.jit import Array
 ROUNDS = (3, 6)
 """Rounds of calls, from those of a game much like it and from nothing."""
 LEAST = 1000  # hands
+BUSY = "let it finish, or end it: the same --hands and --seed go on where it was"
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,13 @@ class Prepared:
     kind: str
     file: Path
     kept: bool
-    """False where they were no better than what was there, and were left out."""
+    """False where they are not surely better than what was there, and were left out."""
     over: str
     """Whom they were played against."""
     points: Interval
     """Points per hand over that one, on duplicate boards that nothing was learned from."""
+    instead: str
+    """What is played where they were left out."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +90,21 @@ class Preparation:
 
     @property
     def folder(self) -> Path:
-        """Where steps are kept until all is done."""
+        """Where steps are kept until all is done, beside those of other settings."""
         digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
-        return prepared_folder() / f"steps-{rules_hash(self.rules)}-{digest}"
+        return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
     @property
     def made(self) -> dict[str, str]:
         """What the files say of themselves."""
-        settings = {"hands": self.hands, "seed": self.seed, "rules": self.rules.to_toml()}
-        command = f"bideuchre prepare {self.game.name} --hands {self.hands} --seed {self.seed}"
+        settings = {
+            "hands": self.hands,
+            "seed": self.seed,
+            "rules": self.rules.to_toml(),
+            "package": __version__,
+            "features": [call_network.VERSION, features.VERSION],
+        }
+        command = command_of(self.rules, self.hands, self.seed)
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
@@ -106,56 +120,86 @@ class Preparation:
         split_seed(self.seed)  # refuses what is no seed
         if self.hands < LEAST or self.boards < 2:
             raise OptionError(f"hands={self.hands}, boards={self.boards}: {LEAST} and 2, or more")
-        there = [prepared_file(kind, self.rules) for kind in PREPARED]
-        if not again and any(file.exists() for file in there):
-            raise OptionError(
-                f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
-            )
-        with only_run_in(self.folder):
+        with self._alone():
+            if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):
+                raise OptionError(
+                    f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
+                )
             made = list(self._steps())  # both, before anything is kept: the same command goes on
             for each, weights in made:
                 if each.kept:
                     write_weights(each.file, weights.arrays, weights.metadata)
-            for steps in prepared_folder().glob(f"steps-{rules_hash(self.rules)}-*"):
-                shutil.rmtree(steps, ignore_errors=True)
-        load_again()
         return [each for each, _ in made]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """The one run at these rules; the steps of all are removed once it is through."""
+        steps = self.folder.parent
+        with only_run_in(steps, BUSY):
+            yield
+            shutil.rmtree(steps, ignore_errors=True)
 
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
         """Each kind of agent in turn, beside what there was of it."""
-        calls = call_network.load_network(self.rules)
+        calls = call_network.package_network(self.rules)  # whatever was prepared: the same again
         if hand_table(self.rules.kinds, self.rules.copies) is not None:
             fitted = self._fitted(calls)
-            points = self._judged(self._expert(call_network.calls_of(fitted)), self._expert(calls))
+            player = self._expert(call_network.calls_of(fitted))
+            gain = self._judged(player, self._expert(calls))
+            was = self._was(call_network.KIND)
+            points = gain if was is None else self._judged(player, was)
             over = "the expert as it was, both without search"
-            yield self._judgement(call_network.KIND, over, points), fitted
-            calls = call_network.calls_of(fitted) if points.mean > 0 else calls
+            yield self._judgement(call_network.KIND, over, points, "it calls as before"), fitted
+            if surely_better(gain) or not calls["first"].any():  # any are better to go on from
+                calls = call_network.calls_of(fitted)
         else:
             self.report(f"{self.game.name}: this deck has no table of hands; calls go by rules")
         learned = self._learned(calls)
-        player = net.NetAgent(self.rules, weights=learned, goal="points")
-        before = prepared_weights(net.KIND, self.rules) or package_weights(net.KIND, self.rules)
-        if before is None:
-            points, over = self._judged(player, self._expert(calls)), "the expert without search"
-        else:
-            other = net.NetAgent(self.rules, weights=before, goal="points")
-            points, over = self._judged(player, other), "the net as it was"
-        yield self._judgement(net.KIND, over, points), learned
+        over, instead = "the net as it was", "it plays as before"
+        other = self._was(net.KIND)
+        if other is None and (own := package_weights(net.KIND, self.rules)) is not None:
+            other = self._net(own)
+        if other is None:
+            over, instead = "the expert without search", "there is none for this game, as before"
+            other = self._expert(calls)
+        points = self._judged(self._net(learned), other)
+        yield self._judgement(net.KIND, over, points, instead), learned
 
     def _expert(self, calls: Array) -> ExpertAgent:
         """The expert without its search, which is as fast as `net`."""
         return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
 
+    def _net(self, weights: Weights) -> net.NetAgent:
+        """The net with these weights."""
+        return net.NetAgent(self.rules, weights=weights, goal="points")
+
+    def _was(self, kind: str) -> RowAgent | None:
+        """An agent by what was prepared before; None by nothing, or by what cannot be used."""
+        try:
+            weights = prepared_weights(kind, self.rules)
+            if weights is None:
+                return None
+            if kind == net.KIND:
+                return self._net(weights)
+            return self._expert(call_network.checked_calls(self.rules, weights))
+        except WeightsError as error:
+            self.report(f"{error}: it counts for nothing, and is removed")
+            with suppress(OSError):
+                prepared_file(kind, self.rules).unlink()
+            return None
+
     def _fitted(self, calls: Array) -> Weights:
         """The expert's calls fitted to the game, as they are kept, or made now."""
         file = self.folder / "calls.safetensors"
-        if (
-            file.exists()
-            and (kept := read_weights(file)).metadata["settings"] == self.made["settings"]
-        ):
-            return kept
+        if file.exists():
+            try:
+                kept = read_weights(file)
+                call_network.checked_calls(self.rules, kept)
+                return kept
+            except WeightsError as error:
+                self.report(f"{error}: made anew")
         rng = np.random.default_rng([self.seed, 1])
-        hands, known = 2 * self.hands // 3, bool(calls["last"].any())
+        hands, known = 2 * self.hands // 3, bool(calls["first"].any())
 
         def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
             agent = self._expert(network)
@@ -164,7 +208,7 @@ class Preparation:
         def report(line: str) -> None:
             self.report(f"{self.game.name} calls {line}")
 
-        with self.bar(f"{self.game.name} calls", "hands") as progress:
+        with self.bar(f"{self.game.name} calls", "hands", "hands") as progress:
             if known:
                 found = fit_calls(
                     calls, players, hands, ROUNDS[0], rng, report, settle=0, progress=progress
@@ -188,7 +232,7 @@ class Preparation:
 
     def _judged(self, player: RowAgent, other: RowAgent) -> Interval:
         """Points per hand of one over the other."""
-        with self.bar(f"{self.game.name}: what it is worth", "boards") as progress:
+        with self.bar(f"{self.game.name}: what it is worth", "boards", "decisions") as progress:
             result = match.play(
                 self.game,
                 player,
@@ -201,12 +245,58 @@ class Preparation:
             raise KeyboardInterrupt
         return result.points_per_hand
 
-    def _judgement(self, kind: str, over: str, points: Interval) -> Prepared:
+    def _judgement(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
         """What becomes of weights that are worth so much."""
-        return Prepared(kind, prepared_file(kind, self.rules), points.mean > 0, over, points)
+        file, better = prepared_file(kind, self.rules), surely_better(points)
+        return Prepared(kind, file, better, over, points, instead)
 
 
-def load_again() -> None:
-    """Let agents that are made from now on look for their weights again."""
-    call_network.load_network.cache_clear()
-    shipped_weights.cache_clear()
+def surely_better(points: Interval) -> bool:
+    """Whether points per hand are above 0 as far as their interval goes."""
+    return points.low is not None and points.low > 0
+
+
+def command_of(rules: Rules, hands: int, seed: int) -> str:
+    """The command that prepares these rules so on any machine, whatever file they came from."""
+    changes = {name: rules.options_from(known) for name, known in RULES.items()}
+    base = min(changes, key=lambda name: len(changes[name]))
+    words = ["bideuchre", "prepare", base]
+    for name, value in changes[base].items():
+        text = value if isinstance(value, str) else "none" if value is None else json.dumps(value)
+        words += ["--option", f"{name}={text}"]
+    return shlex.join([*words, "--hands", str(hands), "--seed", str(seed)])
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A file of what was prepared: what it says of itself, or what is wrong with it."""
+
+    file: Path
+    game: str = ""
+    kind: str = ""
+    command: str = ""
+    fault: str = ""
+
+
+def listed() -> list[Listed]:
+    """Every file that was prepared on this machine; `OptionError` of a user without a home."""
+    return [_listed(file) for file in sorted(prepared_folder().glob("*.safetensors"))]
+
+
+def _listed(file: Path) -> Listed:
+    try:
+        weights = read_weights(file)
+        made = weights.metadata
+        rules = Rules.from_toml(json.loads(made["settings"])["rules"])
+        kind = made["kind"]
+        if file.name != prepared_file(kind, rules).name:
+            return Listed(file, fault="it is not called as agents would look for it")
+        if kind == net.KIND:
+            net.weights_for(rules, weights)
+        else:
+            call_network.checked_calls(rules, weights)
+        return Listed(file, made["variant"], kind, made["command"])
+    except WeightsError as error:
+        return Listed(file, fault=str(error))
+    except (KeyError, TypeError, ValueError) as error:
+        return Listed(file, fault=f"it does not say what it is for ({type(error).__name__})")

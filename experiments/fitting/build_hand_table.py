@@ -1,13 +1,14 @@
 """Make `agents/data/hand_worth.npz`: the worth of every hand to a declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1 --workers 2
+    python experiments/fitting/build_hand_table.py --seed 1 --decks 20x1 16x1
 
-For every canonical hand of the 24-card deck and of the 32-card double deck
-(`agents/expert/hand_table.py`) the other cards are dealt at random and played out by the rule
-player at all seats, the hand's holder having been given the contract: with partner in every strain,
-and alone in every strain after every exchange. The 24-card hands are played once with the declarer
-leading and once with another seat leading (each as often); the 32-card ones with the declarer
-leading, as in every declared game of that deck.
+For every canonical hand of the 24-card deck and of the 32-card double deck, or of the small decks
+(`hand_worth_small.npz`; `agents/expert/hand_table.py`), the other cards are dealt at random and
+played out by the rule player at all seats, the hand's holder having been given the contract: with
+partner in every strain, and alone in every strain after every exchange. The hands of single decks
+are played once with the declarer leading and once with another seat leading (each as often); the
+32-card ones with the declarer leading, as in every declared game of that deck.
 
 Every strain is played on `--first` deals, then the three that came out best until half the width of
 each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Where another
@@ -40,7 +41,7 @@ from hand_play import BEST, N_EXCHANGES, NEAR, new_table, play_alone, play_partn
 from bideuchre_env._files import Output, only_run_in
 from bideuchre_env._files import write_file as write_whole
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
+from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, SMALL_DECKS
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.core.phases.auction import N_STRAINS
@@ -53,8 +54,16 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 BLOCK = 128  # hands that are kept at a time
-LEADERS = {24: ("declarer", "eldest"), 16: ("declarer",)}
-LOWEST = {16: "J", 24: "9"}
+
+
+def named(kinds: int, copies: int) -> str:
+    """What a deck is called in files and on the command line."""
+    return f"{kinds}x{copies}"
+
+
+NAMES = {named(*deck): deck for deck in DECKS + SMALL_DECKS}
+LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # by copies
+LOWEST = {16: "J", 20: "10", 24: "9"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,10 @@ class Args(ScriptArgs):
     )
     lone: float = field(default=0.02, metadata={"help": "the same alone"})
     most: int = field(default=2500, metadata={"help": "deals of a strain at most"})
+    decks: tuple[str, ...] = field(
+        default=tuple(named(*deck) for deck in DECKS),
+        metadata={"help": "kinds of cards and copies of each, of " + ", ".join(NAMES)},
+    )
     hands: int = field(default=0, metadata={"help": "only so many hands of a deck; 0 for all"})
     workers: int = field(default=1, metadata={"help": "processes; the table stays the same"})
     seed: int = field(default=1, metadata={"help": "same seed, same table"})
@@ -87,16 +100,19 @@ class Block(NamedTuple):
     @property
     def file(self) -> str:
         """Its name among the blocks that are kept."""
-        return f"{self.kinds}x{self.copies}-{LEADERS[self.kinds][self.lead]}-{self.start:05}.npz"
+        leader = LEADERS[self.copies][self.lead]
+        return f"{named(self.kinds, self.copies)}-{leader}-{self.start:05}.npz"
 
 
 def main(args: Args) -> int:
-    """Play both decks and write the file; what was played before an interruption is kept."""
+    """Play the decks and write the file; what was played before an interruption is kept."""
     split_seed(args.seed)
     if not 1 <= args.first <= args.most or args.hands < 0 or args.workers < 1:
         raise OptionError("--first: 1 deal to --most; --hands: at least 0; --workers: at least 1")
     if not (0 < args.partnered < 1 and 0 < args.lone < 1):
         raise OptionError("--partnered and --lone: a share between 0 and 1")
+    if not set(args.decks) <= NAMES.keys() or len(set(args.decks)) < len(args.decks):
+        raise OptionError(f"--decks {' '.join(args.decks)}: each once, of {', '.join(NAMES)}")
     parts = args.out.with_name(args.out.name + ".parts")
     with only_run_in(parts), Output(args.out, overwrite=True) as out:  # written at the end
         play_blocks(args, parts)
@@ -108,9 +124,9 @@ def main(args: Args) -> int:
 def blocks(args: Args) -> list[Block]:
     """Everything there is to play."""
     found = []
-    for kinds, copies in DECKS:
+    for kinds, copies in map(NAMES.__getitem__, args.decks):
         keys = canonical_hands(kinds, copies)[: args.hands or None]
-        for lead in range(len(LEADERS[kinds])):
+        for lead in range(len(LEADERS[copies])):
             for start in range(0, len(keys), BLOCK):
                 found.append(Block(kinds, copies, lead, start, keys[start : start + BLOCK]))
     return found
@@ -151,13 +167,13 @@ def settings(block: Block, args: Args) -> str:
 def tables(args: Args, parts: Path) -> dict[str, Array]:
     """The arrays of the file by name, from the blocks."""
     arrays: dict[str, Array] = {}
-    for kinds, copies in DECKS:
-        own = [block for block in blocks(args) if (block.kinds, block.copies) == (kinds, copies)]
+    for deck in args.decks:
+        own = [block for block in blocks(args) if named(block.kinds, block.copies) == deck]
         by_lead = [[block for block in own if block.lead == lead] for lead in (0, 1)]
         by_lead = [each for each in by_lead if each]
-        arrays[f"keys_{kinds}x{copies}"] = np.concatenate([block.keys for block in by_lead[0]])
+        arrays[f"keys_{deck}"] = np.concatenate([block.keys for block in by_lead[0]])
         for name in ("tricks", "lone"):
-            arrays[f"{name}_{kinds}x{copies}"] = np.stack(
+            arrays[f"{name}_{deck}"] = np.stack(
                 [
                     np.concatenate([np.load(parts / block.file)[name] for block in each])
                     for each in by_lead
@@ -174,7 +190,7 @@ def told(args: Args) -> dict[str, object]:
         "seed": args.seed,
         "deals": {"first": args.first, "most": args.most},
         "half_widths": {"partnered": args.partnered, "lone": args.lone, "best_strains": BEST},
-        "leaders": {f"{kinds}x{copies}": LEADERS[kinds] for kinds, copies in DECKS},
+        "leaders": {deck: LEADERS[NAMES[deck][1]] for deck in args.decks},
         "played_by": "the rule player at all four seats, the contract given, the other cards "
         "dealt uniformly at random",
         "chances": f"uint8, of {SCALE}",
@@ -220,7 +236,7 @@ def game(kinds: int, copies: int, leader: str) -> Rules:
 def play_block(block: Block, args: Args, parts: Path) -> int:
     """Play a block and keep it; how many hands it has."""
     n, tricks = len(block.keys), block.kinds * block.copies // 4
-    rules = game(block.kinds, block.copies, LEADERS[block.kinds][block.lead])
+    rules = game(block.kinds, block.copies, LEADERS[block.copies][block.lead])
     table = new_table(rules)
     low = np.uint64((int(split_seed(args.seed)[0]) + 2 * block.lead + 4 * block.copies) % (1 << 64))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)

@@ -13,7 +13,7 @@ from support.kernels import callable_from_python
 from support.positions import BARRIE, CINCINNATI, CLUB, Position
 
 from bideuchre_env import match
-from bideuchre_env.agents.expert.agent import ExpertAgent, weigh_hand
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, weigh_hand
 from bideuchre_env.agents.expert.auction import CALLS, find_best, weigh_calls
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
@@ -170,6 +170,22 @@ def test_every_game_is_bid_by_its_own_numbers(name):
 def test_an_unlike_game_is_bid_by_its_contracts(rules):
     """Another deck, or lone bids of other values: nothing that was learned is stretched to it."""
     assert np.array_equal(load_network(rules), new_network())
+
+
+def test_a_small_deck_is_bid_by_its_table():
+    """Nothing was fitted there; the rule player, whose calls it had, bids alone far too often."""
+    rules = BARRIE.replace(copies=1, ranks="10", partnered=(2, 5))
+    assert np.array_equal(load_network(rules), new_network())
+    assert match.play(rules, "expert", "rule", boards=400, seed=1).points_per_hand.low > 1.0
+
+
+def test_where_nothing_was_fitted_and_nobody_bids_alone_calls_are_the_rule_players():
+    """By the table alone they are worse."""
+    rules = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
+    for network, alike in ((None, True), (load_network(RULES["six_card_v0"]), False)):
+        plain = ExpertAgent(rules, wanted=NO_SEARCH, network=network)
+        rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
+        assert (rows["points"].sum(axis=1) == 0).all() == alike
 
 
 def test_the_numbers_cannot_be_written_to():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import socket
 import sys
@@ -18,11 +17,9 @@ from support.ray_clusters import settings_for_ray
 from bideuchre_env import match
 from bideuchre_env.agents import registry
 from bideuchre_env.errors import AgentError, IllegalActionError, OptionError, WorkerError
-from bideuchre_env.evaluation import ray_pool, ray_worker, workers
-from bideuchre_env.evaluation.blocks import Plan, play_block
+from bideuchre_env.evaluation import ray_pool, ray_worker
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.evaluation.statistics.sequential import Bounds
-from bideuchre_env.rules.variants import CINCINNATI
 
 RAY = {"boards": 600, "games": 20, "seed": 3}
 
@@ -249,82 +246,6 @@ def test_processes_or_ray_and_not_both(no_ray):
             workers_of(*asked),
         ):
             pass
-
-
-def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
-    """Errors of ours as they are, others in a line; and other sources are none to play by."""
-    monkeypatch.chdir(tmp_path)
-    kinds = {"option": OptionError, "illegal": IllegalActionError, "value": WorkerError}
-    for kind, expected in kinds.items():
-        common = ray_worker.packed((ray_blocks.stumbles, kind))
-        sender = ray_worker.Sender.here(ray_blocks.stumbles)
-        assert unpacked(ray_worker.call(common, sender, 2)) == (2, None)
-        result, error = unpacked(ray_worker.call(common, sender, 3))
-        assert result is None
-        assert type(error) is expected
-        assert "3" in str(error)
-        _, error = unpacked(ray_worker.call(common, sender._replace(sources="0"), 2))
-        assert type(error) is WorkerError
-        assert "install the same on every node" in str(error)
-    gone = ray_worker.packed((ray_blocks.product, 2)).replace(b"product", b"missing")
-    _, error = unpacked(ray_worker.call(gone, sender, 2))
-    assert "missing" in str(error)
-    with pytest.raises(OptionError, match="cannot be sent"):
-        ray_worker.packed(lambda: None)
-
-
-def test_a_function_of_other_sources_is_none_to_play_by(tmp_path, monkeypatch):
-    """Of a script's package, or of a script that has neighbours; it may be missing, too."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    for path, beside in (("alike/__init__.py", "alike/other.py"), ("alone.py", "other.py")):
-        Path(path).parent.mkdir(exist_ok=True)
-        Path(path).write_text("def twice(shared, block):\n    return 2 * block\n")
-        Path(beside).write_text("")
-        function = importlib.import_module(path.split("/")[0].removesuffix(".py")).twice
-        try:
-            common, sender = ray_worker.packed((function, 0)), ray_worker.Sender.here(function)
-            assert unpacked(ray_worker.call(common, sender, 4)) == (8, None)
-            Path(beside).write_text("x = 1\n")
-            ray_worker.module_sources.cache_clear()
-            for told in (sender, sender._replace(module="nowhere")):
-                _, error = unpacked(ray_worker.call(common, told, 4))
-                assert type(error) is WorkerError
-                assert "scripts lie at the same path on every node" in str(error)
-        finally:
-            del sys.modules[function.__module__]
-            ray_worker.module_sources.cache_clear()
-
-
-def unpacked(sent):
-    """What a worker has sent."""
-    return ray_worker.ForkingPickler.loads(sent)
-
-
-def test_a_whole_block_is_what_is_played_in_parts():
-    plan = Plan(CINCINNATI, ("rule", "cautious"), 5, True, 4)
-    parts = []
-    play_block(plan, range(16, 32), parts.append, lambda: False)
-    whole = workers.whole_block(workers.Work.of(plan), range(16, 32))
-    assert len(parts) > 2
-    assert (whole.rows == np.concatenate([part.rows for part in parts])).all()
-    assert whole.decisions == tuple(np.sum([part.decisions for part in parts], axis=0))
-    assert min(whole.think_seconds) > 0
-
-
-def test_a_file_is_the_same_on_every_node(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text(own_agents.FILE)
-    plan = Plan(CINCINNATI, ("./mine.py:First", "rule"), 0, True, 2)
-    work = workers.Work.of(plan)
-    assert len(workers.whole_block(work, range(4)).rows) == 4
-    Path("mine.py").write_text(own_agents.FILE + "\n")
-    workers.ready.cache_clear()
-    with pytest.raises(OptionError, match=r"'\./mine\.py' is another file here"):
-        workers.whole_block(work, range(4))
-    Path("mine.py").unlink()
-    with pytest.raises(OptionError, match=r"'\./mine\.py': on Ray it lies at the same place"):
-        workers.whole_block(work, range(4))
 
 
 def test_a_match_on_ray_is_the_match_of_one_process(pool, tmp_path, monkeypatch):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 
 import pytest
+from support.prepared_calls import prepare_calls
 
 from bideuchre_env import match, tournament
+from bideuchre_env.cli.options import variant_of
+from bideuchre_env.errors import OptionError
 
 GAMES, AGENTS = ("six_card_v0", "cincinnati_v0"), ("random", "cautious", "rule", "expert")
 real = match.play
@@ -78,3 +82,32 @@ def test_a_weaker_agent_that_comes_later_is_the_anchor(tmp_path, monkeypatch, wh
     found, data = play(tmp_path, games=GAMES[:1])
     assert found.ratings["six_card_v0"] == whole[0].ratings["six_card_v0"]
     assert data["ratings"]["six_card_v0"] == whole[1]["ratings"]["six_card_v0"]
+
+
+def test_agents_that_were_prepared_meanwhile_are_others(tmp_path, monkeypatch):
+    """Their matches are not mixed with those from before: in one go, or when it goes on."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    game = variant_of("six_card_v0", ["target=9"])
+    out, changed = (
+        tmp_path / "t",
+        r"expert-\w+\.safetensors(, which `bideuchre prepare` makes,)? has",
+    )
+    stopped_after(monkeypatch, 2)
+    play(out, AGENTS[1:], [game])
+    monkeypatch.setattr(match, "play", real)
+    prepare_calls(game.rules)
+    with pytest.raises(OptionError, match=f"{changed} changed since .*results.json was written"):
+        play(out, AGENTS[1:], [game])
+    weak, pairs = AGENTS[:2], count(1)
+    assert len(play(out, weak, [game], force=True)[0].matches) == 1  # who learns nothing may go on
+    prepare_calls(game.rules, 1.0)
+
+    def prepared_later(*pair, **options):
+        if next(pairs) == 2:
+            prepare_calls(game.rules, 2.0)
+        return real(*pair, **options)
+
+    monkeypatch.setattr(match, "play", prepared_later)
+    with pytest.raises(OptionError, match=f"{changed} changed since this tournament began"):
+        play(out, AGENTS, [game])
+    assert len(json.loads((out / "results.json").read_text())["matches"]) == 3

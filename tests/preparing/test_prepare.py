@@ -3,53 +3,102 @@
 from __future__ import annotations
 
 import json
+import shlex
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bideuchre_env import agents, match
+from bideuchre_env import agents, make, match
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.expert.call_network import calls_of, load_network, package_network
 from bideuchre_env.agents.learned.shipped import shipped_weights
+from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder, prepared_weights
+from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
-from bideuchre_env.preparing.prepare import Preparation, load_again
+from bideuchre_env.preparing.net_learning import Course, Learner, no_bar
+from bideuchre_env.preparing.prepare import Preparation
 from bideuchre_env.rules.variants import RULES
 
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
+LUCK, UNKNOWN = Interval(0.2, -0.1, 0.5), Interval(0.2, None, None)
 KINDS = ("expert", "net")
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    """A cache folder of the test's own, and no weights in memory that come from it."""
+    """A cache folder of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    load_again()
-    yield
-    load_again()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def farm():
     """Barrie's game with higher bids: its deck has a table, the package has no net for it."""
     return variant_of("barrie_v0", ["partnered=[5, 8]"])
+
+
+@pytest.fixture(scope="module")
+def whole(farm, tmp_path_factory):
+    """The files of a run of 1,000 hands that was not stopped, by kind of agent."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("whole")))
+        judged_as(patch, BETTER)
+        small(farm).run()
+        yield bytes_of(farm)
+
+
+@pytest.fixture
+def learned(whole, monkeypatch, tmp_path):
+    """Nothing is learned anew: weights are those of `whole`, whatever the hands."""
+    found = {}
+    for kind, data in whole.items():
+        (tmp_path / kind).write_bytes(data)
+        found[kind] = read_weights(tmp_path / kind)
+    monkeypatch.setattr(Preparation, "_fitted", lambda self, calls: found["expert"])
+    monkeypatch.setattr(Preparation, "_learned", lambda self, calls: found["net"])
+    return found
 
 
 def small(game, **options):
     return Preparation(game, **{"hands": 1000, "boards": 2, "report": lambda line: None, **options})
 
 
-def judged_as(monkeypatch, points):
-    monkeypatch.setattr(Preparation, "_judged", lambda self, player, other: points)
+def judged_as(monkeypatch, *points):
+    """What boards come to, in turn, and the last for ever; Ctrl-C for what is an exception."""
+    left = list(points)
+
+    def judged(self, player, other):
+        found = left.pop(0) if len(left) > 1 else left[0]
+        if not isinstance(found, Interval):
+            raise found
+        return found
+
+    monkeypatch.setattr(Preparation, "_judged", judged)
 
 
 def bytes_of(game):
     return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
 
 
-def test_what_is_prepared_is_played_by(farm, monkeypatch):
+def put(game, data):
+    """Files as if they had been prepared here."""
+    for kind, each in data.items():
+        file = prepared_file(kind, game.rules)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(each)
+
+
+@contextmanager
+def stopped():
+    with pytest.raises(KeyboardInterrupt):
+        yield
+
+
+def test_what_is_prepared_is_played_by(farm, learned, monkeypatch):
     """`expert` calls by it, `net` has weights at last; the steps on the way are gone."""
     with pytest.raises(OptionError, match="`bideuchre prepare` makes some"):
         agents.make("net", farm.rules)
@@ -65,56 +114,150 @@ def test_what_is_prepared_is_played_by(farm, monkeypatch):
     assert sorted(file.name for file in prepared_folder().iterdir()) == sorted(
         prepared_file(kind, farm.rules).name for kind in KINDS
     )
-    for weights in (calls, net):
-        assert weights.metadata["command"].endswith("--hands 1000 --seed 0")
-        assert json.loads(weights.metadata["settings"])["rules"] == farm.rules.to_toml()
 
 
-def test_what_is_no_better_is_left_out(farm, monkeypatch):
-    """Neither kind is kept, and agents play as they did."""
-    judged_as(monkeypatch, WORSE)
+@pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
+def test_what_is_not_surely_better_is_left_out(farm, learned, monkeypatch, points):
+    """A gain whose interval reaches 0, or that has none, is not kept: agents play as they did."""
+    judged_as(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
     assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
     assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
 
 
-def test_a_run_that_was_stopped_comes_to_the_same(farm, monkeypatch):
-    """Stopped when the calls are fitted, and again when the net is: the same two files."""
-    judged_as(monkeypatch, BETTER)
-    small(farm).run()
-    whole = bytes_of(farm)
-    with pytest.raises(OptionError, match=r"is prepared, in .*--force again"):
-        small(farm).run()
+def test_the_command_in_the_files_makes_them_again(farm, whole, tmp_path, monkeypatch, capsys):
+    """It names every option; rules that came out of a file are told without it."""
+    told = []
     for kind in KINDS:
-        prepared_file(kind, farm.rules).unlink()
-    load_again()
-    for finished in range(2):
-        answers = iter([BETTER] * finished)
-
-        def judged(self, player, other, answers=answers):
-            for answer in answers:
-                return answer
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(Preparation, "_judged", judged)
-        with pytest.raises(KeyboardInterrupt):
-            small(farm).run()
-        (steps,) = prepared_folder().glob("steps-*")
-        assert len(list(steps.glob("*.safetensors"))) == (6 if finished else 1)
+        (tmp_path / kind).write_bytes(whole[kind])
+        made = read_weights(tmp_path / kind).metadata
+        told.append(made["command"])
+        assert json.loads(made["settings"])["rules"] == farm.rules.to_toml()
+    words = shlex.split(told[0])
+    assert told[0] == told[1]
+    assert words[:5] == ["bideuchre", "prepare", "barrie_v0", "--option", "partnered=[5, 8]"]
     judged_as(monkeypatch, BETTER)
-    small(farm).run()
+    assert main(words[1:]) == 0
+    assert bytes_of(farm) == whole
+    assert main([*words[1:], "--force"]) == 0  # it begins where it began the first time
     assert bytes_of(farm) == whole
 
 
-def test_what_is_there_is_lost_to_nothing_worse(farm, monkeypatch):
-    """Prepared again, with other hands and for less: the files stay, and no steps are left."""
+@pytest.mark.parametrize("finished", [0, 1])
+def test_a_run_that_was_stopped_comes_to_the_same(farm, whole, monkeypatch, finished):
+    """Stopped when the calls are fitted, or when the net is: the same two files."""
+    judged_as(monkeypatch, *[BETTER] * finished, KeyboardInterrupt)
+    with stopped():
+        small(farm).run()
+    (steps,) = prepared_folder().glob("steps-*")
+    assert len(list(steps.rglob("*.safetensors"))) == (6 if finished else 1)
     judged_as(monkeypatch, BETTER)
     small(farm).run()
-    before = bytes_of(farm)
-    judged_as(monkeypatch, WORSE)
-    assert [each.kept for each in small(farm, hands=1500).run(again=True)] == [False, False]
-    assert bytes_of(farm) == before
+    assert bytes_of(farm) == whole
     assert not list(prepared_folder().glob("steps-*"))
+    with pytest.raises(OptionError, match=r"is prepared, in .*--force again"):
+        small(farm).run()
+
+
+def test_a_run_of_other_hands_takes_nothing_of_one_that_was_stopped(farm, whole, monkeypatch):
+    """It learns from the start by its own settings, and removes the steps of both."""
+    judged_as(monkeypatch, KeyboardInterrupt)
+    for other in ({"hands": 1500}, {"seed": 1}):
+        with stopped():
+            small(farm, **other).run()
+    judged_as(monkeypatch, BETTER)
+    small(farm).run()
+    assert bytes_of(farm) == whole
+    assert not list(prepared_folder().glob("steps-*"))
+
+
+def test_steps_that_are_damaged_are_made_anew(farm, whole, monkeypatch):
+    """Torn, of other shapes, or of another game: the run says so, and comes to the same."""
+    judged_as(monkeypatch, BETTER, KeyboardInterrupt)
+    with stopped():
+        small(farm).run()
+    (steps,) = prepared_folder().glob("steps-*/*")
+    calls, last = steps / "calls.safetensors", steps / "game-seed0-step05.safetensors"
+    last.write_bytes(last.read_bytes()[:-8])
+    kept, told = read_weights(calls), []
+    wrong = [kept.arrays | {"calls.last": np.zeros(3, np.float32)}, kept.arrays]
+    texts = [kept.metadata, {**kept.metadata, "bids": "1, 2, 3"}]
+    for arrays, metadata in zip(wrong, texts, strict=True):
+        write_weights(calls, arrays, metadata)
+        judged_as(monkeypatch, KeyboardInterrupt)
+        with stopped():
+            small(farm, report=told.append).run()
+    judged_as(monkeypatch, BETTER)
+    small(farm, report=told.append).run()
+    assert bytes_of(farm) == whole
+    anew = [line for line in told if line.endswith("made anew")]
+    for line, file in zip(anew, (calls, calls, last), strict=True):
+        assert line.startswith(str(file))
+
+
+def test_a_second_run_at_once_is_refused(farm, whole, monkeypatch):
+    """Of the same rules, by whatever hands: it says what one can do, and harms nothing."""
+    refused = []
+
+    def judged(self, player, other):
+        with pytest.raises(OptionError) as error:
+            small(farm, hands=1500).run(again=True)
+        refused.append(str(error.value))
+        return BETTER
+
+    monkeypatch.setattr(Preparation, "_judged", judged)
+    small(farm).run()
+    assert bytes_of(farm) == whole
+    for said in refused:
+        assert "another run is writing to" in said
+        assert "let it finish, or end it" in said
+    assert len(refused) == 2
+
+
+def test_a_game_may_be_called_anything(farm, whole, monkeypatch):
+    """Its name is part of no path. What is shown meanwhile is rated by what it counts."""
+    shown = []
+
+    def bar(title, unit, rated):
+        shown.append((title, rated))
+        return no_bar(title, unit, rated)
+
+    judged_as(monkeypatch, BETTER)
+    small(make(farm.rules, name="../up/down"), bar=bar).run()
+    assert shown[0] == ("../up/down calls", "hands")
+    assert {rated for _, rated in shown[1:]} == {"pairs"}
+    for kind in KINDS:
+        file = prepared_file(kind, farm.rules)
+        assert read_weights(file).metadata["variant"] == "../up/down"
+    assert {file.name for file in prepared_folder().iterdir()} == {
+        prepared_file(kind, farm.rules).name for kind in KINDS
+    }
+
+
+def test_what_is_there_is_lost_to_nothing_worse(farm, whole, learned, monkeypatch):
+    """Prepared again, better than the package's and worse than what is there: that stays."""
+    put(farm, whole)
+    judged_as(monkeypatch, BETTER, WORSE)
+    done = small(farm).run(again=True)
+    assert [(each.kept, each.over[:8]) for each in done] == [
+        (False, "the expe"),
+        (False, "the net "),
+    ]
+    assert bytes_of(farm) == whole
+    assert not list(prepared_folder().glob("steps-*"))
+
+
+def test_what_is_damaged_is_replaced_or_removed(farm, whole, learned, monkeypatch):
+    """It counts for nothing where a game is prepared again, better or not."""
+    for points in (BETTER, WORSE):
+        put(farm, dict.fromkeys(KINDS, b"nonsense"))
+        told = []
+        judged_as(monkeypatch, points)
+        small(farm, report=told.append).run(again=True)
+        assert sum("is removed" in line for line in told) == 2
+        if points is BETTER:
+            assert bytes_of(farm) == whole
+        assert prepared_file("net", farm.rules).exists() == (points is BETTER)
 
 
 def test_a_deck_without_a_table_learns_cards_alone(monkeypatch):
@@ -124,6 +267,17 @@ def test_a_deck_without_a_table_learns_cards_alone(monkeypatch):
     game = variant_of("double_deck_v0", ["target=30"])
     assert [each.kind for each in small(game, report=told.append).run()] == ["net"]
     assert told[0].endswith("no table of hands; calls go by rules")
+
+
+def test_a_small_deck_learns_its_calls_from_nothing(tmp_path, monkeypatch):
+    """There is a table of its hands, no calls fitted to it, and none to fit on from."""
+    judged_as(monkeypatch, BETTER)
+    game = variant_of("six_card_v0", ["ranks=10", "partnered=[2, 5]"])
+    assert [each.kind for each in small(game).run()] == ["expert", "net"]
+    assert load_network(game.rules)["last"].any()
+    course = Course(1000, 200, 2, 300, 1, out=tmp_path / "steps")
+    weights = Learner(game, package_network(game.rules), course, "", report=lambda line: None).run()
+    assert calls_of(weights)["last"].any()
 
 
 def test_the_variants_are_never_looked_up():
@@ -136,17 +290,48 @@ def test_the_variants_are_never_looked_up():
     assert agents.make("net", rules).made["variant"] == "cincinnati_v0"
 
 
+def test_a_file_is_seen_when_it_is_there_and_gone_when_it_is_not(farm, whole):
+    """In a program that goes on; but one run plays by what there was when it began."""
+    before = load_network(farm.rules)
+    put(farm, whole)
+    with files_kept():
+        assert np.array_equal(load_network(farm.rules), before)
+    after = load_network(farm.rules)
+    assert not np.array_equal(after, before)
+    prepared_file("expert", farm.rules).unlink()
+    with files_kept():
+        assert np.array_equal(load_network(farm.rules), after)
+    assert np.array_equal(load_network(farm.rules), before)
+
+
 def test_a_file_that_does_not_fit_is_an_error(farm):
     """Damaged, or of other features: the message names the file."""
+    put(farm, {"expert": b"nonsense"})
     file = prepared_file("expert", farm.rules)
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"nonsense")
     with pytest.raises(WeightsError, match=file.name):
         agents.make("expert", farm.rules)
     net = shipped_weights("net", RULES["barrie_v0"])
     write_weights(file, net.arrays, net.metadata)
     with pytest.raises(WeightsError, match="kind="):
         agents.make("expert", farm.rules)
+
+
+def test_a_user_without_a_home_plays_by_the_package(farm, monkeypatch, tmp_path):
+    """Or with one that cannot be read; and is told why nothing can be prepared."""
+    (tmp_path / "cache").write_bytes(b"")  # no folder
+    assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
+    with pytest.raises(OptionError, match="cannot be written"):
+        small(farm).run()
+
+    def homeless(path):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
+    with pytest.raises(OptionError, match="set XDG_CACHE_HOME to a folder"):
+        small(farm).run()
 
 
 def test_odd_requests_are_refused(farm):
