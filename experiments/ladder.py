@@ -57,7 +57,7 @@ COMPARED = {
     "net": ("expert",),
     "net:search=true": ("expert",),
     "pimc": ("expert",),
-    "inference": ("pimc",),
+    "inference": ("net", "expert"),
 }
 """The agents, weakest first, and whom each is compared with: the first is the one below it."""
 LEARNED = ("ppo", "net")  # agents that need weights for the variant
