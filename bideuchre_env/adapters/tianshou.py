@@ -184,7 +184,7 @@ class Seats:
     """
 
     def __init__(self, game: Game, num_tables: int = 1, **options: Any) -> None:
-        fixed = {"observation": "flat", "copy": True}
+        fixed = {"observation": "flat", "copy": True, "device": "cpu"}
         self.tables = variant_of(game).vec(num_tables, **with_fixed(options, "Tianshou", **fixed))
         self.action_space = self.tables.single_action_space
 

@@ -41,9 +41,15 @@ TALLY = np.dtype(
 def seed_rows(states: Array, low: Word, high: Word) -> None:
     """Seed row i with the 128-bit seed `high:low` + i."""
     for i in range(len(states)):
-        word = low + np.uint64(i)
-        carry = np.uint64(1) if word < low else np.uint64(0)
-        seed_stream(states[i], word, high + carry)
+        seed_row(states[i], low, high, i)
+
+
+@inline_kernel
+def seed_row(s: Row, low: Word, high: Word, i: int) -> None:
+    """Seed a row with the 128-bit seed `high:low` + i."""
+    word = low + np.uint64(i)
+    carry = np.uint64(1) if word < low else np.uint64(0)
+    seed_stream(s, word, high + carry)
 
 
 @entry_kernel
@@ -88,11 +94,15 @@ def sample_rows(keys: Array, tables: Array, low: Word, count: Word, actions: Arr
 
     The choice of row i is a function of the two words and i.
     """
-    t = tables[0]
     for i in range(len(keys)):
-        key = keys[i]
-        word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
-        actions[i] = pick_legal(t, key >> KEY_SHIFT, key & KEY_BITS, word)
+        actions[i] = sample_row(keys[i], tables[0], low, count, i)
+
+
+@inline_kernel
+def sample_row(key: int, t: Row, low: Word, count: Word, i: int) -> int:
+    """A uniform legal action of row i, by its key: a function of the two words and i."""
+    word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
+    return pick_legal(t, key >> KEY_SHIFT, key & KEY_BITS, word)
 
 
 @entry_kernel
@@ -104,17 +114,21 @@ def restart_rows(
     `chosen` (n,) is 1 for such rows; dealers (n,) are seats or -1; scores (n, 2), int64, what the
     sides start with; deals (n, 4) the hands to deal, int64, or of length 0 to shuffle.
     """
-    t = tables[0]
     for i in range(len(states)):
         if chosen[i]:
-            s = states[i]
-            start_game(s, dealers[i])
-            for side in range(2):
-                s.score[side] = scores[i, side]
-            if len(deals) == 0:
-                deal_hand(s, t)
-            else:
-                deal_given(s, t, deals[i])
+            restart_row(states[i], tables[0], dealers[i], scores, deals, i)
+
+
+@inline_kernel
+def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int) -> None:
+    """Start a game in a row and deal its first hand; its scores and deal, if any, are number i."""
+    start_game(s, dealer)
+    for side in range(2):
+        s.score[side] = scores[i, side]
+    if len(deals) == 0:
+        deal_hand(s, t)
+    else:
+        deal_given(s, t, deals[i])
 
 
 class Episodes(NamedTuple):
@@ -176,15 +190,21 @@ def take_rows(rows: Rows, actions: Array) -> int:
     If there is one nothing has changed. What is taken over is checked again, for another thread
     may write to what was given.
     """
-    t = rows.tables[0]
     for taking in range(2):
         for i in range(len(rows.keys)):
-            key, action = rows.keys[i], actions[i]
-            if not allows(t, key >> KEY_SHIFT, key & KEY_BITS, action):
+            action = actions[i]
+            if not row_allows(rows, i, action):
                 return i
             if taking:
                 rows.actions[i] = action
     return NONE_ENDED
+
+
+@inline_kernel
+def row_allows(rows: Rows, i: int, action: int) -> bool:
+    """Whether the seat to act of row i may do this; any whole number may be asked about."""
+    key = rows.keys[i]
+    return allows(rows.tables[0], key >> KEY_SHIFT, key & KEY_BITS, action)
 
 
 @entry_kernel

@@ -218,6 +218,8 @@ def _chosen(vec: Any, path: Any, players: Any, options: dict[str, Any]) -> Datas
     """The options of a recorder; `OptionError` for what it cannot take."""
     if not isinstance(vec, BidEuchreVec):
         raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
+    if vec.device != "cpu":
+        raise OptionError(f"env={shown(vec)}: a vec on the CPU is expected")
     taken = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}
     for name in taken.keys() & options.keys():
         raise OptionError(f"{name}={shown(options[name])}: it is what the vec was made with")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.errors import DealError, OptionError, UnknownOptionError
 from bideuchre_env.rules.parse import parse_seat
+from bideuchre_env.runtime.devices import check_device
 from bideuchre_env.runtime.threads import check_threads
 
 EPISODES = ("game", "hand")
@@ -97,10 +98,18 @@ class VecOptions(EpisodeOptions):
     """How many threads share the rows."""
     copy: bool = False
     """False: the arrays handed out are the environment's own, and the next call rewrites them."""
+    device: str = "cpu"
+    """Where the rows are and are stepped: "cpu", or "cuda", a GPU, which needs the extra `cuda`.
+    Arrays are handed out there, and actions taken from there. Experimental."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_rows_shared(self)
+        check_device(self.device)
+        if self.device != "cpu" and self.threads != 1:
+            raise OptionError(
+                f"threads={self.threads} with device={self.device!r}: they are a CPU's"
+            )
 
 
 def check_rows_shared(options: Any) -> None:

@@ -335,3 +335,26 @@ def _shared_add(typing_context: Any, cells: Any, i: Any, value: Any) -> Any:
 read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
 write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
 add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add
+
+
+@kernel
+def lower_cell(cells: Array, i: int, value: int) -> None:
+    """Set `cells[i]`, int64, to a value unless it is lower; on a device all threads at once may."""
+    if value < cells[i]:
+        cells[i] = value
+
+
+PLAIN_TWINS: list[tuple[Any, Any]] = [
+    (popcount, _popcount),
+    (lowest_bit, _lowest_bit),
+    (highest_bit, _highest_bit),
+    (nth_bit, _plain_nth_bit),
+    (row_of, _plain_row),
+    (line_of, _plain_line),
+    (store_tricks, _plain_store_tricks),
+    (store_both_tricks, _plain_store_both),
+    (load_word, _plain_load),
+    (store_word, _plain_store),
+    (store_bits, _plain_store_bits),
+]
+"""What kernels of the game call, each with the Python that says the same."""

@@ -1,6 +1,6 @@
 """How a kernel is compiled, or run as plain Python where `NUMBA_DISABLE_JIT` is set.
 
-What is compiled is kept between runs (`cache.py`). Other targets would be added here.
+What is compiled is kept between runs (`cache.py`). The other target is in `device.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numba.core import types as _types
 from bideuchre_env.runtime.cache import cache_folder
 from bideuchre_env.runtime.compiling import Compiling
 from bideuchre_env.runtime.kernel_files import kernel_cache
-from bideuchre_env.runtime.plain import PlainRow, plain_kernel
+from bideuchre_env.runtime.plain import plain_kernel, plain_rows
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row: TypeAlias = Any  # one record of a structured array, inside a kernel
@@ -87,12 +87,12 @@ def _compile(function: F, **options: Any) -> F:
     compiled: Any = numba.njit(**_OPTIONS, **options)(function)
     if CACHE_FOLDER:
         compiled._cache = kernel_cache(function, CACHE_FOLDER, form)
-    _widen_arguments(compiled)
+    widen_arguments(compiled)
     KERNELS.append(compiled)
     return cast(F, compiled)
 
 
-def _widen_arguments(compiled: Any) -> None:
+def widen_arguments(compiled: Any) -> None:
     """Let all callers share what is compiled for int64: those with constants, or with small ints.
 
     numba would compile a kernel once more for each constant that stands in a call of it, and for
@@ -148,4 +148,4 @@ def new_rows(dtype: np.dtype[Any], n: int) -> Array:
 
 def as_rows(array: Array) -> Array:
     """A structured array as one whose rows kernels take, compiled or not; a view."""
-    return array if JIT else array.view(np.dtype((PlainRow, array.dtype)))
+    return array if JIT else plain_rows(array)

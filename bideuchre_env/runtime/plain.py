@@ -28,6 +28,11 @@ class PlainArray(np.ndarray[Any, np.dtype[Any]]):
         return widened(super().__getitem__(index))
 
 
+def plain_rows(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A structured array as one of `PlainRow`; a view."""
+    return array.view(np.dtype((PlainRow, array.dtype)))
+
+
 def widened(value: Any) -> Any:
     """A value as plain kernels compute with it: signed whole numbers and what holds them."""
     if isinstance(value, np.signedinteger):

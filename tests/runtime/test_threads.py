@@ -111,7 +111,7 @@ def test_an_interrupted_step_is_done_first(monkeypatch):
     for _ in range(4):
         vec.step(vec.sample())
         twin.step(twin.sample())
-    shared, left = vec._pool._share, [3]
+    shared, left = vec._games._pool._share, [3]
 
     def interrupted(cells, leads, *rest):
         if leads and left[0]:
@@ -119,7 +119,7 @@ def test_an_interrupted_step_is_done_first(monkeypatch):
             raise KeyboardInterrupt
         return shared(cells, leads, *rest)
 
-    monkeypatch.setattr(vec._pool, "_share", interrupted)
+    monkeypatch.setattr(vec._games._pool, "_share", interrupted)
     with pytest.raises(KeyboardInterrupt):
         vec.step(vec.sample())
     twin.step(twin.sample())
@@ -151,7 +151,7 @@ def test_threads_that_cannot_be_started_are_tried_again(monkeypatch):
     assert begun[0].ended
     vec.step(actions)
     twin.step(actions)
-    assert len(vec._pool._helpers) == 2
+    assert len(vec._games._pool._helpers) == 2
     np.testing.assert_array_equal(vec.get_state(), twin.get_state())
 
 
@@ -174,7 +174,7 @@ def test_the_shape_of_what_is_given_is_the_callers(face):
     for env in envs:
         env.reset(seed=3)
     for _ in range(40):
-        results = [env.step(env._rows.masks.argmax(axis=1)) for env in envs]
+        results = [env.step(env.action_masks().argmax(axis=1)) for env in envs]
         for name in ("observation", "action_mask"):
             mine, other = (result[0][name] for result in results)
             np.testing.assert_array_equal(mine, other)

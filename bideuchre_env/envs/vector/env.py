@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env.core.legality import illegal
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.rows import (
-    SOME_ENDED,
-    TALLY,
-    Episodes,
-    Rows,
-    global_rows,
-    observe_rows,
-    present_rows,
-    restart_rows,
-    sample_rows,
-    seed_rows,
-)
-from bideuchre_env.core.state import DEAL, new_states
+from bideuchre_env.core.rows import SOME_ENDED
+from bideuchre_env.core.state import DEAL
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.envs.checks import (
@@ -37,20 +22,20 @@ from bideuchre_env.envs.checks import (
     parse_rows,
     parse_seats,
     reset_options,
-    whole_numbers,
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import VecOptions
-from bideuchre_env.envs.vector.threads import StepPool
+from bideuchre_env.envs.vector.host import HostRows
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, direct, new_rows
+from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
-_INT64 = np.dtype(np.int64)
+if TYPE_CHECKING:
+    from bideuchre_env.envs.vector.on_device import DeviceRows
 
 
 class BidEuchreVec(Face):
@@ -73,6 +58,12 @@ class BidEuchreVec(Face):
     The arrays are the environment's own and are rewritten by the next call; `copy=True` gives
     copies. Nothing a caller writes into them reaches the game. The keywords are those of
     `VecOptions`.
+
+    With `device="cuda"` (experimental) the rows are on a GPU, and so are all these arrays, those of
+    `sample`, `observe`, `action_masks`, `state` and `info["episode"]` too: numba's, which torch,
+    CuPy and JAX take without a copy by their `__cuda_array_interface__`; `copy_to_host()` gives
+    numpy's. Actions may be on the GPU, in any such library's array, or not; `get_state` and
+    `set_state` give and take numpy's. Every answer is the same.
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int, **options: Any) -> None:
@@ -81,53 +72,19 @@ class BidEuchreVec(Face):
         self.rules, self.name = rules, name
         self.episode, self.reward = chosen.episode, chosen.reward
         self.observation = chosen.observation
-        self.copy = chosen.copy
+        self.copy, self.device = chosen.copy, chosen.device
         self._alone = OneAtATime()
-        layout = layout_of(rules)
-        self._rows = Rows(
-            states=new_states(n),
-            tables=compile_tables(rules),
-            offsets=layout.offsets,
-            by_hand=chosen.episode == "hand",
-            by_points=chosen.reward == "points",
-            actions=np.zeros(n, np.int64),
-            observations=np.zeros((n, layout.size), np.int8),
-            masks=np.zeros((n, actions.of(rules).n), np.int8),
-            seats=np.zeros(n, np.int8),
-            keys=np.zeros(n, np.int64),
-            rewards=np.zeros((n, N_SEATS), np.float32),
-            terminated=np.zeros(n, bool),
-            truncated=np.zeros(n, bool),
-            ended=np.zeros(n, bool),
-            tallies=new_rows(TALLY, n),
-            episodes=Episodes(
-                r=np.zeros((n, N_SEATS), np.float32),
-                l=np.zeros(n, np.int32),
-                hands=np.zeros(n, np.int32),
-                score=np.zeros((n, 2), np.int64),
-                winner=np.full(n, -1, np.int8),
-                outcome=np.zeros(n, np.int8),
-            ),
-        )
-        self._rows.episodes.r[:, 1::2] = -0.0  # what side 1 has lost
-        self._flat = np.zeros((n, layout.size) if chosen.observation == "flat" else 0, np.float32)
-        self._sampled = np.zeros(n, np.int64)
-        self._known = np.ones((2, n), bool)
+        self._games: HostRows | DeviceRows
+        if chosen.device == "cpu":
+            self._games = HostRows(rules, n, chosen)
+        else:
+            from bideuchre_env.envs.vector.on_device import DeviceRows
+
+            self._games = DeviceRows(rules, n, chosen)
         self.changes = 0
         """How often its rows have changed, by whatever call."""
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
-        self._pool = StepPool(chosen.threads)
-        self._derive()
-
-    def _derive(self) -> None:
-        """Make what no copy of this environment takes over."""
-        rows = self._rows
-        seen = self._flat if self.observation == "flat" else rows.observations
-        looks = (seen, rows.masks, rows.seats, self._known[0], rows.masks, self._known[1])
-        ends = (rows.ended, rows.rewards, rows.terminated, rows.truncated)
-        self._handed = (*looks, *ends)
-        self._draw: Callable[..., None] | None = None
 
     @cached_property
     def single_observation_space(self) -> spaces.Space[Any]:
@@ -137,7 +94,7 @@ class BidEuchreVec(Face):
     @cached_property
     def single_action_space(self) -> spaces.Discrete:
         """The actions of one row."""
-        return spaces.Discrete(self._rows.masks.shape[1])
+        return spaces.Discrete(actions.of(self.rules).n)
 
     @cached_property
     def observation_space(self) -> spaces.Space[Any]:
@@ -223,12 +180,15 @@ class BidEuchreVec(Face):
 
         Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
         """
-        taken = self._whole(actions)
+        if not self._has_stream:
+            raise IllegalActionError("no games are going on: reset() deals them")
+        games = self._games
+        taken = games.whole(actions)
         self.changes += 1
-        row = self._pool.step(self._rows, taken)
+        row = games.step(taken)
         if row >= 0:
             self.changes -= 1
-            raise IllegalActionError(self._fault(row, operator.index(np.asarray(actions)[row])))
+            raise IllegalActionError(self._fault(row, games.action_of(actions, row)))
         return self._shown(row == SOME_ENDED)
 
     @one_at_a_time
@@ -240,11 +200,7 @@ class BidEuchreVec(Face):
         self._require_games()
         low, count = self._sampling
         self._sampling = (low, count + 1)
-        rows, sampled = self._rows, self._sampled
-        if self._draw is None:
-            self._draw = direct(sample_rows, rows.keys, rows.tables, low, low, sampled)
-        self._draw(rows.keys, rows.tables, low, count, sampled)
-        return sampled.copy() if self.copy else sampled.view()
+        return self._games.sample(low, count)
 
     def observe(self, seats: Any) -> Array:
         """The observation of every row, (n, D), for one seat or for seats (n,); a new array.
@@ -252,28 +208,22 @@ class BidEuchreVec(Face):
         int8, or float32 where observations are flat.
         """
         self._require_games()
-        chosen = parse_seats(seats, self.num_envs)
-        out = np.empty_like(self._rows.observations)
-        observe_rows(self._rows.states, self._rows.tables, self._rows.offsets, chosen, out)
-        return self.observation_layout.scaled(out) if self.observation == "flat" else out
+        return self._games.observe(parse_seats(seats, self.num_envs))
 
     def action_masks(self) -> Array:
         """Which actions of the seat to act are legal now, bool (n, A); a new array."""
         self._require_games()
-        masks: Array = self._rows.masks.astype(bool)
-        return masks
+        return self._games.masks()
 
     def state(self) -> Array:
         """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
         self._require_games()
-        out = np.empty((self.num_envs, self.observation_layout.state_size), np.int8)
-        global_rows(self._rows.states, self._rows.tables, self._rows.offsets, out)
-        return out
+        return self._games.everything()
 
     def get_state(self) -> Array:
         """The rows themselves, a copy: a structured array (n,) of `STATE`, streams included."""
         self._require_games()
-        return np.array(self._rows.states)
+        return self._games.states()
 
     @one_at_a_time
     def set_state(self, states: Array, rows: Any = None) -> tuple[Observation, dict[str, Any]]:
@@ -283,55 +233,38 @@ class BidEuchreVec(Face):
         is a position of this game with a seat to act, one that legal play comes to.
         """
         places = parse_rows(rows, self.num_envs)
-        fresh = checked_states(states, len(places), self._rows.tables)
+        fresh = checked_states(states, len(places), compile_tables(self.rules))
         waiting = np.flatnonzero(fresh["phase"] >= DEAL)
         if len(waiting):
             raise OptionError(f"states[{waiting[0]}]: the hand is over, no seat is to act")
         if not self._has_stream and rows is not None:
             raise OptionError("set_state(rows=...) before the first reset(): there are no games")
-        self._rows.states[places] = fresh
-        self._rows.tallies[places] = 0
         self._has_stream = True
-        self._present()
+        self.changes += 1
+        self._games.put(places, fresh)
         return self._looks()
 
     def close(self) -> None:
         """Let the threads go."""
-        self._pool.close()
+        self._games.close()
 
     def _seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
-        fresh = new_states(self.num_envs)
-        seed_rows(fresh, *words)
-        picked = chosen == 1
-        self._rows.states["rng"][picked] = fresh["rng"][picked]
+        self._games.seed(chosen, words)
         self._sampling = (words[0] ^ words[1], 0)
         self._has_stream = True
 
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
-        restart_rows(self._rows.states, self._rows.tables, chosen, dealers, scores, deals)
-        self._rows.tallies[chosen == 1] = 0
-        self._rows.rewards[:] = 0
-        self._rows.terminated[:] = self._rows.truncated[:] = self._rows.ended[:] = False
-        self._present()
-
-    def _present(self) -> None:
         self.changes += 1
-        present_rows(self._rows)
+        self._games.restart(chosen, dealers, scores, deals)
 
     def _looks(self) -> tuple[Observation, dict[str, Any]]:
         """What `reset` gives."""
-        observations, _, _, _, info = self._shown(bool(self._rows.ended.any()))
+        observations, _, _, _, info = self._shown(self._games.some_ended())
         return observations, info
 
     def _shown(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """What `step` gives: views, or copies if `copy` is set."""
-        if self.observation == "flat":
-            scale_rows(self._rows.observations, layout_of(self.rules).scale, self._flat)
-        self._known.fill(True)
-        if self.copy:
-            handed = [array.copy() for array in self._handed]
-        else:  # not the arrays themselves: the shape of what kernels take is ours
-            handed = [array.view() for array in self._handed]
+        """What `step` gives."""
+        handed = self._games.handed()
         seen, mask, seat, seat_known, own, mask_known, ended = handed[:7]
         rewards, terminated, truncated = handed[7:]
         info: dict[str, Any] = {
@@ -342,8 +275,7 @@ class BidEuchreVec(Face):
             "_episode": ended,
         }
         if some_ended:
-            kept = self._rows.episodes._asdict()
-            info["episode"] = {name: array.copy() for name, array in kept.items()}
+            info["episode"] = self._games.episodes()
         flat = self.observation == "flat"
         observations = seen if flat else {"observation": seen, "action_mask": mask}
         return observations, rewards, terminated, truncated, info
@@ -352,33 +284,10 @@ class BidEuchreVec(Face):
         if not self._has_stream:
             raise OptionError("nothing has been dealt yet: reset() deals")
 
-    def _whole(self, actions: Any) -> Array:
-        """The actions as int64 (n,), as kernels take them; whether they are legal is not asked."""
-        if not self._has_stream:
-            raise IllegalActionError("no games are going on: reset() deals them")
-        if (
-            type(actions) is np.ndarray
-            and actions.dtype is _INT64
-            and actions.shape == self._sampled.shape
-            and actions.flags.carray
-        ):
-            return actions
-        return whole_numbers("actions", actions, self.num_envs, self._rows.masks.shape[1])
-
     def _fault(self, row: int, action: int) -> str:
         names = actions.of(self.rules).names
         choice = names[action] if 0 <= action < len(names) else action
-        return illegal(self._rows.states[row], self.rules, choice, f"row {row}: ")
-
-    def __getstate__(self) -> dict[str, Any]:
-        derived = ("_handed", "_draw")
-        return {name: value for name, value in self.__dict__.items() if name not in derived}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
-        self._rows = self._rows._replace(tables=tables, offsets=offsets)  # read-only ones
-        self._derive()
+        return illegal(self._games.state_of(row), self.rules, choice, f"row {row}: ")
 
     def __repr__(self) -> str:
-        return f"<{self.name} x {self.num_envs}, {self._pool.threads} threads>"
+        return f"<{self.name} x {self.num_envs}, {self._games}>"

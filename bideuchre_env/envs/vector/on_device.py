@@ -1,0 +1,196 @@
+"""The rows of a vector environment on a GPU, one thread for each; nothing but results leaves it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.core import row_programs as programs
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.row_programs import (
+    ENDED,
+    FIRST,
+    N_CELLS,
+    Restarting,
+    Sampling,
+    Scaling,
+    Seeding,
+    Step,
+    Viewing,
+)
+from bideuchre_env.core.rows import NONE_ENDED, SOME_ENDED, Rows
+from bideuchre_env.envs.checks import whole_numbers
+from bideuchre_env.envs.options import VecOptions
+from bideuchre_env.envs.vector.host import blank_rows
+from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.device import (
+    DeviceArray,
+    Program,
+    copied,
+    on_device,
+    room_for,
+    to_device,
+    to_host,
+)
+from bideuchre_env.runtime.jit import Array, Row, as_rows
+
+SEED, RESTART, PRESENT = map(
+    Program, (programs.seed_one, programs.restart_one, programs.present_one)
+)
+OPEN, TAKE, STEP = map(Program, (programs.open_step, programs.take_one, programs.step_one))
+SAMPLE, OBSERVE, EVERYTHING, SCALE = map(
+    Program,
+    (programs.sample_one, programs.observe_one, programs.global_one, programs.scale_one),
+)
+
+
+class DeviceRows:
+    """What `HostRows` is, on a device: what it hands out are arrays there.
+
+    They are its own, those of the episodes too, unless copies are wanted.
+    """
+
+    def __init__(self, rules: Rules, n: int, chosen: VecOptions) -> None:
+        self.rules, self._n = rules, n
+        self._is_flat, self._copy = chosen.observation == "flat", chosen.copy
+        self._settle(blank_rows(rules, n, chosen))
+
+    def _settle(self, rows: Rows) -> None:
+        """Bring rows to the device, and make room for what is worked out there."""
+        n, layout = self._n, layout_of(self.rules)
+        self.rows: Rows = _moved(rows, to_device)
+        self._scale = to_device(layout.scale)
+        self._flat = room_for((n, layout.size) if self._is_flat else (1, 1), np.float32)
+        self._sampled = room_for((n,), np.int64)
+        self._cells = room_for((N_CELLS,), np.int64)
+        known = to_device(np.ones((2, n), bool))
+        seen = self._flat if self._is_flat else self.rows.observations
+        looks = (seen, self.rows.masks, self.rows.seats, known[0], self.rows.masks, known[1])
+        ends = (self.rows.ended, self.rows.rewards, self.rows.terminated, self.rows.truncated)
+        # not the arrays themselves: the shape of what kernels take is ours
+        self._handed = [array.view(array.dtype) for array in (*looks, *ends)]
+
+    def seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
+        """Seed each row i that is `chosen`, int64 (n,), with the seed of these words + i."""
+        SEED(self._n, Seeding(self.rows.states, to_device(chosen), *words))
+
+    def restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
+        """Start games in the rows that are `chosen`, see `restart_rows`, and present all rows."""
+        given = map(to_device, (chosen, dealers, scores, deals))
+        RESTART(self._n, Restarting(self.rows, *given))
+
+    def whole(self, given: Any) -> DeviceArray:
+        """Actions on the device, whole numbers (n,); whether they are legal is not asked."""
+        try:
+            array = on_device(given)
+        except Exception as error:  # whatever an object's own conversion raises
+            raise IllegalActionError(f"actions {shown(given)}: no array ({error})") from None
+        if array is None:
+            n_actions = self.rows.masks.shape[1]
+            return to_device(whole_numbers("actions", given, self._n, n_actions))
+        if tuple(array.shape) != (self._n,) or array.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"actions: whole numbers of shape ({self._n},) are expected, not {array.dtype} of "
+                f"shape {tuple(array.shape)}"
+            )
+        return array
+
+    def action_of(self, given: Any, row: int) -> int:
+        """The action that was given for a row."""
+        array = on_device(given)
+        return int(given[row] if array is None else to_host(array[row : row + 1])[0])
+
+    def step(self, taken: DeviceArray) -> int:
+        """Carry out one action in every row, see `step_all_rows`."""
+        job = Step(self.rows, taken, self._cells)
+        OPEN(1, job)
+        TAKE(self._n, job)
+        STEP(self._n, job)
+        cells = to_host(self._cells)
+        if cells[FIRST] < self._n:
+            return int(cells[FIRST])
+        return SOME_ENDED if cells[ENDED] else NONE_ENDED
+
+    def sample(self, low: np.uint64, count: int) -> DeviceArray:
+        """A uniform legal action for every row, see `sample_rows`; rewritten by the next call."""
+        SAMPLE(self._n, Sampling(self.rows, low, np.uint64(count), self._sampled))
+        return copied(self._sampled) if self._copy else self._sampled.view(np.int64)
+
+    def observe(self, seats: Array) -> DeviceArray:
+        """What each of the seats, int64 (n,), sees; a new array."""
+        out = room_for(self.rows.observations.shape, np.int8)
+        OBSERVE(self._n, Viewing(self.rows, to_device(seats), out))
+        return self._scaled(out, room_for(out.shape, np.float32)) if self._is_flat else out
+
+    def masks(self) -> DeviceArray:
+        """Which actions are legal now, bool (n, A); a new array."""
+        return copied(self.rows.masks).view(np.dtype(bool))
+
+    def everything(self) -> DeviceArray:
+        """The global state of every row, int8 (n, state_size); a new array."""
+        out = room_for((self._n, layout_of(self.rules).state_size), np.int8)
+        EVERYTHING(self._n, Viewing(self.rows, self._sampled, out))
+        return out
+
+    def states(self) -> Array:
+        """The rows themselves, a copy in the machine's own memory."""
+        return as_rows(to_host(self.rows.states))
+
+    def state_of(self, row: int) -> Row:
+        """One of them."""
+        return as_rows(to_host(self.rows.states[row : row + 1]))[0]
+
+    def put(self, places: Array, states: Array) -> None:
+        """Put states into the rows at these places, whose tallies begin anew; present all rows."""
+        all_states, tallies = to_host(self.rows.states), to_host(self.rows.tallies)
+        all_states[places] = states
+        tallies[places] = 0
+        self.rows = self.rows._replace(states=to_device(all_states), tallies=to_device(tallies))
+        PRESENT(self._n, self.rows)
+
+    def some_ended(self) -> bool:
+        """Whether the last call has ended an episode."""
+        return bool(to_host(self.rows.ended).any())
+
+    def handed(self) -> list[DeviceArray]:
+        """What is seen and what came of it, in the order of `HostRows.handed`."""
+        if self._is_flat:
+            self._scaled(self.rows.observations, self._flat)
+        return [copied(array) for array in self._handed] if self._copy else list(self._handed)
+
+    def _scaled(self, observations: DeviceArray, out: DeviceArray) -> DeviceArray:
+        SCALE(self._n, Scaling(observations, self._scale, out))
+        return out
+
+    def episodes(self) -> dict[str, DeviceArray]:
+        """What the episodes that ended came to, by name."""
+        kept = self.rows.episodes._asdict()
+        return {
+            name: copied(array) if self._copy else array.view(array.dtype)
+            for name, array in kept.items()
+        }
+
+    def close(self) -> None:
+        """There are no threads to let go."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: getattr(self, name) for name in ("rules", "_n", "_is_flat", "_copy")}
+        return kept | {"rows": _moved(self.rows, to_host)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        rows = kept.pop("rows")
+        self.__dict__.update(kept)
+        self._settle(rows)
+
+    def __str__(self) -> str:
+        return "on cuda"
+
+
+def _moved(rows: Any, move: Any) -> Any:
+    """A tuple of arrays, numbers and such tuples with every array moved."""
+    if isinstance(rows, tuple):
+        return type(rows)(*(_moved(each, move) for each in rows))
+    return move(rows) if hasattr(rows, "shape") and rows.shape else rows

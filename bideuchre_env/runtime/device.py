@@ -1,0 +1,152 @@
+"""The second target: the same kernels on a GPU, one thread for each row.
+
+No kernel is written for it. A kernel's Python function is compiled once more, with every kernel
+that it calls replaced by what that is on the device; the few machine instructions that are another
+processor's have a form of their own in `_INSTEAD`. In numba's simulator (`NUMBA_ENABLE_CUDASIM`)
+the functions run as plain Python, see `plain.py`.
+
+This module is imported when a device is asked for, see `devices.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from numba import cuda as _cuda
+from numba.core.errors import NumbaPerformanceWarning
+
+from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, lower_cell, nth_bit
+from bideuchre_env.runtime.jit import JIT, Array, config, widen_arguments
+from bideuchre_env.runtime.plain import plain_kernel, plain_rows
+
+cuda: Any = _cuda
+SIMULATED = bool(config.ENABLE_CUDASIM)
+"""Whether this is numba's simulator, which runs everything as Python: for tests."""
+DeviceArray = Any
+"""An array on the device: numba's, with `__cuda_array_interface__` and `copy_to_host`."""
+BLOCK = 128  # threads that are started together
+_PYTHON = "py_func" if JIT else "__wrapped__"  # where a kernel has its function
+_FORMS: dict[Any, Any] = {}
+_log = logging.getLogger("bideuchre_env")
+
+# A game of few rows is no mistake.
+warnings.filterwarnings("ignore", "Grid size", NumbaPerformanceWarning)
+
+
+def _lower(cells: Array, i: int, value: int) -> None:
+    """Set `cells[i]` to a value, unless it is lower already; all threads at once may."""
+    cuda.atomic.min(cells, i, value)
+
+
+_INSTEAD = {id(nth_bit): _plain_nth_bit, id(lower_cell): _lower}
+if SIMULATED and JIT:
+    _INSTEAD = {id(each): twin for each, twin in PLAIN_TWINS} | {id(lower_cell): _lower}
+
+
+def _python_of(value: Any) -> Any:
+    """The Python function that a kernel is compiled from on the device; None of no kernel."""
+    return _INSTEAD.get(id(value)) or getattr(value, _PYTHON, None)
+
+
+def device_form(kernel: Any) -> Any:
+    """What other kernels on the device call in place of a kernel; always the same."""
+    if kernel not in _FORMS:
+        function = _python_of(kernel)
+        assert function is not None, kernel
+        form: Any = _rebound(function)
+        if not SIMULATED:
+            form = cuda.jit(device=True)(form)
+            widen_arguments(form)
+        _FORMS[kernel] = form
+    return _FORMS[kernel]
+
+
+def _rebound(function: Any) -> FunctionType:
+    """The same function, but for the kernels among its globals: they are the device's."""
+    names = function.__globals__
+    called = [name for name in function.__code__.co_names if _python_of(names.get(name))]
+    if not called:  # as `_lower`, whose `cuda` the simulator puts its own in place of
+        return cast(FunctionType, function)
+    names = names | {name: device_form(names[name]) for name in called}
+    rebound = FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    rebound.__qualname__ = function.__qualname__
+    return rebound
+
+
+class Program:
+    """A kernel `(job, i)` that a device runs for every i below n, each in a thread of its own.
+
+    A job is a NamedTuple of numbers, of arrays on the device, and of such tuples.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        body = device_form(kernel)
+        if SIMULATED:
+            body = plain_kernel(body)
+
+        def run(n: int, job: Any) -> None:
+            i = cuda.grid(1)
+            if i < n:
+                body(job, i)
+
+        self.function = run
+        self._name = kernel.__name__
+        self._started: Any = None
+
+    def __call__(self, n: int, job: Any) -> None:
+        """Start it; what is copied from the device next waits for it."""
+        if self._started is None:
+            self._started = cuda.jit(self.function)
+            if not SIMULATED:
+                _log.warning("bideuchre_env: compiling %s for the GPU", self._name)
+        if SIMULATED:  # a thread after the other: they share what is no array of the simulator's
+            self._started[n, 1](n, _simulated(job))
+        else:
+            self._started[-(-n // BLOCK), BLOCK](n, job)
+
+
+def _simulated(value: Any) -> Any:
+    """A job with the simulator's arrays as those that plain kernels take."""
+    if isinstance(value, tuple):
+        return type(value)(*map(_simulated, value))
+    array = getattr(value, "_ary", value)
+    if isinstance(array, np.ndarray) and array.dtype.names:
+        return plain_rows(array)
+    return array
+
+
+def to_device(array: Array) -> DeviceArray:
+    """A copy of an array on the device."""
+    return cuda.to_device(np.array(array, order="C"))
+
+
+def room_for(shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
+    """An array on the device, to be written."""
+    return cuda.device_array(shape, np.dtype(dtype))
+
+
+def on_device(value: Any) -> DeviceArray | None:
+    """An array that is on the device already, whichever library's, without a copy; else None."""
+    if SIMULATED:
+        return value if hasattr(value, "copy_to_host") else None
+    return cuda.as_cuda_array(value) if hasattr(value, "__cuda_array_interface__") else None
+
+
+def copied(array: DeviceArray) -> DeviceArray:
+    """A copy on the device."""
+    copy = cuda.device_array(array.shape, array.dtype)
+    copy.copy_to_device(array)
+    return copy
+
+
+def to_host(array: DeviceArray) -> Array:
+    """A copy of an array of the device, when all that was started there is done."""
+    copy: Array = array.copy_to_host()
+    return copy

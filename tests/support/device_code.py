@@ -1,0 +1,92 @@
+"""Compiles what a module would start on a GPU, where there is none."""
+
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+ARCHITECTURES = ((8, 0), (9, 0))
+STANDING_IN = {  # what the arrays of a device are, without one
+    "to_device": lambda array: np.array(array, order="C"),
+    "room_for": lambda shape, dtype: np.full(shape, 100, dtype),
+    "to_host": np.array,
+    "copied": np.array,
+    "on_device": lambda value: value if isinstance(value, np.ndarray) else None,
+}
+_DONE = {}
+
+
+@contextmanager
+def compiled_by(monkeypatch, *modules, stack=0):
+    """Inside, the programs of these modules are compiled for two architectures, not started.
+
+    Gives a dict that holds by program, types and architecture what was made; afterwards every
+    program of the modules must be there. Skips the test where numba-cuda is not installed.
+    """
+    pytest.importorskip("numba_cuda", reason="needs the extra cuda")
+    from numba.cuda import dispatcher
+
+    from bideuchre_env.runtime import devices
+    from bideuchre_env.runtime.device import Program
+
+    compiled = {}
+
+    def compile_only(program, n, job):
+        compiled.update(machine_code(program, job, stack))
+
+    monkeypatch.setattr(devices, "_missing", lambda: "")
+    monkeypatch.setattr(Program, "__call__", compile_only)
+    here = SimpleNamespace(compute_capability=ARCHITECTURES[0])
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: here)
+    programs = set()
+    for module in modules:
+        for name, double in STANDING_IN.items():
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, double)
+        programs |= {each for each in vars(module).values() if isinstance(each, Program)}
+    yield compiled
+    assert {program for program, *_ in compiled} == programs
+
+
+def machine_code(program, job, stack):
+    """A program's PTX for each architecture: it calls nothing, and has no more than this stack."""
+    import numba
+    from numba import cuda
+
+    types = numba.typeof(job)
+    for architecture in ARCHITECTURES:
+        key = program, types, architecture
+        if key not in _DONE:
+            code, _ = cuda.compile_ptx(
+                program.function, numba.void(numba.int64, types), cc=architecture
+            )
+            assert f".target sm_{architecture[0]}{architecture[1]}" in code
+            local = sum(map(int, re.findall(r"__local_depot\d+\[(\d+)\]", code)))
+            assert local <= stack, (program.function, local)
+            assert_fits(code, architecture, stack)
+            _DONE[key] = code
+    return {key: code for key, code in _DONE.items() if key[:2] == (program, types)}
+
+
+def assert_fits(code, architecture, stack):
+    """Where NVIDIA's assembler is at hand: what it makes of the PTX spills no register."""
+    assembler = shutil.which("ptxas")
+    if assembler is None:
+        return
+    target = f"-arch=sm_{architecture[0]}{architecture[1]}"
+    done = subprocess.run(
+        [assembler, target, "-v", "-o", "/dev/null", "-"],
+        input=code,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-2000:]
+    frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", said)
+    assert frames
+    assert all(int(frame) <= stack and spills == "0" for frame, spills in frames), said[-500:]
