@@ -177,9 +177,9 @@ def test_an_interrupt_before_any_line_leaves_a_step_undone_or_whole():
     vec, twin = (cincinnati.vec(600, threads=threads) for threads in (2, 1))
     for each in (vec, twin):
         each.reset(seed=3)
-    code, outer, whole = type(vec._pool)._step_together.__code__, sys.gettrace(), 0
+    code, outer, whole = type(vec._games._pool)._step_together.__code__, sys.gettrace(), 0
     for n in range(1, 100):
-        vec._pool._pace.together = True
+        vec._games._pool._pace.together = True
         actions, before = twin.sample(), vec.get_state().tobytes()
         interrupt = InterruptAt(code, n)
         sys.settrace(interrupt)
