@@ -30,9 +30,9 @@ MILLISECONDS = {
     "ppo": 0.005,
     "net": 0.005,
     "pimc": 3.4,
-    "inference": 12.0,
+    "inference": 6.6,
 }
-"""A decision's processor time on Cincinnati: see the ladder in `experiments/README.md`."""
+"""A decision's processor time on Cincinnati: see the tables in `experiments/README.md`."""
 _SEARCHED = {
     "worlds": "deals that a card is tried in",
     "played_out": "deals that a call, a strain or an exchange is tried in, at most",

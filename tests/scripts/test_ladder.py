@@ -24,9 +24,10 @@ STEPS = [
     "net over expert",
     "net:search=true over expert",
     "pimc over expert",
-    "inference over pimc",
+    "inference over net",
+    "inference over expert",
 ]
-PUBLISHED = {"cincinnati_v0": STEPS, "barrie_v0": STEPS}
+PUBLISHED = {"cincinnati_v0": STEPS[:-2], "barrie_v0": STEPS[:-2]}
 OTHERS = ("simplified_v0", "club_v0", "six_card_v0", "double_deck_v0")
 PUBLISHED |= {v: ["net over expert", "net:search=true over expert"] for v in OTHERS}
 
@@ -332,6 +333,22 @@ def test_every_published_step_is_surely_above_nothing(ladder):
         assert points["low"] > 0.0 or row not in steps.values()
         assert (points["high"] - points["low"]) / 2 <= half * (boards / row["boards"]) ** 0.5
         assert row["games"]["a_won"] + row["games"]["b_won"] > 0
+
+
+def test_what_inference_is_worth_is_published(ladder):
+    """In points, on boards of a seed of its own, beside net and beside the expert."""
+    text = (ROOT / "experiments" / "results" / "inference.json").read_text(encoding="utf-8")
+    rungs = json.loads(text)["rungs"]
+    assert {row["variant"] for row in rungs} >= {"cincinnati_v0", "barrie_v0", "six_card_v0"}
+    by_name = {(row["variant"], *row["agents"]): row["points_per_hand"] for row in rungs}
+    for variant in {row["variant"] for row in rungs}:
+        assert by_name[variant, "inference", "expert"]["low"] > 0.0
+        assert by_name[variant, "inference", "net"]["high"] > 0.0
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert f"<!-- inference -->\n{ladder.table(rungs)}\n<!-- end inference -->" in page
+    milliseconds = next(row for row in rungs if row["variant"] == "cincinnati_v0")
+    told = milliseconds["ms_per_decision"]["inference"]
+    assert 0.5 < describe("inference").milliseconds / told < 2.0
 
 
 def test_the_page_and_the_agents_command_say_what_the_ladder_says(ladder):
