@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, cast
 
@@ -150,3 +151,10 @@ def to_host(array: DeviceArray) -> Array:
     """A copy of an array of the device, when all that was started there is done."""
     copy: Array = array.copy_to_host()
     return copy
+
+
+def moved(value: Any, move: Callable[[Any], Any]) -> Any:
+    """A tuple of arrays, numbers and such tuples with every array moved."""
+    if isinstance(value, tuple):
+        return type(value)(*(moved(each, move) for each in value))
+    return move(value) if getattr(value, "shape", ()) else value

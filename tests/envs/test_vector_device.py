@@ -53,11 +53,10 @@ def test_devices_are_named():
         bideuchre_env.cincinnati_v0.solo_vec(2, device="cuda")
 
 
+@pytest.mark.slow
 def test_every_kernel_becomes_machine_code(monkeypatch):
     """For two architectures, as each call of the environment starts it; none needs a stack."""
-    from bideuchre_env.envs.vector import on_device
-
-    with compiled_by(monkeypatch, on_device) as compiled:
+    with compiled_by(monkeypatch, "bideuchre_env.envs.vector.on_device") as compiled:
         vec = bideuchre_env.cincinnati_v0.vec(4, device="cuda")
         vec.reset(seed=1)
         for dtype in (np.int64, np.int32, np.uint8):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.device_code import compiled_by
 from support.playthroughs import VARIANTS
 
 import bideuchre_env
@@ -77,8 +78,8 @@ def test_its_threads_end_with_it(monkeypatch, ended_by):
     """However it ends: with its result, or by Ctrl-C in the midst of it."""
     pools, play = [], module._play
 
-    def watched(rules, policy, hands, words, observe, pool):
-        counted = play(rules, policy, hands, words, observe, pool)
+    def watched(rules, policy, hands, *given):
+        counted, pool = play(rules, policy, hands, *given), given[-2]
         pools.append((pool, pool._executor))
         if ended_by is not None and hands > 1:
             raise ended_by
@@ -111,3 +112,23 @@ def test_custom_games_and_options():
             rollout("cincinnati_v0", **options)
     with pytest.raises(OptionError, match="no variant"):
         rollout("bridge", hands=3)
+
+
+def test_tables_at_once():
+    """As many as are asked for: a table of its own for each hand is the default of a few."""
+    usual = rollout("club_v0", hands=9, seed=4)
+    assert counts(usual) == counts(rollout("club_v0", hands=9, seed=4, tables=9))
+    assert counts(usual) != counts(rollout("club_v0", hands=9, seed=4, tables=2))
+    for tables in (0, -1, 2.0, True, "9", 1 << 40):
+        with pytest.raises(OptionError, match=r"tables=.*: a whole number from 1 to 4194304"):
+            rollout("club_v0", hands=9, tables=tables)
+    with pytest.raises(OptionError, match="device='gpu': one of 'cpu', 'cuda'"):
+        rollout("club_v0", hands=9, device="gpu")
+
+
+@pytest.mark.slow
+def test_every_kernel_becomes_machine_code(monkeypatch):
+    """For two GPUs; the rule player's needs a stack of one number."""
+    with compiled_by(monkeypatch, "bideuchre_env.evaluation.rollout_on_device", stack=8):
+        for policy in module.POLICIES:
+            rollout("double_deck_v0", policy, hands=10, device="cuda")

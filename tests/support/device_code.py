@@ -1,5 +1,6 @@
 """Compiles what a module would start on a GPU, where there is none."""
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -21,11 +22,11 @@ _DONE = {}
 
 
 @contextmanager
-def compiled_by(monkeypatch, *modules, stack=0):
-    """Inside, the programs of these modules are compiled for two architectures, not started.
+def compiled_by(monkeypatch, name, stack=0):
+    """Inside, the programs of a module are compiled for two architectures, not started.
 
     Gives a dict that holds by program, types and architecture what was made; afterwards every
-    program of the modules must be there. Skips the test where numba-cuda is not installed.
+    program of the module must be there. Skips the test where numba-cuda is not installed.
     """
     pytest.importorskip("numba_cuda", reason="needs the extra cuda")
     from numba.cuda import dispatcher
@@ -42,12 +43,11 @@ def compiled_by(monkeypatch, *modules, stack=0):
     monkeypatch.setattr(Program, "__call__", compile_only)
     here = SimpleNamespace(compute_capability=ARCHITECTURES[0])
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: here)
-    programs = set()
-    for module in modules:
-        for name, double in STANDING_IN.items():
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, double)
-        programs |= {each for each in vars(module).values() if isinstance(each, Program)}
+    module = importlib.import_module(name)
+    for function, double in STANDING_IN.items():
+        if hasattr(module, function):
+            monkeypatch.setattr(module, function, double)
+    programs = {each for each in vars(module).values() if isinstance(each, Program)}
     yield compiled
     assert {program for program, *_ in compiled} == programs
 

@@ -5,6 +5,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import bideuchre_env
 from bideuchre_env.datasets.recorder import VecRecorder
 from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.runtime import device
 
 assert device.SIMULATED
@@ -197,3 +199,32 @@ def test_a_recorder_wants_the_cpu(tmp_path):
     _, two = pair()
     with pytest.raises(OptionError, match="on cuda>: a vec on the CPU is expected"):
         VecRecorder(two, tmp_path / "d.npz")
+
+
+def rolled(name, policy, hands, **options):
+    """The counts of a rollout on the CPU, which are those of one on the device."""
+    one, two = (
+        replace(rollout(name, policy, hands=hands, seed=3, device=each, **options), seconds=0.0)
+        for each in ("cpu", "cuda")
+    )
+    assert one == two
+    assert one.hands == hands
+    return one
+
+
+def test_rollouts():
+    """At random, with and without observations, and by the rule player."""
+    assert rolled("club_v0", "random", 5, tables=2) == rolled(
+        "club_v0", "random", 5, tables=2, observe=True
+    )
+    rolled("six_card_v0", "rule", 2)
+    with pytest.raises(OptionError, match="threads=2 with device='cuda'"):
+        rollout("club_v0", hands=5, device="cuda", threads=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["random", "rule"])
+@pytest.mark.parametrize("name", bideuchre_env.variants)
+def test_long_rollouts(name, policy):
+    """200 hands of every variant."""
+    rolled(name, policy, 200, tables=50)

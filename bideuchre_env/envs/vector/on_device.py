@@ -30,6 +30,7 @@ from bideuchre_env.runtime.device import (
     DeviceArray,
     Program,
     copied,
+    moved,
     on_device,
     room_for,
     to_device,
@@ -61,7 +62,7 @@ class DeviceRows:
     def _settle(self, rows: Rows) -> None:
         """Bring rows to the device, and make room for what is worked out there."""
         n, layout = self._n, layout_of(self.rules)
-        self.rows: Rows = _moved(rows, to_device)
+        self.rows: Rows = moved(rows, to_device)
         self._scale = to_device(layout.scale)
         self._flat = room_for((n, layout.size) if self._is_flat else (1, 1), np.float32)
         self._sampled = room_for((n,), np.int64)
@@ -178,7 +179,7 @@ class DeviceRows:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: getattr(self, name) for name in ("rules", "_n", "_is_flat", "_copy")}
-        return kept | {"rows": _moved(self.rows, to_host)}
+        return kept | {"rows": moved(self.rows, to_host)}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         rows = kept.pop("rows")
@@ -187,10 +188,3 @@ class DeviceRows:
 
     def __str__(self) -> str:
         return "on cuda"
-
-
-def _moved(rows: Any, move: Any) -> Any:
-    """A tuple of arrays, numbers and such tuples with every array moved."""
-    if isinstance(rows, tuple):
-        return type(rows)(*(_moved(each, move) for each in rows))
-    return move(rows) if hasattr(rows, "shape") and rows.shape else rows

@@ -1,0 +1,135 @@
+"""The kernels of a rollout: whole hands at many tables, counted table by table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule
+from bideuchre_env.core.observation.encode import encode
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import GOLDEN, deal_hand, mix, start_game
+from bideuchre_env.core.phases.scoring import made
+from bideuchre_env.core.rows import seed_rows, start_rows
+from bideuchre_env.core.state import DEAL, OVER, new_states
+from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, new_rows
+
+COUNT = np.dtype(
+    [
+        ("points", np.int64, (2,)),  # of each side, over all hands
+        ("hands", np.int64),
+        ("decisions", np.int64),
+        ("contracts", np.int64),
+        ("made", np.int64),
+        ("lone", np.int64),
+        ("lone_made", np.int64),
+        ("passed_out", np.int64),
+    ],
+    align=True,
+)
+
+
+class Workspace(NamedTuple):
+    """The arrays that hands are played in; row i of those after the second is table i's."""
+
+    tables: Array
+    offsets: Array
+    states: Array
+    quotas: Array  # hands to play
+    observations: Array
+    masks: Array
+    counts: Array  # `COUNT`
+
+
+def new_workspace(
+    rules: Rules, hands: int, at_once: int, words: tuple[np.uint64, np.uint64]
+) -> Workspace:
+    """Games begun at up to `at_once` tables, which are to play so many hands together."""
+    m = min(at_once, hands)
+    tables, layout = compile_tables(rules), layout_of(rules)
+    space = Workspace(
+        tables,
+        layout.offsets,
+        states=new_states(m),
+        quotas=np.array([hands * (i + 1) // m - hands * i // m for i in range(m)]),
+        observations=np.zeros((m, layout.size), np.int8),
+        masks=np.zeros((m, actions.of(rules).n), np.int8),
+        counts=new_rows(COUNT, m),
+    )
+    seed_rows(space.states, *words)
+    start_rows(space.states, tables, np.full(m, -1))
+    return space
+
+
+@entry_kernel
+def random_hands(space: Workspace, start: int, stop: int, low: Word, observe: bool) -> None:
+    """Play `quotas[i]` hands at random at each table i from `start` to `stop` - 1.
+
+    The draws of table i follow from `low` and i; with `observe` its rows of `observations` and
+    `masks` are written at every decision.
+    """
+    for i in range(start, stop):
+        if observe:  # two loops: the short one would suffer from what the long one holds
+            hands_at_random(space, i, low, True)
+        else:
+            hands_at_random(space, i, low, False)
+
+
+@inline_kernel
+def hands_at_random(space: Workspace, i: int, low: Word, observe: bool) -> None:
+    """Play the hands of table i at random, see `random_hands`."""
+    t, o = space.tables[0], space.offsets[0]
+    s, draw = space.states[i], mix(low + GOLDEN * np.uint64(i + 1))
+    observation, mask = row_of(space.observations, i), row_of(space.masks, i)
+    for _ in range(space.quotas[i]):
+        deal_hand(s, t)
+        n = 0
+        while s.phase < DEAL:
+            if observe:
+                encode(s, t, o, s.turn, observation)
+                legal(s, t, mask)
+            draw += GOLDEN
+            apply(s, t, pick_legal(t, s.phase, legal_bits(s, t), mix(draw)))
+            n += 1
+        count_hand(s, t, n, space.counts[i])
+
+
+@entry_kernel
+def rule_hands(space: Workspace, start: int, stop: int, work: RuleWorkspace) -> None:
+    """Play `quotas[i]` hands by the rule player at each table i from `start` to `stop` - 1."""
+    t = space.tables[0]
+    for i in range(start, stop):
+        s = space.states[i]
+        observation, mask = row_of(space.observations, i), row_of(space.masks, i)
+        for _ in range(space.quotas[i]):
+            deal_hand(s, t)
+            n = 0
+            while s.phase < DEAL:
+                act_by_rule(s, observation, mask, work)
+                n += 1
+            count_hand(s, t, n, space.counts[i])
+
+
+@inline_kernel
+def count_hand(s: Row, t: Row, decisions: int, count: Row) -> None:
+    """Enter a hand that is over in the table's count, and begin a new game after the last."""
+    count.hands += 1
+    count.decisions += decisions
+    count.points[0] += s.points[0]
+    count.points[1] += s.points[1]
+    if s.level < 0:
+        count.passed_out += 1
+    else:
+        lone, success = 1 if s.sitting_out >= 0 else 0, 1 if made(s, t) else 0
+        count.contracts += 1
+        count.made += success
+        count.lone += lone
+        count.lone_made += lone * success
+    if s.phase == OVER:
+        start_game(s, -1)

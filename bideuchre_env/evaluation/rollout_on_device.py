@@ -1,0 +1,61 @@
+"""Rollouts on a GPU: the kernels of `rollout_kernels.py`, a thread for each table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_workspace
+from bideuchre_env.evaluation.rollout_kernels import Workspace, random_hands, rule_hands
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.device import Program, moved, to_device, to_host
+from bideuchre_env.runtime.jit import Array, Word, kernel
+
+
+class RandomHands(NamedTuple):
+    """What `random_hands` is given."""
+
+    space: Workspace
+    low: Word
+    observe: bool
+
+
+class RuleHands(NamedTuple):
+    """What `rule_hands` is given."""
+
+    space: Workspace
+    work: RuleWorkspace  # with a view and a scratch for each table
+
+
+@kernel
+def random_table(job: RandomHands, i: int) -> None:
+    """Play the hands of table i at random."""
+    random_hands(job.space, i, i + 1, job.low, job.observe)
+
+
+@kernel
+def rule_table(job: RuleHands, i: int) -> None:
+    """Play the hands of table i by the rule player, who has a view and a scratch of its own."""
+    w = job.work
+    views, scratch = w.views[i : i + 1], w.scratch[i : i + 1]
+    own = RuleWorkspace(w.tables, w.offsets, w.weights, views, scratch)
+    rule_hands(job.space, i, i + 1, own)
+
+
+RANDOM, RULE = map(Program, (random_table, rule_table))
+
+
+def play_on_device(
+    rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool
+) -> Array:
+    """The counts of every table, (m,) of `COUNT`, once its hands are played."""
+    m = len(space.quotas)
+    there: Workspace = moved(space, to_device)
+    if policy == "random":
+        RANDOM(m, RandomHands(there, low, observe))
+    else:
+        work = rule_workspace(rules)
+        work = work._replace(views=np.repeat(work.views, m), scratch=np.repeat(work.scratch, m))
+        RULE(m, RuleHands(there, moved(work, to_device)))
+    return to_host(there.counts)
