@@ -39,7 +39,7 @@ _SEARCHED = {
     "considered": "deals weighed for each deal that is tried; 0 weighs none",
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
-    "net": "true: cards that agent net prefers come first; by default inference's do, not pimc's",
+    "net_cards": "true: begins with the cards of agent net; by default inference does, not pimc",
 }
 _GOAL = {"goal": "points or game; by default what is played for"}
 _WEIGHTS = {"weights": "a file of weights; by default the package's own"}

@@ -98,7 +98,7 @@ class PimcAgent(RowAgent):
         considered: int | None = None,
         solved: int = SOLVED,
         milliseconds: float | None = None,
-        net: bool | None = None,
+        net_cards: bool | None = None,
         goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -115,22 +115,22 @@ class PimcAgent(RowAgent):
         self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.space = new_workspace(rules, seed, goal)
-        self.net = self.net_agent(net)
+        self.net = self.preferred(net_cards)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
         self.space.choice_models["reads_cards"] = self.reads_cards
 
-    def net_agent(self, net: Any) -> NetAgent | None:
+    def preferred(self, net_cards: Any) -> NetAgent | None:
         """The net whose cards are preferred; `OptionError` if it is asked for and not there."""
-        if net is not None and not isinstance(net, bool):
-            raise OptionError(f"net={shown(net)}: True, False or None")
-        if net is False or (net is None and not self.leans):
+        if net_cards is not None and not isinstance(net_cards, bool):
+            raise OptionError(f"net_cards={shown(net_cards)}: True, False or None")
+        if net_cards is False or (net_cards is None and not self.leans):
             return None
         try:
             return NetAgent(self.rules, search=True, goal=self.goal)
         except OptionError:
-            if net:
+            if net_cards:
                 raise
             return None
 
@@ -253,8 +253,8 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net` is None, it
-    leans on the cards of agent `net` where that has weights for the game.
+    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net_cards` is
+    None, it leans on the cards of agent `net` where that has weights for the game.
     """
 
     name = "inference"

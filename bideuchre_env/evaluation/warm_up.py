@@ -207,7 +207,7 @@ PARTS = {
         play_game,
     ),
     "rule": Part("the rule player", ("agents.rule.agent",), lambda: play_boards("rule", "random")),
-    "learner": Part("one learner", ("envs.solo.rows", "evaluation.rollout"), play_learner),
+    "learner": Part("one learner", ("envs.solo.rows", "evaluation.rollout_kernels"), play_learner),
     "learning": Part(
         "the tools of learning",
         (
@@ -230,8 +230,8 @@ PARTS = {
     "search": Part(
         "the search",
         (
-            *("agents.search.candidates", "agents.search.chains", "agents.search.likelihood"),
-            *("agents.search.past", "agents.search.worlds"),
+            *("agents.search.candidates", "agents.search.card_prior", "agents.search.chains"),
+            *("agents.search.likelihood", "agents.search.past", "agents.search.worlds"),
         ),
         play_search,
     ),

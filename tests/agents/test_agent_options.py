@@ -82,7 +82,7 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
         (
             "pimc:seed=3",
-            "seed=3: no option of 'pimc' .* solved, milliseconds, net, goal$",
+            "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, goal$",
         ),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
         (

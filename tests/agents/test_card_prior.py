@@ -56,13 +56,13 @@ def test_who_leans_on_the_net():
     cincinnati, strange = RULES["cincinnati_v0"], RULES["cincinnati_v0"].replace(ranks="10")
     assert InferenceAgent(cincinnati).net is not None
     assert PimcAgent(cincinnati).net is None
-    assert agents.make("pimc:net=true", cincinnati).net is not None
-    assert agents.make("inference:net=false", cincinnati).net is None
+    assert agents.make("pimc:net_cards=true", cincinnati).net is not None
+    assert agents.make("inference:net_cards=false", cincinnati).net is None
     assert InferenceAgent(strange).net is None
     with pytest.raises(OptionError, match="agent 'net' has no weights for these rules"):
-        agents.make("inference:net=true", strange)
-    with pytest.raises(OptionError, match="net=1: True, False or None"):
-        InferenceAgent(cincinnati, net=1)
+        agents.make("inference:net_cards=true", strange)
+    with pytest.raises(OptionError, match="net_cards=1: True, False or None"):
+        InferenceAgent(cincinnati, net_cards=1)
 
 
 def test_what_is_known_and_what_is_tried_are_weighed():
