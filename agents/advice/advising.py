@@ -10,7 +10,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.advice.advice import Advice, Option
-from bideuchre_env.agents.advice.figures import Counted, effective
+from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
     count_worlds,
@@ -23,7 +23,7 @@ from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
 from bideuchre_env.agents.search.agent import HowFar, InferenceAgent
-from bideuchre_env.agents.search.card_prior import NET_ERROR
+from bideuchre_env.agents.search.chains import load_chains
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
 from bideuchre_env.core.one_row import look_row
@@ -112,6 +112,7 @@ class Counting:
         self.outcomes: list[Array] = []
         self.weights: list[Array] = []
         self.hands: list[Array] = []
+        self.alike = 1.0
 
     def __call__(self, space: SearchWorkspace, numbers: Array, weights: Array) -> None:
         """Try the actions in the worlds of these numbers."""
@@ -121,11 +122,13 @@ class Counting:
         self.hands.append(hands)
         self.outcomes.append(np.asarray(ends).reshape(n, len(tried)))
         self.weights.append(weights[numbers])
+        self.alike = float(space.plans["alike"][0])
 
     def load(self, space: SearchWorkspace) -> None:
         """Load what is compiled, or compile it, by trying nothing: before the clock runs."""
         nothing = np.empty(0)
         weigh_worlds(space, nothing, 0, 0, 0.0)
+        load_chains(space)
         count_worlds(
             space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
             new_rows(OUTCOMES, 1), np.zeros((0, N_SEATS), np.int64),
@@ -133,8 +136,8 @@ class Counting:
 
     def counted(self) -> Counted:
         """All that has been counted."""
-        parts = (self.outcomes, self.weights, self.hands)
-        return Counted(self.tried, *map(np.concatenate, parts))
+        outcomes, weights, hands = map(np.concatenate, (self.outcomes, self.weights, self.hands))
+        return Counted(self.tried, outcomes, weights, hands, self.alike)
 
 
 @dataclass(frozen=True)
@@ -250,14 +253,10 @@ class Advisor:
 
     def _learned(self) -> dict[int, float]:
         """What the options still in question are worth by what the searcher has learned."""
-        plan, view = self.searcher.space.plans[0], self.searcher.space.expert.views[0]
+        plan = self.searcher.space.plans[0]
         if self.agent is not self.searcher or plan["prior_error"] <= 0.0:
             return {}
-        n, unit = (
-            plan["n"],
-            1.0 if view["phase"] == Phase.AUCTION else plan["prior_error"] / NET_ERROR,
-        )
-        worth = plan["priors"][:n] / unit
+        n, worth = plan["n"], plan["priors"][: plan["n"]] / plan["prior_unit"]
         return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))
 
     def _tried(self, mask: Array, asked: list[int]) -> list[int]:
@@ -303,7 +302,7 @@ class Advisor:
             options=options,
             drawn=round(counted.weights.sum()),
             worlds=len(counted.weights),
-            effective=effective(counted.weights),
+            effective=counted.effective,
             why=why(situation),
         )
 

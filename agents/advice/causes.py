@@ -85,11 +85,19 @@ def lengths(hands: Array, kinds: int) -> Array:
 
 
 def cause(
-    values: Array, weights: Array, unseen: int, strain: int, hands: Array, t: Any, least: float
+    values: Array,
+    weights: Array,
+    unseen: int,
+    strain: int,
+    hands: Array,
+    t: Any,
+    least: float,
+    alike: float = 1.0,
 ) -> Cause | None:
     """The condition that explains most of the values, float64 (m,); None if none explains a lot.
 
-    That is a difference of at least `least` between the means of the two sides, surely no luck.
+    That is a difference of at least `least` between the means of the two sides, surely no luck;
+    `alike` as in `Counted`.
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]
@@ -99,9 +107,9 @@ def cause(
         if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
             continue
         sides = [(values[side], weights[side]) for side in (true, ~true)]
-        if min(effective(weights) for _, weights in sides) < LEAST_DEALS:
+        if min(effective(weights, alike) for _, weights in sides) < LEAST_DEALS:
             continue
-        (yes, no), errors = [mean(*side) for side in sides], [error(*side) for side in sides]
+        (yes, no), errors = [mean(*side) for side in sides], [error(*side, alike) for side in sides]
         explained, apart = share * (1 - share) * (yes - no) ** 2, abs(yes - no)
         clear = apart >= least and apart > SURE * sqrt(errors[0] ** 2 + errors[1] ** 2)
         if clear and explained > most + 1e-12:

@@ -1,7 +1,8 @@
 """From outcomes, world by world, to figures: means, shares, paired differences, and how sure.
 
 Worlds count by weights, and are as many as an even sample that says as much: their *effective* size
-is the square of the sum of the weights over the sum of their squares.
+is the square of the sum of the weights over the sum of their squares, and less where worlds are
+`alike`: so many of them tell as much as one drawn by itself.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Counted:
     outcomes: Array
     weights: Array
     hands: Array
+    alike: float = 1.0
 
     @classmethod
     def of_all(cls, several: Sequence[Counted]) -> Counted:
@@ -40,7 +42,13 @@ class Counted:
             ),
             np.concatenate([each.weights for each in several]),
             np.concatenate([each.hands for each in several]),
+            max(each.alike for each in several),
         )
+
+    @property
+    def effective(self) -> float:
+        """The effective size of all its worlds."""
+        return effective(self.weights, self.alike)
 
     def column(self, action: int) -> Array:
         """The outcomes of one action, (m,)."""
@@ -53,11 +61,11 @@ class Counted:
 
     def points(self, action: int) -> Interval:
         """The points of the hand, ours minus theirs."""
-        return interval(self.column(action)["points"], self.weights)
+        return interval(self.column(action)["points"], self.weights, self.alike)
 
     def wins(self, action: int) -> Interval:
         """The chance to win the game."""
-        found = interval(self.column(action)["wins"], self.weights)
+        found = interval(self.column(action)["wins"], self.weights, self.alike)
         if found.low is None or found.high is None:
             return found
         return Interval(found.mean, max(0.0, found.low), min(1.0, found.high))
@@ -72,7 +80,7 @@ class Counted:
         among = column["level"] >= 0
         if bids:
             among = column["declarer"] == 0
-        return share(column["good"], self.weights * among)
+        return share(column["good"], self.weights * among, self.alike)
 
     def tricks(self, action: int, bids: bool) -> Array:
         """The shares, float64 (13,), of so many tricks of ours; of a bid, where it is played."""
@@ -89,12 +97,12 @@ class Counted:
         if action == best:
             return 0.0, 0.0
         differences = self.column(best)[figure] - self.column(action)[figure]
-        return mean(differences, self.weights), error(differences, self.weights)
+        return mean(differences, self.weights), error(differences, self.weights, self.alike)
 
 
-def effective(weights: Array) -> float:
+def effective(weights: Array, alike: float = 1.0) -> float:
     """The effective size of a sample with these weights, 0.0 for none."""
-    total, squares = float(weights.sum()), float((weights * weights).sum())
+    total, squares = float(weights.sum()), alike * float((weights * weights).sum())
     return total * total / squares if squares else 0.0
 
 
@@ -103,27 +111,27 @@ def mean(values: Array, weights: Array) -> float:
     return float(np.average(values, weights=weights))
 
 
-def error(values: Array, weights: Array) -> float:
+def error(values: Array, weights: Array, alike: float = 1.0) -> float:
     """The standard error of the weighted mean; infinite where one world is all that counts."""
-    others = effective(weights) - 1
+    others = effective(weights, alike) - 1
     if others < 1e-9:
         return inf
     centre = mean(values, weights)
     return sqrt(mean((values - centre) ** 2, weights) / others)
 
 
-def interval(values: Array, weights: Array) -> Interval:
+def interval(values: Array, weights: Array, alike: float = 1.0) -> Interval:
     """The weighted mean with its 95 % interval by Student's t."""
-    centre, size = mean(values, weights), effective(weights)
+    centre, size = mean(values, weights), effective(weights, alike)
     if size - 1 < 1e-9:
         return Interval(centre, None, None)
-    half = t_quantile(max(1, round(size - 1))) * error(values, weights)
+    half = t_quantile(max(1, round(size - 1))) * error(values, weights, alike)
     return Interval(centre, centre - half, centre + half)
 
 
-def share(good: Array, weights: Array) -> Interval | None:
+def share(good: Array, weights: Array, alike: float = 1.0) -> Interval | None:
     """The weighted share of what is 1, with Wilson's interval; None where nothing counts."""
-    size = effective(weights)
+    size = effective(weights, alike)
     if size == 0.0:
         return None
     return wilson(mean(good, weights) * size, size)

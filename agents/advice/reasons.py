@@ -220,7 +220,7 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
     own = counted.weights * (column["declarer"] == 0)
     found = cause(
         column["good"].astype(float), own, int(situation.view["unseen"]), strain, counted.hands,
-        situation.tables, least=LEAST_CHANCE,
+        situation.tables, least=LEAST_CHANCE, alike=counted.alike,
     )  # fmt: skip
     if found is None:
         return ""
@@ -240,6 +240,7 @@ def gained(situation: Situation, second: Option) -> str:
     found = cause(
         (best - other).astype(float), counted.weights, int(view["unseen"]),
         strain, counted.hands, situation.tables, least=max(LEAST_POINTS, second.loss),
+        alike=counted.alike,
     )  # fmt: skip
     if found is None:
         return ""

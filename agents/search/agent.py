@@ -3,8 +3,10 @@
 The expert plays a world out in all four seats until few tricks are left, and the solver finishes
 it. So bids are worth what play makes of them, and the solver, which knows all hands, counts only
 where little is hidden. In the play `pimc` draws every world that the observation allows alike;
-`inference` prefers those that make the others' calls, exchange and cards likely. Before the play
-both go by the calls: against random hands every bid of the others would look easy to set.
+`inference` prefers those that make the others' calls, exchange and cards likely, and begins with
+the cards of agent `net`. Before the play both go by the calls: against random hands every bid of
+the others would look easy to set. Where few of the worlds drawn are likely, chains look for likely
+ones.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from bideuchre_env.agents.search.chains import (
 )
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import (
+    CHAINS,
     MOST_WORLDS,
     SearchWorkspace,
     new_workspace,
@@ -46,15 +49,13 @@ WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed before Ctrl-C is heard
 NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
 ENOUGH = 0.02  # effective share of worlds drawn alike from which more of them do better than chains
-CHAINS = 20  # Metropolis chains, as far as so many worlds are wanted
 DRAWN = 0.25  # the share of the worlds weighed that is drawn all alike, for the chains to begin at
 MOST_DRAWN = 400  # and so many at most
 SWAPS = 12  # pairs of cards that change places in a step
-BURN_IN = 0.25  # the share of a chain's steps before the first world that is kept
-ALIKE = 2.0  # worlds of chains, for one drawn: those of one chain are alike
+BURN_IN = 0.25  # the share of a chain's steps, and time, before the first world that is kept
 WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
-STANDARD_ERRORS = 1.0  # to gain over the expert's action where it reckons no worth
+STANDARD_ERRORS = 1.0  # to gain over `expert_action` where nothing is known without worlds
 STAGE = 160  # worlds played out before the hopeless candidates are dropped
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 FITTED_MODEL = {
@@ -178,8 +179,6 @@ class PimcAgent(RowAgent):
                 break
             if self.clock() >= began + limit:
                 break
-        if space.mixings["n_kept"][0] > 0:
-            space.plans["total_squares"] *= ALIKE
 
     def _tell(self, what: str, done: int, total: int) -> None:
         """Tell whoever waits."""
@@ -236,18 +235,29 @@ class PimcAgent(RowAgent):
         space, n_chains = self.space, min(wanted, CHAINS)
         start_chains(space, drawn, len(drawn), n_chains)
         weights, steps = np.zeros(wanted), (weighed - len(drawn)) // n_chains
-        burn_in = int(BURN_IN * steps)
-        for _ in range(2):  # the second time by what the chains have come to
+        burn_in, began = int(BURN_IN * steps), self.clock()
+        for part in (0.5 * BURN_IN, BURN_IN):  # the second by what the chains have come to
             fit_leanings(space, self.rules.kinds)
-            run_chains(space, n_chains, burn_in // 2, SWAPS, weights, False)
-        step = max(1, (steps - burn_in) * n_chains // wanted)
+            self.walk(n_chains, burn_in // 2, weights, began + part * (ends - began))
+        each = max(1, (steps - burn_in) * n_chains // wanted)
         for first in range(0, wanted, n_chains):
-            run_chains(space, min(n_chains, wanted - first), step, SWAPS, weights, True)
-            left = wanted - min(first + n_chains, wanted)
-            self._tell("weighed", max(weighed - left * step, len(drawn)), weighed)
+            some = min(n_chains, wanted - first)
+            walked = self.walk(some, each - 1, weights, ends)
+            run_chains(space, some, walked, walked + 1, SWAPS, weights, True)
+            left = wanted - first - some
+            self._tell("weighed", max(weighed - left * each, len(drawn)), weighed)
             if self.clock() >= ends:
                 break
         return weights
+
+    def walk(self, n_chains: int, steps: int, weights: Array, ends: float) -> int:
+        """Take so many steps in the chains, or as many as time allows: how many were taken."""
+        at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
+        taken = 0
+        while taken < steps and self.clock() < ends:
+            first, taken = taken, min(taken + at_once, steps)
+            run_chains(self.space, n_chains, first, taken, SWAPS, weights, False)
+        return taken
 
 
 class InferenceAgent(PimcAgent):

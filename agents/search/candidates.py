@@ -57,6 +57,8 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
+    plan.alike = 1.0
+    plan.prior_unit = 1.0
     plan.solver_ready = 0
     plan.sums[:] = 0.0
     plan.squares[:] = 0.0
@@ -276,7 +278,7 @@ def add_values(plan: Row, weight: float) -> None:
         plan.sums[i] += weight * plan.values[i]
         plan.squares[i] += weight * gain * gain
     plan.total += weight
-    plan.total_squares += weight * weight
+    plan.total_squares += plan.alike * weight * weight
 
 
 @kernel
@@ -290,7 +292,7 @@ def index_of(plan: Row, action: int) -> int:
 
 @kernel
 def standard_error(plan: Row, i: int) -> float:
-    """The standard error of a candidate's gain on the expert's action.
+    """The standard error of a candidate's gain on `expert_action`.
 
     A world that counts many times is still one world, and one world tells nothing of the error:
     then it is as much as a chance can be wrong by.
@@ -308,7 +310,7 @@ def standard_error(plan: Row, i: int) -> float:
 def drop_hopeless(plans: Array) -> int:
     """Take out candidates that are surely not the best; how many are left.
 
-    The expert's action stays, for the others are measured against it.
+    The `expert_action` stays, for the others are measured against it.
     """
     plan, most, left = plans[0], plans[0].sums[0], 0
     for i in range(plan.n):
@@ -330,7 +332,7 @@ def drop_hopeless(plans: Array) -> int:
 
 @entry_kernel
 def choose(plans: Array, standard_errors: float) -> int:
-    """The best action by what was tried and by what the expert reckons.
+    """The best action by what was tried and by what is known without it, the priors.
 
     Where it reckons something, both are weighed by how far they may err. Where it does not, its own
     action is chosen unless another is better by so many standard errors.

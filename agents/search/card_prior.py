@@ -1,8 +1,9 @@
 """What the net has learned of cards, known before any of them is tried in a world.
 
-The net's card takes the place of the expert's, as the one that others are measured against. What it
-says a card brings, in points, stands as the prior: what is tried and what is known are weighed by
-how far each may err (`candidates.choose`).
+The net's card takes the place of the expert's, as the one that others are measured against. What
+its network says a card brings, in points, stands as the prior: what is tried and what is known are
+weighed by how far each may err (`candidates.choose`). The net's own margin and search are no part
+of the priors: with hardly a world tried, the card that the network finds best is chosen.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def lean_on_net(
     if plan.n < 2:
         return
     symmetry, point = weigh_cards(observation, net), worth_of_point(space)
-    plan.prior_error = NET_ERROR * point
+    plan.prior_error, plan.prior_unit = NET_ERROR * point, point
     for j in range(plan.n):
         points = points_of(t, net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
         plan.priors[j] = point * points

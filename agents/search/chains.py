@@ -27,6 +27,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, nth_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
+ALIKE = 2.0  # worlds of chains, for one drawn: those of one chain are alike
 NO_LIMIT = -1e18
 LOWEST = -16.0  # a hand that makes what its seat did less likely than this is not looked at further
 RIDGE = 1.0
@@ -123,6 +124,7 @@ def start_chains(space: SearchWorkspace, logs: Array, n_draws: int, n_chains: in
     mixing, kept = space.mixings[0], space.kept
     mixing.word = mix(space.plans[0].stream + GOLDEN)
     mixing.n_kept = 0
+    space.plans[0].alike = ALIKE
     find_places(space)
     most, total = NO_LIMIT, 0.0
     for j in range(n_draws):
@@ -169,9 +171,15 @@ def find_places(space: SearchWorkspace) -> None:
 
 @entry_kernel
 def run_chains(
-    space: SearchWorkspace, n_chains: int, steps: int, swaps: int, weights: Array, keep: bool
+    space: SearchWorkspace,
+    n_chains: int,
+    first: int,
+    last: int,
+    swaps: int,
+    weights: Array,
+    keep: bool,
 ) -> None:
-    """Take so many steps in the first chains; with `keep`, keep the worlds where they end.
+    """Take steps `first` to `last` - 1 in the first chains; with `keep`, keep where they end.
 
     In every other step `swaps` pairs of cards change places, and a quarter of them between. A world
     kept is one more of the workspace's; `weights` counts how often it was come to.
@@ -180,7 +188,7 @@ def run_chains(
     for i in range(n_chains):
         chain = space.chains[i]
         load_world(space.worlds[0], chain)
-        for step in range(steps):
+        for step in range(first, last):
             take_step(space, chain, swaps if step & 1 == 0 else (swaps + 3) // 4)
         if not keep:
             continue
@@ -189,6 +197,14 @@ def run_chains(
             space.kept[mixing.n_kept] = chain
             mixing.n_kept += 1
         weights[chain.kept_at] += 1.0
+
+
+def load_chains(space: SearchWorkspace) -> None:
+    """Load what is compiled, or compile it, by doing nothing."""
+    nothing = np.zeros(1)
+    weigh_draws(space, nothing, 1, 1)
+    start_chains(space, nothing, 0, 0)
+    run_chains(space, 0, 0, 0, 0, nothing, False)
 
 
 @kernel

@@ -22,7 +22,7 @@ from bideuchre_env.runtime.jit import Array, Word, new_rows
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_WORLDS = 10_000
-MOST_CHAINS = 100
+CHAINS = 20  # Metropolis chains, as far as so many worlds are wanted
 MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
@@ -33,16 +33,18 @@ SOLVER_MEGABYTES = 16
 PLAN = np.dtype(
     [
         ("stream", np.uint64),  # that the worlds are drawn from
-        ("expert_action", np.int64),
+        ("expert_action", np.int64),  # or the net's card, where that comes first
         ("n", np.int64),  # candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
         ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds
-        ("squares", np.float64, (MOST_CANDIDATES,)),  # of the gain on the expert's action
+        ("squares", np.float64, (MOST_CANDIDATES,)),  # of the gain on `expert_action`
         ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
         ("total", np.float64),  # worlds, by their weight
-        ("total_squares", np.float64),  # of the weights
-        ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by the expert's own reckoning
-        ("prior_error", np.float64),  # of those; 0 where the expert reckons nothing
+        ("total_squares", np.float64),  # of the weights, as many times as worlds are alike
+        ("alike", np.float64),  # worlds that tell as much as one drawn by itself
+        ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by what is known without worlds
+        ("prior_error", np.float64),  # of those; 0 where nothing is known
+        ("prior_unit", np.float64),  # a point, in priors of cards; 1 in those of calls
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
         ("solver_ready", np.int64),  # 1: the solver's table holds worlds of this decision
         ("solved", np.int64),  # tricks left that the solver finishes; until then it is played out
@@ -155,7 +157,7 @@ class SearchWorkspace(NamedTuple):
     hand_caches: Array
     redeals: Array
     mixings: Array
-    chains: Array  # `KEPT_WORLD` (MOST_CHAINS,)
+    chains: Array  # `KEPT_WORLD` (CHAINS,)
     kept: Array  # the same (MOST_WORLDS,)
     samples: Array  # `SAMPLE` (N_SEATS * MOST_SAMPLES,)
     solver: Searcher
@@ -190,7 +192,7 @@ def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace
         hand_caches=new_rows(HAND_CACHE, 1),
         redeals=new_redeal(),
         mixings=new_rows(MIXING, 1),
-        chains=new_rows(KEPT_WORLD, MOST_CHAINS),
+        chains=new_rows(KEPT_WORLD, CHAINS),
         kept=new_rows(KEPT_WORLD, MOST_WORLDS),
         samples=new_rows(SAMPLE, N_SEATS * MOST_SAMPLES),
         solver=new_searcher(SOLVER_MEGABYTES),

@@ -12,11 +12,28 @@ from bideuchre_env.agents.learned.shipped import network_of, shipped_weights
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.card_prior import NET_ERROR
-from bideuchre_env.core.state import AUCTION, NAMING
+from bideuchre_env.core.phases.scoring import played_points
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import evaluate
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import entry_kernel
+
+
+@entry_kernel
+def points_for(tables, level, won):
+    """The declarer's points less the defenders', for so many tricks."""
+    ours, theirs, _ = played_points(tables[0], level, won, True)
+    return ours - theirs
+
+
+def span(rules, state):
+    """The points between the best and the worst result of the hand in this state."""
+    tables, level = compile_tables(rules), int(state["level"])
+    points = [points_for(tables, level, won) for won in range(rules.tricks + 1)]
+    return max(points) - min(points)
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
@@ -44,6 +61,11 @@ def test_the_plan_begins_with_what_the_net_says(variant, goal):
         points = plan["priors"][0, :n] / plan["prior_error"][0] * NET_ERROR
         expected = outputs[legal == 1]
         assert np.sort(points) == pytest.approx(np.sort(expected), abs=1e-4)
+        unit = float(plan["prior_unit"][0])
+        assert plan["prior_error"][0] == NET_ERROR * unit
+        if goal == "points" and state["phase"] == PLAY:  # what they win or lose by is what counts
+            worth = plan["by_tricks"][0, : rules.tricks + 1]
+            assert unit == pytest.approx(np.ptp(worth) / span(rules, state), rel=1e-6)
         # which is whose: the net without a margin and a search plays the one that it finds best
         best = set(plan["actions"][0, :n][points > points.max() - 1e-4].tolist())
         assert plain.act(row, mask) in best

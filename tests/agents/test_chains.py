@@ -1,6 +1,6 @@
 """The worlds that chains come through: as many of each as it is likely, and all that are seen."""
 
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 import pytest
@@ -181,3 +181,26 @@ def test_leanings_tell_likely_hands_from_others():
     others = [found[kind] for kind in range(12) if kind not in (3, 7)]
     assert found[3] > max(others) + 1.0
     assert found[7] < min(others) - 0.5
+
+
+def test_chains_end_when_their_time_is_up():
+    """However many worlds are asked for: most of the time is for worlds that are kept."""
+    rules, ticks = RULES["barrie_v0"], count()
+    agent = searcher("inference", rules, worlds=10_000)
+    agent.clock = lambda: next(ticks) / 1000
+    tried = 0
+    for row, mask, state in decisions(rules, 3, seed=6, hands=1, every=3):
+        if state["calls_made"] == 0 or mask.sum() < 2:
+            continue
+        begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+        if agent.space.plans["n"][0] < 2:
+            continue
+        logs = np.empty(100)
+        weigh_draws(agent.space, logs, 0, len(logs))
+        began = agent.clock()
+        weights = agent.weights_of_chains(logs, 100_000, 10_000, began + 0.2)
+        assert agent.clock() - began < 0.22
+        assert weights.sum() >= 20  # a round of all chains at least
+        tried += weights.sum() > 100
+        assert agent.space.plans["alike"][0] > 1.0
+    assert tried > 3

@@ -12,7 +12,9 @@ import os
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -34,19 +36,12 @@ LEAST_PART = 128  # rows that are worth a part of their own
 PARTS_EACH = 4
 SPINS = 200_000  # looks for work before a thread gives up: some 0.2 ms
 NEXT, FINISHED = 0, 8  # cells of the parts begun and done, each in a cache line of its own
-OFFERED = 9  # the number of the step that was offered last
 N_CELLS = 16
 
 
 @entry_kernel
-def open_parts(cells: Array, number: int) -> None:
-    """Offer the parts of a step, whose actions stand ready, to every thread; once for its number.
-
-    An interrupt may come before or after, but never within.
-    """
-    if cells[OFFERED] == number:
-        return
-    cells[OFFERED] = number
+def open_parts(cells: Array) -> None:
+    """Offer the parts of a step, whose actions stand ready, to every thread."""
     write_cell(cells, FINISHED, 0)
     write_cell(cells, NEXT, 0)
 
@@ -190,22 +185,14 @@ class StepPool:
         row = self._take(rows, actions)
         if row >= 0:
             return row
-        done, number = False, int(self._cells[OFFERED]) + 1
-        interrupt: BaseException | None = None
-        while not done:
-            try:
-                open_parts(self._cells, number)
-                for helper in self._helpers:
-                    helper.wake()
-                done = self._share(self._cells, True, SPINS, parts, rows)
-                if not done:
-                    time.sleep(0)  # a helper's core is busy with something else
-            except BaseException as error:
-                if interrupt is not None and not isinstance(error, KeyboardInterrupt):
-                    raise  # no interrupt, for it comes again
-                interrupt = error
-        if interrupt is not None:
-            raise interrupt
+        rest = iter(partial(self._share, self._cells, True, SPINS, parts, rows), True)
+        try:
+            open_parts(self._cells)
+            for helper in self._helpers:
+                helper.wake()
+        finally:
+            # no bytecode until all parts are done, so that no interrupt is raised before
+            deque(rest, maxlen=0)
         return SOME_ENDED if rows.ended.any() else NONE_ENDED
 
     def _begin(self, parts: int, job: Rows) -> None:
