@@ -1,6 +1,6 @@
-"""What a device runs for one row: kernels `(job, i)`, each of the kernels that loops are made of.
+"""What a GPU runs for one row: programs `(job, i)` that call what loops on the CPU are made of.
 
-A job names all that a kernel reads and writes; see `runtime/device.py`.
+A job names all that a program reads and writes. This module is imported when a GPU is asked for.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from bideuchre_env.core.rows import (
     step_rows,
 )
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import lower_cell, row_of
-from bideuchre_env.runtime.jit import Array, Word, kernel
+from bideuchre_env.runtime.device import Program, lower_cell
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Word
 
 # The cells of a step's outcome.
 FIRST, ENDED = 0, 1
@@ -36,7 +37,7 @@ class Seeding(NamedTuple):
     high: Word
 
 
-@kernel
+@Program
 def seed_one(job: Seeding, i: int) -> None:
     """Seed row i if it is chosen."""
     if job.chosen[i]:
@@ -53,7 +54,7 @@ class Restarting(NamedTuple):
     deals: Array
 
 
-@kernel
+@Program
 def restart_one(job: Restarting, i: int) -> None:
     """Start a game in row i if it is chosen; nothing is paid, and the row is presented."""
     rows = job.rows
@@ -68,7 +69,7 @@ def restart_one(job: Restarting, i: int) -> None:
     present_row(rows, i)
 
 
-@kernel
+@Program
 def present_one(job: Rows, i: int) -> None:
     """Write what the seat to act of row i sees and may do."""
     present_row(job, i)
@@ -82,14 +83,14 @@ class Step(NamedTuple):
     cells: Array  # int64: by `FIRST` the first row whose action is not legal, by `ENDED` 1 or 0
 
 
-@kernel
+@Program
 def open_step(job: Step, i: int) -> None:
     """No row is known to refuse its action, none to have ended."""
     job.cells[FIRST] = len(job.rows.states)
     job.cells[ENDED] = 0
 
 
-@kernel
+@Program
 def take_one(job: Step, i: int) -> None:
     """Take the action of row i over, or say that it is not legal."""
     action = int(job.actions[i])
@@ -99,7 +100,7 @@ def take_one(job: Step, i: int) -> None:
         lower_cell(job.cells, FIRST, i)
 
 
-@kernel
+@Program
 def step_one(job: Step, i: int) -> None:
     """Carry out the action taken over in row i, unless some row has refused its own."""
     if job.cells[FIRST] == len(job.rows.states) and step_rows(job.rows, i, i + 1):
@@ -115,7 +116,7 @@ class Sampling(NamedTuple):
     actions: Array  # int64 (n,)
 
 
-@kernel
+@Program
 def sample_one(job: Sampling, i: int) -> None:
     """Draw an action for row i."""
     rows = job.rows
@@ -130,14 +131,14 @@ class Viewing(NamedTuple):
     out: Array  # int8 (n, D), or (n, state_size)
 
 
-@kernel
+@Program
 def observe_one(job: Viewing, i: int) -> None:
     """Write what seat `seats[i]` sees of row i."""
     rows = job.rows
     encode(rows.states[i], rows.tables[0], rows.offsets[0], job.seats[i], row_of(job.out, i))
 
 
-@kernel
+@Program
 def global_one(job: Viewing, i: int) -> None:
     """Write the global state of row i."""
     rows = job.rows
@@ -152,7 +153,7 @@ class Scaling(NamedTuple):
     out: Array  # float32 (n, D)
 
 
-@kernel
+@Program
 def scale_one(job: Scaling, i: int) -> None:
     """Scale row i."""
     scale_row(job.observations, job.scale, job.out, i)

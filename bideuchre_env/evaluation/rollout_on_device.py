@@ -10,7 +10,7 @@ from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_workspace
 from bideuchre_env.evaluation.rollout_kernels import Workspace, random_hands, rule_hands
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.device import Program, moved, to_device, to_host
-from bideuchre_env.runtime.jit import Array, Word, kernel
+from bideuchre_env.runtime.jit import Array, Word
 
 
 class RandomHands(NamedTuple):
@@ -28,22 +28,19 @@ class RuleHands(NamedTuple):
     work: RuleWorkspace  # with a view and a scratch for each table
 
 
-@kernel
+@Program
 def random_table(job: RandomHands, i: int) -> None:
     """Play the hands of table i at random."""
     random_hands(job.space, i, i + 1, job.low, job.observe)
 
 
-@kernel
+@Program
 def rule_table(job: RuleHands, i: int) -> None:
     """Play the hands of table i by the rule player, who has a view and a scratch of its own."""
     w = job.work
     views, scratch = w.views[i : i + 1], w.scratch[i : i + 1]
     own = RuleWorkspace(w.tables, w.offsets, w.weights, views, scratch)
     rule_hands(job.space, i, i + 1, own)
-
-
-RANDOM, RULE = map(Program, (random_table, rule_table))
 
 
 def play_on_device(
@@ -53,9 +50,9 @@ def play_on_device(
     m = len(space.quotas)
     there: Workspace = moved(space, to_device)
     if policy == "random":
-        RANDOM(m, RandomHands(there, low, observe))
+        random_table(m, RandomHands(there, low, observe))
     else:
         work = rule_workspace(rules)
         work = work._replace(views=np.repeat(work.views, m), scratch=np.repeat(work.scratch, m))
-        RULE(m, RuleHands(there, moved(work, to_device)))
+        rule_table(m, RuleHands(there, moved(work, to_device)))
     return to_host(there.counts)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from numba import cuda as _cuda
 from numba.core.errors import NumbaPerformanceWarning
 
-from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, lower_cell, nth_bit
+from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, nth_bit
 from bideuchre_env.runtime.jit import JIT, Array, config, widen_arguments
 from bideuchre_env.runtime.plain import plain_kernel, plain_rows
 
@@ -39,14 +39,13 @@ _log = logging.getLogger("bideuchre_env")
 warnings.filterwarnings("ignore", "Grid size", NumbaPerformanceWarning)
 
 
-def _lower(cells: Array, i: int, value: int) -> None:
-    """Set `cells[i]` to a value, unless it is lower already; all threads at once may."""
+def lower_cell(cells: Array, i: int, value: int) -> None:
+    """In programs: set `cells[i]`, int64, to a value unless it is lower; threads may at once."""
     cuda.atomic.min(cells, i, value)
 
 
-_INSTEAD = {id(nth_bit): _plain_nth_bit, id(lower_cell): _lower}
-if SIMULATED and JIT:
-    _INSTEAD = {id(each): twin for each, twin in PLAIN_TWINS} | {id(lower_cell): _lower}
+_TWINS = PLAIN_TWINS if SIMULATED and JIT else [(nth_bit, _plain_nth_bit)]
+_INSTEAD = {id(each): twin for each, twin in [*_TWINS, (lower_cell, lower_cell)]}
 
 
 def _python_of(value: Any) -> Any:
@@ -57,21 +56,23 @@ def _python_of(value: Any) -> Any:
 def device_form(kernel: Any) -> Any:
     """What other kernels on the device call in place of a kernel; always the same."""
     if kernel not in _FORMS:
-        function = _python_of(kernel)
-        assert function is not None, kernel
-        form: Any = _rebound(function)
-        if not SIMULATED:
-            form = cuda.jit(device=True)(form)
-            widen_arguments(form)
-        _FORMS[kernel] = form
+        _FORMS[kernel] = _compiled(_python_of(kernel))
     return _FORMS[kernel]
+
+
+def _compiled(function: Any) -> Any:
+    form: Any = _rebound(function)
+    if not SIMULATED:
+        form = cuda.jit(device=True)(form)
+        widen_arguments(form)
+    return form
 
 
 def _rebound(function: Any) -> FunctionType:
     """The same function, but for the kernels among its globals: they are the device's."""
     names = function.__globals__
     called = [name for name in function.__code__.co_names if _python_of(names.get(name))]
-    if not called:  # as `_lower`, whose `cuda` the simulator puts its own in place of
+    if not called:  # as `lower_cell`, whose `cuda` the simulator puts its own in place of
         return cast(FunctionType, function)
     names = names | {name: device_form(names[name]) for name in called}
     rebound = FunctionType(
@@ -82,13 +83,15 @@ def _rebound(function: Any) -> FunctionType:
 
 
 class Program:
-    """A kernel `(job, i)` that a device runs for every i below n, each in a thread of its own.
+    """A function `(job, i)`, written as kernels are, that a device runs for every i below n.
 
-    A job is a NamedTuple of numbers, of arrays on the device, and of such tuples.
+    Each i is a thread's. A job is a NamedTuple of numbers, arrays on the device and such tuples.
     """
 
-    def __init__(self, kernel: Any) -> None:
-        body = device_form(kernel)
+    def __init__(self, function: Callable[[Any, int], None]) -> None:
+        self.__doc__ = function.__doc__
+        self._name = function.__name__
+        body = _compiled(function)
         if SIMULATED:
             body = plain_kernel(body)
 
@@ -98,7 +101,6 @@ class Program:
                 body(job, i)
 
         self.function = run
-        self._name = kernel.__name__
         self._started: Any = None
 
     def __call__(self, n: int, job: Any) -> None:

@@ -336,14 +336,6 @@ read_cell: Any = intrinsic(_shared_read) if JIT else _plain_read
 write_cell: Any = intrinsic(_shared_write) if JIT else _plain_write
 add_to_cell: Any = intrinsic(_shared_add) if JIT else _plain_add
 
-
-@kernel
-def lower_cell(cells: Array, i: int, value: int) -> None:
-    """Set `cells[i]`, int64, to a value unless it is lower; on a device all threads at once may."""
-    if value < cells[i]:
-        cells[i] = value
-
-
 PLAIN_TWINS: list[tuple[Any, Any]] = [
     (popcount, _popcount),
     (lowest_bit, _lowest_bit),

@@ -28,7 +28,6 @@ from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.device import (
     DeviceArray,
-    Program,
     copied,
     moved,
     on_device,
@@ -37,15 +36,6 @@ from bideuchre_env.runtime.device import (
     to_host,
 )
 from bideuchre_env.runtime.jit import Array, Row, as_rows
-
-SEED, RESTART, PRESENT = map(
-    Program, (programs.seed_one, programs.restart_one, programs.present_one)
-)
-OPEN, TAKE, STEP = map(Program, (programs.open_step, programs.take_one, programs.step_one))
-SAMPLE, OBSERVE, EVERYTHING, SCALE = map(
-    Program,
-    (programs.sample_one, programs.observe_one, programs.global_one, programs.scale_one),
-)
 
 
 class DeviceRows:
@@ -76,12 +66,12 @@ class DeviceRows:
 
     def seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
         """Seed each row i that is `chosen`, int64 (n,), with the seed of these words + i."""
-        SEED(self._n, Seeding(self.rows.states, to_device(chosen), *words))
+        programs.seed_one(self._n, Seeding(self.rows.states, to_device(chosen), *words))
 
     def restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
         """Start games in the rows that are `chosen`, see `restart_rows`, and present all rows."""
         given = map(to_device, (chosen, dealers, scores, deals))
-        RESTART(self._n, Restarting(self.rows, *given))
+        programs.restart_one(self._n, Restarting(self.rows, *given))
 
     def whole(self, given: Any) -> DeviceArray:
         """Actions on the device, whole numbers (n,); whether they are legal is not asked."""
@@ -107,9 +97,9 @@ class DeviceRows:
     def step(self, taken: DeviceArray) -> int:
         """Carry out one action in every row, see `step_all_rows`."""
         job = Step(self.rows, taken, self._cells)
-        OPEN(1, job)
-        TAKE(self._n, job)
-        STEP(self._n, job)
+        programs.open_step(1, job)
+        programs.take_one(self._n, job)
+        programs.step_one(self._n, job)
         cells = to_host(self._cells)
         if cells[FIRST] < self._n:
             return int(cells[FIRST])
@@ -117,13 +107,13 @@ class DeviceRows:
 
     def sample(self, low: np.uint64, count: int) -> DeviceArray:
         """A uniform legal action for every row, see `sample_rows`; rewritten by the next call."""
-        SAMPLE(self._n, Sampling(self.rows, low, np.uint64(count), self._sampled))
+        programs.sample_one(self._n, Sampling(self.rows, low, np.uint64(count), self._sampled))
         return copied(self._sampled) if self._copy else self._sampled.view(np.int64)
 
     def observe(self, seats: Array) -> DeviceArray:
         """What each of the seats, int64 (n,), sees; a new array."""
         out = room_for(self.rows.observations.shape, np.int8)
-        OBSERVE(self._n, Viewing(self.rows, to_device(seats), out))
+        programs.observe_one(self._n, Viewing(self.rows, to_device(seats), out))
         return self._scaled(out, room_for(out.shape, np.float32)) if self._is_flat else out
 
     def masks(self) -> DeviceArray:
@@ -133,7 +123,7 @@ class DeviceRows:
     def everything(self) -> DeviceArray:
         """The global state of every row, int8 (n, state_size); a new array."""
         out = room_for((self._n, layout_of(self.rules).state_size), np.int8)
-        EVERYTHING(self._n, Viewing(self.rows, self._sampled, out))
+        programs.global_one(self._n, Viewing(self.rows, self._sampled, out))
         return out
 
     def states(self) -> Array:
@@ -150,7 +140,7 @@ class DeviceRows:
         all_states[places] = states
         tallies[places] = 0
         self.rows = self.rows._replace(states=to_device(all_states), tallies=to_device(tallies))
-        PRESENT(self._n, self.rows)
+        programs.present_one(self._n, self.rows)
 
     def some_ended(self) -> bool:
         """Whether the last call has ended an episode."""
@@ -163,7 +153,7 @@ class DeviceRows:
         return [copied(array) for array in self._handed] if self._copy else list(self._handed)
 
     def _scaled(self, observations: DeviceArray, out: DeviceArray) -> DeviceArray:
-        SCALE(self._n, Scaling(observations, self._scale, out))
+        programs.scale_one(self._n, Scaling(observations, self._scale, out))
         return out
 
     def episodes(self) -> dict[str, DeviceArray]:
