@@ -3,6 +3,7 @@
 import gc
 import signal
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -103,30 +104,49 @@ def test_no_thread_is_at_work_when_a_signal_is_raised(python_hears_ctrl_c, handl
     pool.close()
 
 
-def test_an_interrupted_step_is_done_first(monkeypatch):
-    """Ctrl-C in the middle of a step: every row has moved, once, before it is raised."""
-    vec, twin = (bideuchre_env.cincinnati_v0.vec(2000, threads=n) for n in (2, 1))
-    vec.reset(seed=5)
-    twin.reset(seed=5)
-    for _ in range(4):
-        vec.step(vec.sample())
-        twin.step(twin.sample())
-    shared, left = vec._games._pool._share, [3]
+def test_an_interrupt_while_threads_step_waits_for_them(python_hears_ctrl_c):
+    """Whenever Ctrl-C comes, every row has moved when it is raised, or none has; no thread is left.
 
-    def interrupted(cells, leads, *rest):
-        if leads and left[0]:
-            left[0] -= 1
+    Another thread presses it in every step.
+    """
+    vec, twin = (bideuchre_env.cincinnati_v0.vec(20_000, threads=n) for n in (3, 1))
+    for each in (vec, twin):
+        each.reset(seed=1)
+    stepping, begun, over, counts = [False], threading.Semaphore(0), [], {"none": 0, "all": 0}
+
+    def handler(number, frame):
+        if stepping[0]:
+            stepping[0] = False
             raise KeyboardInterrupt
-        return shared(cells, leads, *rest)
 
-    monkeypatch.setattr(vec._games._pool, "_share", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        vec.step(vec.sample())
-    twin.step(twin.sample())
-    for _ in range(30):
-        np.testing.assert_array_equal(vec.get_state(), twin.get_state())
-        vec.step(vec.sample())
-        twin.step(twin.sample())
+    def press():
+        while begun.acquire() and not over:
+            time.sleep(0.0002)  # about a third of a step
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    signal.signal(signal.SIGINT, handler)
+    presser = threading.Thread(target=press)
+    presser.start()
+    for _ in range(200):
+        vec._games._pool._pace.together = True
+        actions, before = twin.sample(), vec.get_state().tobytes()
+        moved = True
+        try:
+            stepping[0] = True
+            begun.release()
+            vec.step(actions)
+            stepping[0] = False
+        except KeyboardInterrupt:
+            moved = vec.get_state().tobytes() != before
+            counts["all" if moved else "none"] += 1
+        if not moved:
+            vec.step(actions)
+        twin.step(actions)
+        assert vec.get_state().tobytes() == twin.get_state().tobytes()
+    over.append(True)
+    begun.release()
+    presser.join()
+    assert counts["all"] > 10
 
 
 def test_threads_that_cannot_be_started_are_tried_again(monkeypatch):
