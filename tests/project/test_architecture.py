@@ -224,6 +224,7 @@ def test_what_is_packaged_is_what_lies_on_disk():
     assert wheel["only-include"] == ["bideuchre_env", "agents"]
     assert wheel["sources"] == {"agents": "bideuchre_env/agents"}
     assert build["exclude"] == ["/bideuchre_env/agents"]
+    assert set(build["exclude"]) <= set(wheel["exclude"])  # a target's own list stands in its place
     for folder in {name.rpartition(".")[0] for name in FILES} - {""}:
         assert f"{folder}.__init__" in FILES, f"{folder} lacks an __init__.py"
     numbers = sorted((ROOT / "agents" / "data").glob("*.npz"))
