@@ -226,12 +226,14 @@ class Advisor:
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={shown(action)}: no legal action there")
-        counted, chosen = self._count(rows, masks, also)
+        counted, chosen, learned = self._count(rows, masks, also)
         view = space.expert.views.copy()[0]
-        return Trial(seat, view, masks[0], counted, chosen, self._learned())
+        return Trial(seat, view, masks[0], counted, chosen, learned)
 
-    def _count(self, rows: Array, masks: Array, also: Sequence[int]) -> tuple[Counted, int]:
-        """The outcomes of all that is tried, and the agent's choice."""
+    def _count(
+        self, rows: Array, masks: Array, also: Sequence[int]
+    ) -> tuple[Counted, int, dict[int, float]]:
+        """The outcomes of all that is tried, the agent's choice, and what `_learned` says."""
         searcher, chosen = self.searcher, -1
         if self.agent is not searcher:
             chosen = int(self.agent.act_rows(rows, masks)[0])
@@ -243,16 +245,17 @@ class Advisor:
         counting.load(searcher.space)
         began = searcher.clock()
         searcher.open(rows, masks, 0)
+        learned = self._learned()
         counting.tried = self._tried(masks[0], [chosen, *map(int, also)])
         searcher.search(began, counting, to_the_end=True)
         if chosen < 0:
             chosen = int(np.flatnonzero(masks[0])[0])
             if masks[0].sum() > 1:
                 chosen = searcher.choice()
-        return counting.counted(), chosen
+        return counting.counted(), chosen, learned
 
     def _learned(self) -> dict[int, float]:
-        """What the options still in question are worth by what the searcher has learned."""
+        """What the searcher's candidates are worth by what it has learned."""
         plan = self.searcher.space.plans[0]
         if self.agent is not self.searcher or plan["prior_error"] <= 0.0:
             return {}

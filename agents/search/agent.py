@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,10 @@ BURN_IN = 0.25  # the share of a chain's steps, and time, before the first world
 WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
 STANDARD_ERRORS = 1.0  # to gain over `expert_action` where nothing is known without worlds
-STAGE = 160  # worlds played out before the hopeless candidates are dropped
+STAGE = 40  # worlds tried before the hopeless candidates are dropped once more
+LOOK = 100  # worlds tried of those weighed first, in case they are enough
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
+LAST_CARDS = 2  # in hand from which on worlds drawn alike do not come before the expert's beliefs
 FITTED_MODEL = {
     "points": 0.167, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.00305, "lead": 0.316,
     "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
@@ -76,11 +78,12 @@ class PimcAgent(RowAgent):
     It weighs `considered` times as many by how likely the expert in the others' seats would have
     bid and exchanged as they did, and draws the deals by that; 0 takes all alike, None is 6 before
     the play and 0 in it. The expert plays each out until `solved` tricks are left, 0 to 12, which
-    the solver plays. A call, a strain or an exchange is tried in up to `played_out` deals, as long
-    as several candidates are left. `seed` fixes the deals: the same observation always gets the
-    same answer. `milliseconds` ends a decision after about that time, four deals at the earliest,
-    so the answers depend on the machine; without it only the number of deals counts. All are taken
-    to play to win the game, by the score; with `goal="points"`, for the points of each hand.
+    the solver plays. A call, a strain or an exchange is tried in up to `played_out` deals. Nothing
+    more is tried once only one candidate may be the best. `seed` fixes the deals: the same
+    observation always gets the same answer. `milliseconds` ends a decision after about that time,
+    four deals at the earliest, so the answers depend on the machine; without it only the number of
+    deals counts. All are taken to play to win the game, by the score; with `goal="points"`, for the
+    points of each hand.
     """
 
     name = "pimc"
@@ -146,7 +149,7 @@ class PimcAgent(RowAgent):
         """The action for row i, which leaves a choice."""
         began = self.clock()
         self.open(observations, action_masks, i)
-        if self.space.plans[0]["n"] > 1:
+        if self.space.plans[0]["n"] > 1 and not self.leaves_it():
             self.search(began)
         return self.choice()
 
@@ -161,20 +164,27 @@ class PimcAgent(RowAgent):
     ) -> None:
         """Try the candidates of the position that is set up: `tries` as many worlds at a time.
 
-        `began` is when the decision did, by the clock. Once only one candidate is left the rest of
-        the worlds are tried `to_the_end`, or not at all.
+        Candidates that are surely not the best are dropped, by what is known before and by what
+        was tried. `began` is when the decision did, by the clock. Once only one candidate is left
+        the rest of the worlds are tried `to_the_end`, or not at all.
         """
         space = self.space
+        if drop_hopeless(space.plans) == 1 and not to_the_end:
+            return
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
         in_play = int(space.expert.views[0]["phase"]) == PLAY
         wanted = self.worlds if in_play else self.played_out
-        weights = self.weights_of_worlds(wanted, self.considered[in_play], began + limit / 2)
+        considered, ends = self.considered[in_play], began + limit / 2
+        logs = self.weigh_first(wanted * considered, ends)
+        if wanted > LOOK and limit == inf and not to_the_end and self.is_clear(logs):
+            return
+        weights = self.weights_of_worlds(logs, wanted, considered, ends)
         numbers = np.flatnonzero(weights)
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
             tries(space, numbers[first : first + step], weights)
             self._tell("played out", min(first + step, len(numbers)), len(numbers))
-            staged = not in_play and first + step >= STAGE
+            staged = first + step >= STAGE
             if staged and drop_hopeless(space.plans) == 1 and not to_the_end:
                 break
             if self.clock() >= began + limit:
@@ -185,30 +195,62 @@ class PimcAgent(RowAgent):
         if self.how_far is not None:
             self.how_far(what, done, total)
 
+    def leaves_it(self) -> bool:
+        """Whether the last cards are played as the expert does, who draws likelier worlds."""
+        view, alike = self.space.expert.views[0], self.considered[1] == 0
+        return bool(alike and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
+
     def choice(self) -> int:
         """The best action by what has been tried."""
+        if self.leaves_it():
+            return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
 
-    def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
-        """How often each world counts, float64 (n,), `wanted` in all.
+    def weigh_first(self, weighed: int, ends: float) -> Array:
+        """The logarithms of how likely the worlds drawn first are, of so many to be weighed.
 
-        All count once if `considered` is 0 or nobody has called yet. Otherwise `considered` times
-        as many are weighed by how likely they are. If enough of those drawn first are likely, more
-        are drawn, and all share by how likely they are; else chains look for likely ones. When the
-        time ends only those weighed until then share, and fewer are tried.
+        None are weighed, as all count alike, if nobody has called yet.
         """
-        space, weighed = self.space, wanted * considered
-        space.mixings["n_kept"] = 0
-        if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
-            return np.ones(wanted)
-        logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
+        self.space.mixings["n_kept"] = 0
+        if self.space.expert.views[0]["calls_made"] == 0:
+            return np.empty(0)
+        logs = np.empty(min(ceil(DRAWN * weighed), MOST_DRAWN))
         for first in range(0, len(logs), WEIGHED_AT_ONCE):
             last = min(first + WEIGHED_AT_ONCE, len(logs))
-            weigh_draws(space, logs, first, last)
+            weigh_draws(self.space, logs, first, last)
             self._tell("weighed", last, weighed)
             if self.clock() >= ends:
-                logs, weighed = logs[:last], last
-                break
+                return logs[:last]
+        return logs
+
+    def is_clear(self, logs: Array) -> bool:
+        """Whether a few of these worlds leave one candidate; nothing has been tried if they don't.
+
+        Most decisions end here, long before all worlds are weighed.
+        """
+        if len(logs) == 0:
+            return False
+        plan, weights = self.space.plans, shared(logs, LOOK)
+        try_worlds(self.space, np.flatnonzero(weights), weights)
+        if drop_hopeless(plan) == 1:
+            return True
+        for name in ("sums", "squares", "total", "total_squares"):
+            plan[name] = 0.0
+        return False
+
+    def weights_of_worlds(self, logs: Array, wanted: int, considered: int, ends: float) -> Array:
+        """How often each world counts, float64 (n,), `wanted` in all.
+
+        `logs` are of those weighed first; without any all count once. If enough of them are likely,
+        more are drawn, `considered` for each one wanted, and all share by how likely they are; else
+        chains look for likely ones. When the time ends only those weighed until then share, and
+        fewer are tried.
+        """
+        weighed = wanted * considered
+        if len(logs) == 0:
+            return np.ones(wanted)
+        if self.clock() >= ends:
+            weighed = len(logs)
         chances = np.exp(logs - logs.max())
         likely = chances.sum() ** 2 / (chances @ chances) / len(logs)
         if weighed == len(logs) or likely >= self.enough:
@@ -226,9 +268,7 @@ class PimcAgent(RowAgent):
             first, last = last, min(last + step, weighed)
             weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
             self._tell("weighed", last, weighed)
-        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
-        reached = np.cumsum(np.exp(logs - logs.max()))
-        return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
+        return shared(logs[:last], min(wanted, max(AT_ONCE, last // considered)))
 
     def weights_of_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
         """The same by chains that begin at worlds drawn, and take a step for each one weighed."""
@@ -271,6 +311,13 @@ class InferenceAgent(PimcAgent):
     considers = 10
     reads_cards = 1
     leans = True
+
+
+def shared(logs: Array, wanted: int) -> Array:
+    """How often worlds of these logarithms count, float64 (n,), `wanted` in all."""
+    reached = np.cumsum(np.exp(logs - logs.max()))
+    counts: Array = np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
+    return counts
 
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:

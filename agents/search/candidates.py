@@ -37,7 +37,8 @@ from bideuchre_env.solver.position import set_up
 from bideuchre_env.solver.transpositions import forget
 from bideuchre_env.solver.values import solve_moves, solve_position
 
-HOPELESS = 2.5  # standard errors behind the best that rule a candidate out
+HOPELESS = 2.5  # errors behind the best that rule a candidate out
+EQUAL = 80.0  # worlds in all of which two candidates come to the same that make them equal
 NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
@@ -291,6 +292,12 @@ def index_of(plan: Row, action: int) -> int:
 
 
 @kernel
+def count_tried(plan: Row) -> float:
+    """As how many worlds that count once those count that have been tried."""
+    return float(plan.total * plan.total / plan.total_squares) if plan.total > 0.0 else 0.0
+
+
+@kernel
 def standard_error(plan: Row, i: int) -> float:
     """The standard error of a candidate's gain on `expert_action`.
 
@@ -298,7 +305,7 @@ def standard_error(plan: Row, i: int) -> float:
     then it is as much as a chance can be wrong by.
     """
     total = plan.total
-    others = total * total / plan.total_squares - 1.0  # worlds that count, but for one
+    others = count_tried(plan) - 1.0
     if others < 1e-9:
         return 1.0
     mean = (plan.sums[i] - plan.sums[index_of(plan, plan.expert_action)]) / total
@@ -306,19 +313,41 @@ def standard_error(plan: Row, i: int) -> float:
     return float(sqrt(variance / others))
 
 
+@kernel
+def known_gain(plan: Row, i: int) -> tuple[float, float]:
+    """A candidate's gain on `expert_action` by all that is known, and how far that may err.
+
+    What is known without worlds, the priors, and what was tried are weighed by how far each errs.
+    """
+    experts = index_of(plan, plan.expert_action)
+    prior, known = plan.priors[i] - plan.priors[experts], plan.prior_error * plan.prior_error
+    if plan.total <= 0.0:
+        return prior, plan.prior_error
+    gain, error = (plan.sums[i] - plan.sums[experts]) / plan.total, standard_error(plan, i)
+    if known > 0.0:
+        tried = error * error
+        gain = (gain * known + prior * tried) / (known + tried)
+        error *= plan.prior_error / sqrt(known + tried)
+    return gain, error
+
+
 @entry_kernel
 def drop_hopeless(plans: Array) -> int:
-    """Take out candidates that are surely not the best; how many are left.
+    """Take out candidates that are surely not the best, by all that is known; how many are left.
 
-    The `expert_action` stays, for the others are measured against it.
+    The `expert_action` stays, for the others are measured against it. One that is its equal in many
+    worlds is taken out too.
     """
-    plan, most, left = plans[0], plans[0].sums[0], 0
+    plan, left = plans[0], 0
+    slack = 0.0 if count_tried(plan) >= EQUAL else 1e-9
+    most, doubt = known_gain(plan, 0)
+    for i in range(1, plan.n):
+        gain, error = known_gain(plan, i)
+        if gain > most:
+            most, doubt = gain, error
     for i in range(plan.n):
-        if plan.sums[i] > most + 1e-9:
-            most = plan.sums[i]
-    for i in range(plan.n):
-        behind = (most - plan.sums[i]) / plan.total
-        plan.values[i] = 1.0 if behind <= HOPELESS * standard_error(plan, i) + 1e-9 else 0.0
+        gain, error = known_gain(plan, i)
+        plan.values[i] = 1.0 if most - gain < HOPELESS * max(error, doubt) + slack else 0.0
     for i in range(plan.n):
         if plan.values[i] == 1.0 or plan.actions[i] == plan.expert_action:
             plan.actions[left] = plan.actions[i]
@@ -332,23 +361,18 @@ def drop_hopeless(plans: Array) -> int:
 
 @entry_kernel
 def choose(plans: Array, standard_errors: float) -> int:
-    """The best action by what was tried and by what is known without it, the priors.
+    """The best action by all that is known.
 
-    Where it reckons something, both are weighed by how far they may err. Where it does not, its own
-    action is chosen unless another is better by so many standard errors.
+    Where nothing was known without worlds, `expert_action` is chosen unless another is better by so
+    many standard errors.
     """
     plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:
         return plan.expert_action
-    experts = index_of(plan, plan.expert_action)
-    best, most = experts, 0.0
+    best, most = index_of(plan, plan.expert_action), 0.0
     for i in range(plan.n):
-        gain, error = (plan.sums[i] - plan.sums[experts]) / plan.total, standard_error(plan, i)
-        if plan.prior_error > 0.0:
-            prior = plan.priors[i] - plan.priors[experts]
-            known, tried = plan.prior_error * plan.prior_error, error * error
-            gain = (gain * known + prior * tried) / (known + tried)
-        else:
+        gain, error = known_gain(plan, i)
+        if plan.prior_error == 0.0:
             gain -= standard_errors * error
         if gain > most + 1e-9:
             best, most = i, gain

@@ -13,7 +13,9 @@ from support.agent_games import (
     start,
 )
 
+import bideuchre_env.agents.search.agent as agent_module
 from bideuchre_env import agents
+from bideuchre_env.agents.search.agent import LAST_CARDS
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.bids import Bid
@@ -163,6 +165,7 @@ def test_the_solver_finishes_as_many_tricks_as_it_is_told_to():
     """With no more tricks left nothing is played out first, and the choice is the same."""
     rules = RULES["cincinnati_v0"]
     found = [d for d in decisions(rules, 16, seed=8, every=2) if d[2]["phase"] == PLAY]
+    found = [d for d in found if d[2]["trick"] < rules.tricks - LAST_CARDS]  # see below
     choices = {}
     for solved in (0, 3, 12):
         agent = searcher("pimc", rules, worlds=30, solved=solved)
@@ -173,6 +176,37 @@ def test_the_solver_finishes_as_many_tricks_as_it_is_told_to():
     assert [choices[3][i] for i in last] == [choices[12][i] for i in last]
     assert choices[3] != choices[12]
     assert choices[3] != choices[0]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_worlds_drawn_alike_do_not_overrule_the_expert_in_the_last_two_cards(variant):
+    """The expert's own sampled deals give a card to whoever likelier has it; `pimc`'s do not."""
+    rules, last = RULES[variant], 0
+    expert = agents.make("expert", rules)
+    alike = [searcher("pimc", rules), searcher("inference", rules, considered=0, net_cards=False)]
+    weighed = searcher("pimc", rules, considered=2)
+    for row, mask, state in decisions(rules, 6, seed=9, every=1):
+        if state["phase"] != PLAY or state["trick"] < rules.tricks - LAST_CARDS or mask.sum() < 2:
+            continue
+        last += 1
+        assert {agent.act(row, mask) for agent in alike} == {expert.act(row, mask)}
+        assert alike[0].space.plans[0]["total"] == 0.0
+        weighed.act(row, mask)
+        assert weighed.space.plans[0]["n"] < 2 or weighed.space.plans[0]["total"] > 0.0
+    assert last > 10
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_hardly_a_decision_changes_because_hopeless_candidates_are_dropped(variant, monkeypatch):
+    """Nor because most decisions end before all worlds are weighed; both save most of the time."""
+    rules = RULES[variant]
+    found = [d for d in decisions(rules, 8, seed=12, every=2) if d[1].sum() > 1]
+    rows, masks = np.stack([row for row, _, _ in found]), np.stack([mask for _, mask, _ in found])
+    soon = agents.make("inference", rules, seed=3, worlds=120, played_out=120)
+    at_last = agents.make("inference", rules, seed=3, worlds=120, played_out=120)
+    quick = soon.act_rows(rows, masks)
+    monkeypatch.setattr(agent_module, "drop_hopeless", lambda plans: int(plans["n"][0]) + 1)
+    assert (at_last.act_rows(rows, masks) != quick).mean() < 0.08
 
 
 class FakeClock:
