@@ -38,7 +38,7 @@ from bideuchre_env.solver.transpositions import forget
 from bideuchre_env.solver.values import solve_moves, solve_position
 
 HOPELESS = 2.5  # errors behind the best that rule a candidate out
-EQUAL = 80.0  # worlds in all of which two candidates come to the same that make them equal
+EQUAL = 40.0  # worlds in all of which two candidates come to the same that make them equal
 NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
