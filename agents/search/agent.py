@@ -176,7 +176,7 @@ class PimcAgent(RowAgent):
         wanted = self.worlds if in_play else self.played_out
         considered, ends = self.considered[in_play], began + limit / 2
         logs = self.weigh_first(wanted * considered, ends)
-        if wanted > LOOK and limit == inf and not to_the_end and self.is_clear(logs):
+        if wanted > LOOK and limit == inf and self.is_clear(logs) and not to_the_end:
             return
         weights = self.weights_of_worlds(logs, wanted, considered, ends)
         numbers = np.flatnonzero(weights)
@@ -224,19 +224,18 @@ class PimcAgent(RowAgent):
         return logs
 
     def is_clear(self, logs: Array) -> bool:
-        """Whether a few of these worlds leave one candidate; nothing has been tried if they don't.
+        """Whether a few of these worlds leave but one candidate: most decisions end here.
 
-        Most decisions end here, long before all worlds are weighed.
+        Only candidates may be fewer after it; what has been tried is tried anew.
         """
         if len(logs) == 0:
             return False
         plan, weights = self.space.plans, shared(logs, LOOK)
         try_worlds(self.space, np.flatnonzero(weights), weights)
-        if drop_hopeless(plan) == 1:
-            return True
+        left = drop_hopeless(plan)
         for name in ("sums", "squares", "total", "total_squares"):
             plan[name] = 0.0
-        return False
+        return left == 1
 
     def weights_of_worlds(self, logs: Array, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.

@@ -37,8 +37,8 @@ from bideuchre_env.solver.position import set_up
 from bideuchre_env.solver.transpositions import forget
 from bideuchre_env.solver.values import solve_moves, solve_position
 
-HOPELESS = 2.5  # errors behind the best that rule a candidate out
-EQUAL = 40.0  # worlds in all of which two candidates come to the same that make them equal
+HOPELESS = 3.0  # errors behind the best that rule a candidate out
+TOLD = 40.0  # worlds from which on an error can be told
 NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
 REACH = 1.6  # tricks above the expected ones that a bid is still tried at
@@ -335,11 +335,13 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
 def drop_hopeless(plans: Array) -> int:
     """Take out candidates that are surely not the best, by all that is known; how many are left.
 
-    The `expert_action` stays, for the others are measured against it. One that is its equal in many
-    worlds is taken out too.
+    The `expert_action` stays, for the others are measured against it. One that was its equal in all
+    worlds is taken out too. While worlds tell no error the priors do, before any is tried.
     """
     plan, left = plans[0], 0
-    slack = 0.0 if count_tried(plan) >= EQUAL else 1e-9
+    told = plan.prior_error if plan.total <= 0.0 else count_tried(plan) - TOLD
+    if told <= 0.0:
+        return int(plan.n)
     most, doubt = known_gain(plan, 0)
     for i in range(1, plan.n):
         gain, error = known_gain(plan, i)
@@ -347,7 +349,7 @@ def drop_hopeless(plans: Array) -> int:
             most, doubt = gain, error
     for i in range(plan.n):
         gain, error = known_gain(plan, i)
-        plan.values[i] = 1.0 if most - gain < HOPELESS * max(error, doubt) + slack else 0.0
+        plan.values[i] = 1.0 if most - gain < HOPELESS * max(error, doubt) else 0.0
     for i in range(plan.n):
         if plan.values[i] == 1.0 or plan.actions[i] == plan.expert_action:
             plan.actions[left] = plan.actions[i]

@@ -255,6 +255,9 @@ def test_intervals_go_by_the_effective_number_of_deals():
     assert effective(np.zeros(4)) == 0
     assert interval(values, heavy).half > 2 * interval(values, even).half
     assert interval(values, even).mean == 2
+    assert effective(even, 2.0) == 2  # worlds of chains: two tell as much as one
+    assert interval(values, even, 2.0).half > 2 * interval(values, even).half
+    assert share(np.array([1, 0, 1, 0]), even, 2.0).half > share(np.array([1, 0, 1, 0]), even).half
     alone = interval(values, np.array([0.0, 5.0, 0.0, 0.0]))
     assert (alone.mean, alone.low, alone.half) == (3.0, None, np.inf)
     assert share(np.array([1, 0, 1, 0]), heavy).mean == pytest.approx(10 / 12)

@@ -9,6 +9,7 @@ from support.agent_games import look, met
 from bideuchre_env import agents
 from bideuchre_env.agents.advice import Advisor, advise_row
 from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.advice.reasons import Situation, because
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
@@ -50,7 +51,7 @@ def test_the_order_is_that_of_the_figures_unless_they_are_not_sure():
             gains = counted.column(most)["worth"] - counted.column(advice.chosen)["worth"]
             shares = counted.weights / counted.weights.sum()
             centre = (shares * gains).sum()
-            several = 1 / (shares**2).sum() - 1
+            several = 1 / (shares**2).sum() / counted.alike - 1
             spread = np.sqrt((shares * (gains - centre) ** 2).sum() / several) if several else 9
             sure = centre > 1e-9 and centre >= 2 * spread
             assert advice.best.action == (most if sure else advice.chosen)
@@ -77,6 +78,29 @@ def test_why_the_agent_does_otherwise_is_said_where_it_is_known():
     said = f"of calls pass wins {own:.0f} games of 100, bid 5 {other:.0f}."
     assert "too little to be sure; by what the agent has learned" in advice.why
     assert said in advice.why
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        ((0.4, -0.3), "; by what the agent has learned of cards AH brings 0.7 points more"),
+        ((-0.3, 0.4), ""),
+        ((0.4, 0.4), ""),
+        (None, ""),
+    ],
+)
+def test_what_was_learned_of_cards_is_told_where_it_favours_the_choice(points, said):
+    """In points, of the card chosen over the one that these deals favour."""
+    rules = RULES["cincinnati_v0"]
+    advisor, numbers = Advisor(rules, "rule", worlds=8), actions.of(rules).index
+    hand, calls = ["JH", "JD", "AH", "KH", "QS", "9C"], ["4", "pass", "pass", "pass"]
+    own, other = (numbers[name] for name in ("AH", "9C"))
+    row = known_position(rules, hand, dealer=3, calls=calls, strain="H")
+    trial = advisor.try_row(row, (own, other))
+    learned = {} if points is None else dict(zip((own, other), points, strict=True))
+    seen = Situation(rules, trial.view, trial.mask, (), trial.counted, own, learned)
+    favoured = advisor.advice([trial]).option(other)
+    assert because(seen, favoured) == said
 
 
 @pytest.mark.parametrize("worlds", [30, 320])

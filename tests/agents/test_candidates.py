@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from bideuchre_env.agents.search.candidates import EQUAL, HOPELESS, choose, drop_hopeless
+from bideuchre_env.agents.search.candidates import HOPELESS, TOLD, choose, drop_hopeless
 from bideuchre_env.agents.search.workspace import PLAN
 from bideuchre_env.runtime.jit import new_rows
 
@@ -38,7 +38,7 @@ def left_of(plans):
 
 
 def test_before_anything_is_tried_the_priors_alone_tell():
-    """An error of half a point: 2.5 times that behind the best is hopeless, less is not."""
+    """An error of half a point: three times that behind the best is hopeless, less is not."""
     far = HOPELESS * 0.5
     assert left_of(plan_of([0.0, -far - 0.01, -far + 0.01], [0] * 3, prior_error=0.5)) == [
         FIRST,
@@ -70,13 +70,15 @@ def test_the_best_one_s_doubt_counts_too():
     assert left_of(plans) == [FIRST, SECOND, THIRD]
 
 
-@pytest.mark.parametrize(("worlds", "left"), [(EQUAL - 1, [FIRST, SECOND]), (EQUAL, [FIRST])])
-def test_equals_are_dropped_once_enough_worlds_say_so(worlds, left):
-    assert left_of(plan_of([0.0, 0.0], [0.0, 0.0], worlds=worlds)) == left
+@pytest.mark.parametrize(("worlds", "left"), [(TOLD, [FIRST, SECOND]), (TOLD + 1, [FIRST])])
+@pytest.mark.parametrize("gain", [0.0, -3.0])
+def test_equals_and_worse_are_dropped_once_enough_worlds_say_so(worlds, left, gain):
+    """An error that a few worlds tell may be far too small."""
+    assert left_of(plan_of([0.0, 0.0], [0.0, gain], worlds=worlds)) == left
 
 
 def test_worlds_that_are_alike_count_less_for_equals():
-    plans = plan_of([0.0, 0.0], [0.0, 0.0], worlds=EQUAL)
+    plans = plan_of([0.0, 0.0], [0.0, 0.0], worlds=TOLD + 1)
     plans["total_squares"] *= 2  # as chains' worlds do
     assert left_of(plans) == [FIRST, SECOND]
 
