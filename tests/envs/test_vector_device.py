@@ -1,4 +1,4 @@
-"""`vec(device="cuda")`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
+"""`device="cuda"`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
 
 import os
 import re
@@ -31,26 +31,31 @@ def simulated(*args):
     return done.stdout.splitlines()[-1]
 
 
-def test_beside_the_cpu():
-    """Lock-step, what is refused, resets, states: `support/simulated_cuda.py`."""
-    told = simulated("support/simulated_cuda.py")
+@pytest.mark.parametrize("file", ["simulated_cuda.py", "simulated_solo.py"])
+def test_beside_the_cpu(file):
+    """Lock-step, what is refused, resets, states: `support/simulated_*.py`."""
+    told = simulated(f"support/{file}")
     assert re.match(r"\d+ passed", told)
     assert "skipped" not in told
 
 
 @pytest.mark.slow
-def test_beside_the_cpu_for_long():
-    """200 hands of every variant."""
-    assert "passed" in simulated("support/simulated_cuda.py", "-m", "slow")
+@pytest.mark.parametrize("name", bideuchre_env.variants)
+def test_beside_the_cpu_for_long(name):
+    """200 hands of every variant: its four seats, rollouts, and learners."""
+    files = "support/simulated_cuda.py", "support/simulated_solo.py"
+    told = simulated(*files, "-m", "slow", "-k", name)
+    assert re.match(r"5 passed", told)
 
 
 def test_devices_are_named():
-    """Any other is refused, and a solo environment has no such option."""
+    """Any other is refused, and an environment of one learner has no such option."""
     for device in ("gpu", "cuda:0", 0, None, True):
-        with pytest.raises(OptionError, match=r"device=.*: one of 'cpu', 'cuda'"):
-            bideuchre_env.cincinnati_v0.vec(2, device=device)
+        for make in (bideuchre_env.cincinnati_v0.vec, bideuchre_env.cincinnati_v0.solo_vec):
+            with pytest.raises(OptionError, match=r"device=.*: one of 'cpu', 'cuda'"):
+                make(2, device=device)
     with pytest.raises(OptionError, match="unexpected keyword argument 'device'"):
-        bideuchre_env.cincinnati_v0.solo_vec(2, device="cuda")
+        bideuchre_env.cincinnati_v0.solo(device="cuda")
 
 
 @pytest.mark.slow
@@ -69,3 +74,18 @@ def test_every_kernel_becomes_machine_code(monkeypatch):
         vec.set_state(host.get_state())
         bideuchre_env.cincinnati_v0.vec(4, device="cuda", observation="flat").reset(seed=1)
     assert len(compiled) >= 2 * (10 + 2)
+
+
+@pytest.mark.slow
+def test_every_kernel_of_learners_becomes_machine_code(monkeypatch):
+    """As for `vec`; the rule player needs a stack of one number, see `test_rollout.py`."""
+    with compiled_by(monkeypatch, "bideuchre_env.envs.solo.on_device", stack=8) as compiled:
+        make = bideuchre_env.cincinnati_v0.solo_vec
+        for options in ({"opponents": "rule"}, {"opponents": "cautious", "observation": "flat"}):
+            vec = make(4, device="cuda", **options)
+            vec.reset(seed=1)
+            vec.step(np.zeros(4, np.int64))
+            vec.step(np.zeros(4, np.int32))
+            vec.action_masks()
+            assert vec.seats.shape == (4,)
+    assert len(compiled) >= 2 * 12

@@ -44,9 +44,10 @@ def compiled_by(monkeypatch, name, stack=0):
     here = SimpleNamespace(compute_capability=ARCHITECTURES[0])
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: here)
     module = importlib.import_module(name)
-    for function, double in STANDING_IN.items():
-        if hasattr(module, function):
-            monkeypatch.setattr(module, function, double)
+    for each in (module, importlib.import_module("bideuchre_env.envs.on_device")):
+        for function, double in STANDING_IN.items():
+            if hasattr(each, function):
+                monkeypatch.setattr(each, function, double)
     known = [module, getattr(module, "programs", None)]
     programs = {
         each for where in known if where for each in vars(where).values() if type(each) is Program
