@@ -88,4 +88,7 @@ def test_every_kernel_of_learners_becomes_machine_code(monkeypatch):
             vec.step(np.zeros(4, np.int32))
             vec.action_masks()
             assert vec.seats.shape == (4,)
+            looks = vec._looks  # nothing runs, so that no episode ends
+            looks.results(looks.all)
+            looks.finals(looks.all)
     assert len(compiled) >= 2 * 12
