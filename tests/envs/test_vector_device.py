@@ -1,34 +1,13 @@
 """`device="cuda"`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by
+from support.device_code import compiled_by, simulated
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
-
-TESTS = Path(__file__).parents[1]
-
-
-def simulated(*args):
-    """Run the simulator's tests in a process of their own; pytest's last line."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
-        cwd=TESTS,
-        env=kept | {"NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-    return done.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("file", ["simulated_cuda.py", "simulated_solo.py"])
