@@ -151,11 +151,10 @@ def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
         tables.begin(np.uint64(1), np.uint64(2))
         assert tables.go_on() is None  # for nothing runs
         chosen, logits = part.outputs[:4], tables.zeros((4, part.features.outputs), ppo.torch.float)
-        with pytest.raises(RuntimeError, match="not finite"):
-            tables.sample(logits * 0, part.room.legal[:4], 1, chosen, part.log_probs[:4])
+        tables.sample(logits, part.room.legal[:4], 1, chosen, part.log_probs[:4])
         tables.apply(part.room.keys[:4], tables.actions(part.features, chosen, chosen))
         dealer._batch(terms(ppo), 0.0)
-    assert len(compiled) == 2 * 9
+    assert len(compiled) == 2 * 8
 
 
 def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
