@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -49,11 +50,20 @@ def play_on_device(
     rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool
 ) -> Array:
     """The counts of every table, (m,) of `COUNT`, once its hands are played."""
+    play, there = on_tables(rules, policy, space, low, observe)
+    play()
+    return to_host(there.counts)
+
+
+def on_tables(
+    rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool
+) -> tuple[Callable[[], None], Workspace]:
+    """What plays the hands of every table, as often as it is called, and where it does."""
     m = len(space.quotas)
     there: Workspace = moved(space, to_device)
     if policy == "random":
-        random_table(m, RandomHands(there, low, observe))
-    else:
-        work = many_workspaces(rule_workspace(rules), m)
-        rule_table(m, RuleHands(there, moved(work, to_device)))
-    return to_host(there.counts)
+        job = RandomHands(there, low, observe)
+        return lambda: random_table(m, job), there
+    work = many_workspaces(rule_workspace(rules), m)
+    by_rule = RuleHands(there, moved(work, to_device))
+    return lambda: rule_table(m, by_rule), there
