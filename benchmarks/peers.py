@@ -73,7 +73,7 @@ class Program:
     Starting waits until it has run a slice of everything; `Unavailable` if it ends instead.
     """
 
-    def __init__(self, title: str, python: Path, script: Path, seconds: float) -> None:
+    def __init__(self, title: str, python: Path, script: Path, seconds: float, *more: str) -> None:
         reporting.announce(f"starting {title}")
         env = dict(os.environ)
         if python != Path(sys.executable):  # the paths of this package are none of a peer's
@@ -81,7 +81,7 @@ class Program:
         self.title = title
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [str(python), str(script), str(seconds)],
+            [str(python), str(script), str(seconds), *more],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -134,6 +134,12 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="NAME",
         help=f"which to measure: {', '.join(PEERS)} (default: all)",
     )
+    add_venv_options(parser)
+    return parser.parse_args(arguments)
+
+
+def add_venv_options(parser: argparse.ArgumentParser) -> None:
+    """Where the peers' environments are, and whether they may be made."""
     parser.add_argument(
         "--venvs",
         type=Path,
@@ -144,7 +150,6 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--no-install", action="store_true", help="install nothing, use the environments there are"
     )
-    return parser.parse_args(arguments)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -201,7 +206,11 @@ def went_on(run: Program, skipped: list[str]) -> bool:
 
 def environment(name: str, folder: Path, no_install: bool) -> Path:
     """The Python of a peer's virtual environment, made if need be; or `Unavailable`."""
-    peer, place = PEERS[name], folder / name
+    return environment_of(PEERS[name], folder / name, no_install)
+
+
+def environment_of(peer: Peer, place: Path, no_install: bool) -> Path:
+    """The same of any peer, in this place."""
     if not peer.requires:
         return Path(sys.executable)
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -235,16 +244,19 @@ def reason(text: str) -> str:
 
 def figures(runs: list[Program]) -> list[Figure]:
     """A figure for every task; a peer's is set against ours of the same rounds."""
-    ours = runs[0].rates
+    return [row for run in runs for row in figures_beside(run, runs[0].rates)]
+
+
+def figures_beside(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
+    """A figure for every task of a program, set against ours."""
     rows = []
-    for run in runs:
-        for name, rates in run.rates.items():
-            like = run.like[name]
-            more: dict[str, Any] = {}
-            if like in ours:
-                ratios = [a / b for a, b in zip(ours[like], rates, strict=True)]
-                more = {"against": like, "ratio": statistics.median(ratios)}
-            rows.append(measure.figure(run.title, name, UNIT, rates, **more))
+    for name, rates in run.rates.items():
+        like = run.like[name]
+        more: dict[str, Any] = {}
+        if like in ours:
+            ratios = [a / b for a, b in zip(ours[like], rates, strict=True)]
+            more = {"against": like, "ratio": statistics.median(ratios)}
+        rows.append(measure.figure(run.title, name, UNIT, rates, **more))
     return rows
 
 

@@ -23,6 +23,9 @@ UNITS = {
     "means": "cards tried in the hardest deal of a hundred, times the mean",
     "s": "seconds",
     "MB": "megabytes",
+    "B": "bytes",
+    "B/s": "bytes per second",
+    "of a copy's speed": "share of the speed of a copy",
 }
 WAYS = {  # what of ours a peer is compared with
     "AEC": "our env() or raw_env(), one game",

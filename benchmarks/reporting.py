@@ -26,7 +26,7 @@ from bideuchre_env.evaluation.pictures import markdown as shown
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
-ORDER = ("throughput", "peers", "solver", "startup")
+ORDER = ("throughput", "peers", "gpu", "solver", "startup")
 HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
 
 

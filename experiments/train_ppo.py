@@ -15,6 +15,9 @@ One side's partners are both paid their side's points. Forced moves are left out
 With `--workers N` so many processes play while this one learns: by weights that are always one
 update old, so that results follow from the settings as before. `--ray` puts them on a cluster.
 
+With `--device cuda` (experimental) a GPU learns, and plays unless there are workers: games,
+features, draws and returns stay there, and of a batch nothing comes back but counts.
+
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
 `curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which `ppo` plays by:
@@ -58,6 +61,7 @@ from ppo.kept import (
 )
 from ppo.learner import Learner, Step
 from ppo.measured import Strength, measure
+from ppo.nets import torch_device
 from ppo.processes import pool_of
 from ppo.settings import FREE, checked, command
 from ppo.spread import Blocks, Nets
@@ -116,7 +120,9 @@ class Args(ScriptArgs):
     final_boards: int = option(10_000, "boards of the last one, of another seed")
     opponents: tuple[str, ...] = option(("cautious", "rule", "expert"), "who it is measured by")
     threads: int = option(1, "of torch; more than 1 is not the same bit for bit")
-    cuda: bool = option(False, "learn on the graphics processor, and play there without --workers")
+    device: str = option(
+        "cpu", "where it is learned, and played without --workers: cpu, or cuda, a GPU"
+    )
     all_hands: bool = option(False, "a critic of its own for the cards, which sees all hands")
     workers: int = option(0, "processes that play while this one learns, by weights one update old")
     ray: bool = option(False, "play as --workers do, but on Ray: the cluster here, or one begun")
@@ -140,14 +146,13 @@ class Run:
     def __init__(self, args: Args, pool: Pool | None = None) -> None:
         game = checked(args)
         self.args, self.rules, self.name = args, game.rules, game.name
-        device = "cuda" if args.cuda else "cpu"
         blocks = max(1, args.workers)
-        self.blocks = Blocks(self.rules, args.hands, blocks, device, pool, args.all_hands)
+        self.blocks = Blocks(self.rules, args.hands, blocks, args.device, pool, args.all_hands)
         hidden = {"auction": args.hidden_auction, "cards": args.hidden}
         parts = {name: features_of(self.rules, name) for name in PARTS}
         sizes = {p: (f.size, hidden[p], hidden[p], f.outputs + 1) for p, f in parts.items()}
         others = 3 * 2 * parts["cards"].outputs if args.all_hands else 0
-        self.learner = Learner(sizes, args.seed, device, others)
+        self.learner = Learner(sizes, args.seed, torch_device(args.device), others)
         self.batch, self.decisions, self.hands, self.seconds = 0, 0, 0, 0.0
         self.processor = 0.0
         self.pool: list[Nets] = []

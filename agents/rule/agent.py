@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
@@ -24,7 +26,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import new_view, read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel, new_rows
 
 MOST_BOLD = 12
 
@@ -49,6 +51,18 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     return RuleWorkspace(
         compile_tables(rules), offsets, sealed(weights), new_view(), new_rows(SCRATCH, 1)
     )
+
+
+def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
+    """The same with a view and a scratch for each of n threads, see `own_workspace`."""
+    return work._replace(views=np.repeat(work.views, n), scratch=np.repeat(work.scratch, n))
+
+
+@inline_kernel
+def own_workspace(work: RuleWorkspace, i: int) -> RuleWorkspace:
+    """The workspace of thread i of many."""
+    views, scratch = work.views[i : i + 1], work.scratch[i : i + 1]
+    return RuleWorkspace(work.tables, work.offsets, work.weights, views, scratch)
 
 
 def bolder(work: RuleWorkspace, tricks: float) -> RuleWorkspace:

@@ -1,15 +1,19 @@
-"""pgx on JAX's CPU backend: a batch of games a step."""
+"""pgx on JAX: a batch of games a step, on one core; or `cuda ROWS ...`, on a GPU by the clock."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# before JAX is loaded: one thread, as one core is all there is
+# before JAX is loaded: on the CPU one thread, as one core is all there is; others need a GPU, too
+os.environ["JAX_PLATFORMS"] = "cuda" if sys.argv[2:3] == ["cuda"] else "cpu"
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
 
 import jax
 import numpy as np
@@ -18,7 +22,9 @@ from common import Program, Task, timed
 from pgx.bridge_bidding import BridgeBidding
 from pgx.experimental import act_randomly, auto_reset
 
+ON_GPU = os.environ["JAX_PLATFORMS"] == "cuda"
 GAMES = ("bridge_bidding", "kuhn_poker", "leduc_holdem", "tic_tac_toe")
+GPU_GAMES = ("bridge_bidding", "kuhn_poker", "leduc_holdem", "connect_four")
 ROWS, MIXED, TABLE_DEALS = 4_096, 20, 1_000
 DRAWN, ALONE = "vec, 4,096 rows, actions drawn", "vec, 4,096 rows, step alone"
 
@@ -26,10 +32,16 @@ DRAWN, ALONE = "vec, 4,096 rows, actions drawn", "vec, 4,096 rows, step alone"
 def main() -> None:
     """Measure the card games and the simplest one."""
     program = Program()
-    for name in GAMES:
-        title = f"{name}, {ROWS:,} rows"
-        program.add(title, DRAWN, lambda name=name: drawn(name))
-        program.add(f"{title}, step alone", ALONE, lambda name=name: step_alone(name))
+    if ON_GPU:
+        for rows in map(int, sys.argv[3:]):
+            for name in GPU_GAMES:
+                title, like = f"{name}, {rows:,} games", f"{rows:,} games"
+                program.add(title, like, lambda n=name, r=rows: drawn(n, r, time.perf_counter))
+    else:
+        for name in GAMES:
+            title = f"{name}, {ROWS:,} rows"
+            program.add(title, DRAWN, lambda name=name: drawn(name))
+            program.add(f"{title}, step alone", ALONE, lambda name=name: step_alone(name))
     program.serve("pgx", "jax", "numpy")
 
 
@@ -47,24 +59,24 @@ def make(name: str) -> Any:
         return BridgeBidding(str(path))
 
 
-def drawn(name: str) -> Task:
+def drawn(name: str, rows: int = ROWS, clock: Callable[[], float] = time.process_time) -> Task:
     """One call draws uniform legal actions and steps every game; finished ones start anew."""
-    advance, state = restarting(make(name))
+    advance, state = restarting(make(name), rows)
     key = jax.random.PRNGKey(1)
 
     def run() -> int:
         nonlocal state, key
         state, _, key = advance(state, key)
         jax.block_until_ready(state)
-        return ROWS
+        return rows
 
-    return timed(run)
+    return timed(run, clock)
 
 
 def step_alone(name: str) -> Task:
     """One call carries out given actions in games of all stages; none is dealt anew."""
     env = make(name)
-    advance, state = restarting(env)
+    advance, state = restarting(env, ROWS)
     key = jax.random.PRNGKey(1)
     for _ in range(MIXED):
         before = state
@@ -78,7 +90,7 @@ def step_alone(name: str) -> Task:
     return timed(run)
 
 
-def restarting(env: Any) -> tuple[Any, Any]:
+def restarting(env: Any, rows: int) -> tuple[Any, Any]:
     """A compiled random step that restarts finished games, and the rows to begin with."""
     step = jax.vmap(auto_reset(env.step, env.init))
 
@@ -86,9 +98,9 @@ def restarting(env: Any) -> tuple[Any, Any]:
     def advance(state: Any, key: Any) -> Any:
         key, draw, restart = jax.random.split(key, 3)
         actions = act_randomly(draw, state.legal_action_mask)
-        return step(state, actions, jax.random.split(restart, ROWS)), actions, key
+        return step(state, actions, jax.random.split(restart, rows)), actions, key
 
-    return advance, jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), ROWS))
+    return advance, jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), rows))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def make_vec(game: Game, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
     but for the observation and the autoreset mode, which are AgileRL's: float32 (n, D) in [-1, 1]
     with `info["action_mask"]` int8 (n, A), and episodes that begin anew in the step that ends them.
     """
-    fixed = {"observation": "flat", "autoreset_mode": "SameStep", "copy": True}
+    fixed = {"observation": "flat", "autoreset_mode": "SameStep", "copy": True, "device": "cpu"}
     return variant_of(game).solo_vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
 
 

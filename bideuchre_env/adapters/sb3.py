@@ -71,6 +71,10 @@ class VecEnv(BaseVecEnv):
             raise OptionError(f"autoreset_mode={mode.value!r}: Stable-Baselines3 needs 'SameStep'")
         if not self.batch.copy:
             raise OptionError("copy=False: Stable-Baselines3 keeps observations, and needs copies")
+        if self.batch.device != "cpu":
+            raise OptionError(
+                f"device={self.batch.device!r}: Stable-Baselines3 needs numpy's arrays"
+            )
         self._choices: Array | None = None
         super().__init__(
             self.batch.num_envs,

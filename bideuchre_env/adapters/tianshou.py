@@ -72,7 +72,7 @@ class VecEnv(BaseVectorEnv):
     """
 
     def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
-        fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True}
+        fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True, "device": "cpu"}
         self.tables = variant_of(game).solo_vec(
             num_envs, **with_fixed(options, "Tianshou", **fixed)
         )

@@ -105,18 +105,18 @@ class VecOptions(EpisodeOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_rows_shared(self)
-        check_device(self.device)
-        if self.device != "cpu" and self.threads != 1:
-            raise OptionError(
-                f"threads={self.threads} with device={self.device!r}: they are a CPU's"
-            )
 
 
 def check_rows_shared(options: Any) -> None:
-    """Raise `OptionError` unless `threads` and `copy` make sense."""
+    """Raise `OptionError` unless `threads`, `copy` and `device` make sense."""
     check_threads(options.threads)
     if not isinstance(options.copy, bool):
         raise OptionError(f"copy={shown(options.copy)}: True or False")
+    check_device(options.device)
+    if options.device != "cpu" and options.threads != 1:
+        raise OptionError(
+            f"threads={options.threads} with device={options.device!r}: they are a CPU's"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +160,9 @@ class SoloVecOptions(SoloOptions):
     """How many threads share the rows."""
     copy: bool = True
     """False: the arrays handed out are the environment's own, and the next call rewrites them."""
+    device: str = "cpu"
+    """Where the rows are and are stepped, as of `VecOptions`; on "cuda" those who play beside the
+    learner are "random", "cautious" and "rule" alone, in pairs and pools, too. Experimental."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

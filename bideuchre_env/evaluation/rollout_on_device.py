@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_workspace
+from bideuchre_env.agents.rule.agent import (
+    RuleWorkspace,
+    many_workspaces,
+    own_workspace,
+    rule_workspace,
+)
 from bideuchre_env.evaluation.rollout_kernels import Workspace, random_hands, rule_hands
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.device import Program, moved, to_device, to_host
@@ -37,22 +43,27 @@ def random_table(job: RandomHands, i: int) -> None:
 @Program
 def rule_table(job: RuleHands, i: int) -> None:
     """Play the hands of table i by the rule player, who has a view and a scratch of its own."""
-    w = job.work
-    views, scratch = w.views[i : i + 1], w.scratch[i : i + 1]
-    own = RuleWorkspace(w.tables, w.offsets, w.weights, views, scratch)
-    rule_hands(job.space, i, i + 1, own)
+    rule_hands(job.space, i, i + 1, own_workspace(job.work, i))
 
 
 def play_on_device(
     rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool
 ) -> Array:
     """The counts of every table, (m,) of `COUNT`, once its hands are played."""
+    play, there = on_tables(rules, policy, space, low, observe)
+    play()
+    return to_host(there.counts)
+
+
+def on_tables(
+    rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool
+) -> tuple[Callable[[], None], Workspace]:
+    """What plays the hands of every table, as often as it is called, and where it does."""
     m = len(space.quotas)
     there: Workspace = moved(space, to_device)
     if policy == "random":
-        random_table(m, RandomHands(there, low, observe))
-    else:
-        work = rule_workspace(rules)
-        work = work._replace(views=np.repeat(work.views, m), scratch=np.repeat(work.scratch, m))
-        rule_table(m, RuleHands(there, moved(work, to_device)))
-    return to_host(there.counts)
+        job = RandomHands(there, low, observe)
+        return lambda: random_table(m, job), there
+    work = many_workspaces(rule_workspace(rules), m)
+    by_rule = RuleHands(there, moved(work, to_device))
+    return lambda: rule_table(m, by_rule), there

@@ -91,7 +91,8 @@ def play_boards(a: str, b: str) -> None:
 def play_learner() -> None:
     """One learner among players of each kind; whole hands inside one kernel."""
     for opponents in ("random", "rule", agents.make("random", GAME.rules)):
-        rows, row = GAME.solo_vec(64, opponents=opponents), GAME.solo(opponents=opponents)
+        rows = GAME.solo_vec(64, opponents=opponents, episode="hand")  # some end
+        row = GAME.solo(opponents=opponents)
         seen, observed = rows.reset(seed=1)[0], row.reset(seed=1)[0]
         for _ in range(100):
             seen = rows.step(seen["action_mask"].argmax(axis=1))[0]

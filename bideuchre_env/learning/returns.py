@@ -7,6 +7,7 @@ never come in. `gamma` and `lambda_` count a seat's own decisions, not the table
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -121,7 +122,7 @@ def return_rows(
                 continue
             value, following = np.float64(values[t, i]), carried[NEXT_VALUE, i, seat]
             advantage = 0.0
-            if not np.isnan(following):
+            if not math.isnan(following):  # math's, which a GPU has, too
                 made.complete[t, i] = True
                 advantage = carried[PAID, i, seat] + gamma * following - value
                 advantage += gamma * lambda_ * carried[NEXT_ADVANTAGE, i, seat]

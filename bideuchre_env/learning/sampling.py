@@ -1,6 +1,11 @@
-"""Actions drawn from the softmax of logits among the legal ones, with their log-probabilities."""
+"""Actions drawn from the softmax of logits among the legal ones, with their log-probabilities.
+
+Kernels compute by `math`, which a GPU has, too.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -113,7 +118,7 @@ def first_unfit(logits: Array, legal: Array) -> int:
         for k in range(logits.shape[1]):
             if legal[i, k]:
                 count += 1
-                if not np.isfinite(logits[i, k]):
+                if not math.isfinite(logits[i, k]):
                     return i
         if count == 0:
             return i
@@ -136,7 +141,7 @@ def total(logits: Array, legal: Array, i: int, top: float) -> float:
     result = 0.0
     for k in range(logits.shape[1]):
         if legal[i, k]:
-            result += np.exp(np.float64(logits[i, k]) - top)
+            result += math.exp(np.float64(logits[i, k]) - top)
     return result
 
 
@@ -153,12 +158,12 @@ def sample_rows(
         choice = best  # where rounding leaves something over
         for k in range(logits.shape[1]):
             if legal[i, k]:
-                left -= np.exp(np.float64(logits[i, k]) - top)
+                left -= math.exp(np.float64(logits[i, k]) - top)
                 if left < 0:
                     choice = k
                     break
         choices[i] = choice
-        log_probs[i] = np.float64(logits[i, choice]) - top - np.log(whole)
+        log_probs[i] = np.float64(logits[i, choice]) - top - math.log(whole)
 
 
 @entry_kernel
@@ -167,4 +172,4 @@ def greedy_rows(logits: Array, legal: Array, choices: Array, log_probs: Array) -
     for i in range(len(logits)):
         best = highest(logits, legal, i)
         choices[i] = best
-        log_probs[i] = -np.log(total(logits, legal, i, np.float64(logits[i, best])))
+        log_probs[i] = -math.log(total(logits, legal, i, np.float64(logits[i, best])))

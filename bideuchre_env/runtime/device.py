@@ -155,6 +155,19 @@ def to_host(array: DeviceArray) -> Array:
     return copy
 
 
+def finish() -> None:
+    """Wait until all that was started on the device is done."""
+    cuda.synchronize()
+
+
+def name_of_device() -> str:
+    """What the device calls itself."""
+    if SIMULATED:
+        return "numba's simulator"
+    name = cuda.get_current_device().name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
 def moved(value: Any, move: Callable[[Any], Any]) -> Any:
     """A tuple of arrays, numbers and such tuples with every array moved."""
     if isinstance(value, tuple):

@@ -8,28 +8,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from bideuchre_env.core.observation.encode import encode
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
-from bideuchre_env.core.state import DEAL, NAMING, new_states
-from bideuchre_env.core.step import apply, legal_bits, only_one, pick_legal, write_mask
-from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import PARTS, features_of
-from bideuchre_env.learning.returns import lambda_returns
-from bideuchre_env.learning.sampling import sample
-from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
-from ppo.nets import NEVER, Weights, outputs_of
-from ppo.sparse import WIDTH
+from bideuchre_env.runtime.jit import Array
+from ppo.nets import NEVER, Weights, said
+from ppo.tables import HostTables
 
 AUCTION_DECISIONS = 5  # a hand's calls, and the strain where it is named after them
 WIDE = 1.5
@@ -41,20 +31,22 @@ is right in few hands, so only there it is tried more often."""
 PAST, PRESENT = 1, 0
 CRITIC = "critic"
 """The net, beside those of the parts, that values cards with all hands in view."""
-HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
 
 
 class Decisions(NamedTuple):
-    """The decisions of one part that are learned from; n of them, in the order they were made."""
+    """The decisions of one part that are learned from; n of them, in the order they were made.
 
-    inputs: Array  # int16 (n, WIDTH): lists of those that are 1
-    legal: Array  # int8 (n, O)
-    outputs: Array  # int64 (n,): what was chosen
-    log_probs: Array  # float32 (n,): of it; nothing is learned from those of calls
-    values: Array  # float32 (n,): the critic's, when it was chosen
-    returns: Array  # float32 (n,): what the critic is to say
-    forced: Array  # bool (n,): forced upon the player, in the auction
-    hidden: Array  # int16 (n, HIDDEN) or (n, 0): lists of the cards that the others hold
+    Arrays, or tensors where the batch was played on a GPU.
+    """
+
+    inputs: Any  # int16 (n, WIDTH): lists of those that are 1
+    legal: Any  # int8 (n, O)
+    outputs: Any  # int64 (n,): what was chosen
+    log_probs: Any  # float32 (n,): of it; nothing is learned from those of calls
+    values: Any  # float32 (n,): the critic's, when it was chosen
+    returns: Any  # float32 (n,): what the critic is to say
+    forced: Any  # bool (n,): forced upon the player, in the auction
+    hidden: Any  # int16 (n, HIDDEN) or (n, 0): lists of the cards that the others hold
 
 
 class Batch(NamedTuple):
@@ -67,89 +59,6 @@ class Batch(NamedTuple):
     lone: int  # contracts played alone
     set_back: int  # contracts not made
     processor: float  # seconds that it took
-
-
-class Room(NamedTuple):
-    """Room for a part's decisions as they are seen, and what they are seen with."""
-
-    inputs: Array  # int16 (n, WIDTH)
-    legal: Array  # int8 (n, O)
-    symmetries: Array  # int64 (n,)
-    keys: Array  # int64 (n,): table * 4 + seat
-    observation: Array  # int8 (1, D)
-    mask: Array  # int8 (1, A)
-    features: FeatureWorkspace
-    hidden: Array  # int16 (n, HIDDEN), or (0, HIDDEN) where nobody asks for it
-
-
-@entry_kernel
-def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array) -> None:
-    """Play what is forced in the rows `live[:counts[0]]`, and show what waits for a choice.
-
-    `counts` (3,): the rows still live, which move to the front of `live`, and how many decisions
-    of each part there are in its room so far; those that wait are entered after these. A count
-    of -1 says that a list was too long.
-    """
-    t, o = cards.features.tables[0], cards.features.offsets[0]
-    n = 0
-    for j in range(counts[0]):
-        i = live[j]
-        s = states[i]
-        bits = legal_bits(s, t)
-        while s.phase < DEAL and only_one(t, s.phase, bits):
-            apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
-            bits = legal_bits(s, t)
-        if s.phase >= DEAL:
-            continue
-        live[n] = i
-        n += 1
-        if s.phase <= NAMING:
-            fits = enter(s, t, o, bits, i, auction, counts[1])
-            counts[1] += 1
-        else:
-            fits = enter(s, t, o, bits, i, cards, counts[2])
-            counts[2] += 1
-        if not fits:
-            counts[0] = -1
-            return
-    counts[0] = n
-
-
-@kernel
-def enter(s: Row, t: Row, o: Row, bits: int, i: int, room: Room, at: int) -> bool:
-    """Enter the decision of table i at a place of the room; False if its list is too long."""
-    observation, mask = row_of(room.observation, 0), row_of(room.mask, 0)
-    encode(s, t, o, s.turn, observation)
-    write_mask(t, s.phase, bits, mask)
-    n, symmetry = active_inputs(observation, True, room.features)
-    if n >= WIDTH:
-        return False
-    room.inputs[at, 0] = n
-    for j in range(n):
-        room.inputs[at, 1 + j] = room.features.active[0, j]
-    list_legal(mask, t, room.features.places[0].cards, symmetry, room.legal, at)
-    room.symmetries[at] = symmetry
-    room.keys[at] = 4 * i + s.turn
-    if len(room.hidden):
-        enter_hidden(s, t, symmetry, room.hidden, at)
-    return True
-
-
-@kernel
-def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
-    """List the cards that the three others hold, by seat and copy, their suits renamed."""
-    n = 0
-    for rel in range(1, N_SEATS):
-        hand = s.hands[(s.turn + rel) & 3]
-        for copy in range(2):
-            kinds = (hand >> (copy * COPY_SHIFT)) & ((1 << COPY_SHIFT) - 1)
-            while kinds:
-                kind = lowest_bit(kinds)
-                kinds &= kinds - 1
-                n += 1
-                first = (2 * (rel - 1) + copy) * t.kinds
-                hidden[at, n] = first + (kind & ~3) + SUIT_MAPS[symmetry, kind & 3]
-    hidden[at, 0] = n
 
 
 @dataclass(frozen=True)
@@ -167,75 +76,81 @@ class Terms:
 
 
 class Part:
-    """The decisions of one part of a batch so far, and what chooses in it."""
+    """The decisions of one part of a batch so far, tensors, and what chooses in it."""
 
-    def __init__(self, rules: Rules, name: str, tables: int, device: str, all_hands: bool) -> None:
-        self.features, self.device = features_of(rules, name), device
-        layout, n_actions = layout_of(rules), actions.of(rules).n
+    def __init__(self, tables: HostTables, name: str, all_hands: bool) -> None:
+        rules = tables.rules
+        self.features, self.tables = features_of(rules, name), tables
         exchanged = max(bid.exchange for bid in rules.ladder)
         per_hand = 4 * rules.tricks + 2 * exchanged if name == "cards" else AUCTION_DECISIONS
-        n = tables * per_hand
-        self.room = Room(
-            inputs=np.zeros((n, WIDTH), np.int16),
-            legal=np.zeros((n, self.features.outputs), np.int8),
-            symmetries=np.zeros(n, np.int64),
-            keys=np.zeros(n, np.int64),
-            observation=np.zeros((1, layout.size), np.int8),
-            mask=np.zeros((1, n_actions), np.int8),
-            features=self.features.workspace(),
-            hidden=np.zeros((n if all_hands else 0, HIDDEN), np.int16),
-        )
-        self.outputs, self.players = np.zeros(n, np.int64), np.zeros(n, np.int8)
-        self.log_probs, self.values = np.zeros(n, np.float32), np.zeros(n, np.float32)
-        self.forced = np.zeros(n, bool)
-        self.steps = np.zeros(n, np.int64)  # how often the part was asked before
+        n = tables.n * per_hand
+        self.all_hands = all_hands
+        self.room = tables.seen(self.features, n, all_hands)
+        self.outputs, self.steps = (tables.zeros(n, torch.int64) for _ in range(2))
+        # steps: how often the part was asked before
+        self.players = tables.zeros(n, torch.int8)
+        self.log_probs, self.values = (tables.zeros(n, torch.float32) for _ in range(2))
+        self.forced = tables.zeros(n, torch.bool)
         self.n = self.asked = 0
 
     def consult(
         self, new: slice, weights: Weights, past: Weights | None, critic: Weights | None
-    ) -> Array:
+    ) -> Tensor:
         """What the nets of their players say of these decisions, (n, O); values are kept."""
-        found = outputs_of(weights, self.room.inputs[new], self.device)
+        lists = self.room.inputs[new]
+        found = said(weights, lists)
         if past is not None:
-            at = np.flatnonzero(self.players[new] == PAST)
-            found[at] = outputs_of(past, self.room.inputs[new][at], self.device)
+            at = torch.nonzero(self.players[new] == PAST)[:, 0]
+            found[at] = said(past, lists[at])
         self.values[new] = found[:, -1]
         if critic is not None:
-            lists, hidden = self.room.inputs[new], self.room.hidden[new]
-            self.values[new] = outputs_of(critic, lists, self.device, hidden)[:, 0]
-        return np.ascontiguousarray(found[:, :-1])
+            self.values[new] = said(critic, lists, self.room.hidden[new])[:, 0]
+        return found[:, :-1].contiguous()
 
-    def choose(self, new: slice, logits: Array, seed: int) -> Array:
+    def choose(self, new: slice, logits: Tensor, seed: int) -> Tensor:
         """Draw from the legal ones by these logits; the actions, int64 (n,)."""
-        sample(logits, self.room.legal[new], seed, self.outputs[new], self.log_probs[new])
-        return self.features.actions(self.outputs[new], self.room.symmetries[new])
+        drawn = self.outputs[new], self.log_probs[new]
+        self.tables.sample(logits, self.room.legal[new], seed, *drawn)
+        return self.tables.actions(self.features, self.outputs[new], self.room.symmetries[new])
 
-    def kept(self, learned: Array, returns: Array) -> Decisions:
-        """The decisions that are learned from."""
-        at = np.flatnonzero(learned)
+    def kept(self, learned: Tensor, returns: Tensor) -> Decisions:
+        """The decisions that are learned from; on the CPU in numpy."""
+        at = torch.nonzero(learned)[:, 0]
         whole = len(at) == self.n
-        columns = self.room.inputs, self.room.legal, self.outputs, self.log_probs, self.values
+        columns = (self.room.inputs, self.room.legal, self.outputs, self.log_probs, self.values)
         first = [column[: self.n] if whole else column[at] for column in columns]
-        hidden = self.room.hidden[at] if len(self.room.hidden) else np.zeros((len(at), 0), np.int16)
-        return Decisions(*first, returns[at], self.forced[at], hidden)  # type: ignore[arg-type]
+        hidden = (
+            self.room.hidden[at] if self.all_hands else self.room.hidden[:0].new_zeros((len(at), 0))
+        )
+        tensors = [*first, returns[at], self.forced[at], hidden]
+        if self.tables.on_host:
+            return Decisions(*(tensor.numpy() for tensor in tensors))
+        return Decisions(*tensors)
 
 
 class Dealer:
-    """Plays batches of `tables` hands of a game; with `all_hands`, others' cards are listed."""
+    """Plays batches of `tables` hands of a game; with `all_hands`, others' cards are listed.
+
+    With `device="cuda"` on a GPU, where the decisions are then: tensors, else numpy's arrays.
+    """
 
     def __init__(
         self, rules: Rules, tables: int, device: str = "cpu", all_hands: bool = False
     ) -> None:
         self.rules, self.n = rules, tables
-        self.tables = compile_tables(rules)
-        self.states = new_states(tables)
+        self.tables = tables_on(device, rules, tables)
         self.parts = {
-            name: Part(rules, name, tables, device, all_hands and name == "cards") for name in PARTS
+            name: Part(self.tables, name, all_hands and name == "cards") for name in PARTS
         }
         acts = actions.of(rules)
         bids = [bid.alone for bid in rules.ladder for _ in range(acts.strains_per_bid)]
-        self._alone = np.zeros(self.parts["auction"].features.outputs, bool)
-        self._alone[1 : 1 + len(bids)] = bids
+        alone = np.zeros(self.parts["auction"].features.outputs, bool)
+        alone[1 : 1 + len(bids)] = bids
+        self._alone = self._there(alone)
+
+    def _there(self, array: Array) -> Tensor:
+        """An array as a tensor where the tables are."""
+        return torch.from_numpy(array).to(self.tables.device)
 
     def play(
         self, terms: Terms, nets: dict[str, Weights], past: dict[str, Weights] | None = None
@@ -244,20 +159,12 @@ class Dealer:
         began = time.process_time()
         rng = np.random.default_rng([terms.seed, terms.number])
         words = rng.integers(0, 2**64, 2, np.uint64)
-        seed_rows(self.states, words[0], words[1])
-        start_rows(self.states, self.tables, np.full(self.n, -1))
-        deal_rows(self.states, self.tables)
+        self.tables.begin(words[0], words[1])
         self._begin(terms, with_past=past is not None)
-        counts, live = np.array([self.n, 0, 0]), np.arange(self.n)
         auction, cards = self.parts["auction"], self.parts["cards"]
-        while True:
-            go_on(self.states, live, auction.room, cards.room, counts)
-            if counts[0] < 0:
-                raise RuntimeError(f"more than {WIDTH - 1} inputs are 1: lists are too short")
-            if not counts[0]:
-                return self._batch(terms, began)
-            for part, count in ((auction, counts[1]), (cards, counts[2])):
-                new = slice(part.n, int(count))
+        while (counts := self.tables.go_on()) is not None:
+            for part, count in zip((auction, cards), counts, strict=True):
+                new = slice(part.n, count)
                 part.n = new.stop
                 if new.start == new.stop:
                     continue
@@ -271,7 +178,8 @@ class Dealer:
                 if part is auction:
                     logits = self._explore(terms, rng, new, logits)
                 chosen = part.choose(new, logits, int(rng.integers(2**63)))
-                apply_rows(self.states, self.tables, keys >> 2, chosen)
+                self.tables.apply(keys >> 2, chosen)
+        return self._batch(terms, began)
 
     def _begin(self, terms: Terms, with_past: bool) -> None:
         """Begin with no decisions, and settle who plays which side."""
@@ -281,69 +189,68 @@ class Dealer:
             side = np.arange(first, self.n) & 1
             players[np.arange(first, self.n), side] = PAST
             players[np.arange(first, self.n), side + 2] = PAST
-        self._players = players.reshape(-1)
+        self._players = self._there(players.reshape(-1))
         for part in self.parts.values():
             part.n = part.asked = 0
             part.forced[:] = False
 
-    def _explore(self, terms: Terms, rng: np.random.Generator, new: slice, points: Array) -> Array:
+    def _explore(
+        self, terms: Terms, rng: np.random.Generator, new: slice, points: Tensor
+    ) -> Tensor:
         """The logits of calls, (n, O), from the auction net's points; enters which are forced.
 
         A forced call is any one, or half of the time any that does not look far behind.
         """
         auction = self.parts["auction"]
-        points = points * np.float32(terms.scale)
+        points = points * terms.scale
         legal = auction.room.legal[new] != 0
         present = auction.players[new] == PRESENT
-        draw, kind = rng.random((2, len(points)))
+        draw, kind = self._there(rng.random((2, len(points))))
         forced = present & (draw < terms.forced)
-        logits = points / np.float32(terms.temperature)
-        logits[forced] = points[forced] / np.float32(WIDE)
+        logits = points / terms.temperature
+        logits[forced] = points[forced] / WIDE
         logits[forced & (kind < 0.5)] = 0.0
-        alone = np.where(legal & self._alone, points, NEVER)
-        ahead = alone.max(1) - np.where(legal & ~self._alone, points, NEVER).max(1)
-        may = (legal & self._alone).any(1)
-        near = may & (ahead > np.quantile(ahead[may], 1 - BEST)) if may.any() else may
+        alone = torch.where(legal & self._alone, points, NEVER)
+        ahead = alone.amax(1) - torch.where(legal & ~self._alone, points, NEVER).amax(1)
+        near = (legal & self._alone).any(1)
+        able = ahead[near].sort().values
+        if len(able):
+            near &= ahead > able[int((len(able) - 1) * (1 - BEST))]
         near &= present & (draw >= terms.forced) & (draw < terms.forced + terms.alone)
-        logits[near] = alone[near] / np.float32(WIDE)
+        logits[near] = alone[near] / WIDE
         auction.forced[new] = forced | near
-        return np.ascontiguousarray(logits, np.float32)
+        return logits
 
     def _batch(self, terms: Terms, began: float) -> Batch:
         """The decisions of the hands that are over."""
-        states = self.states
-        points = (states["points"][:, 0] - states["points"][:, 1]) / terms.scale
-        rewards = np.stack([points, -points, points, -points], axis=1).astype(np.float32)
+        outcomes = self.tables.outcomes()
+        points = outcomes.points.double() / terms.scale
+        rewards = torch.stack([points, -points, points, -points], dim=1).float()
         auction, cards = self.parts["auction"], self.parts["cards"]
         back = self._returns(cards, rewards, terms.lambda_)
-        level, side = states["level"].astype(np.int64), states["declarer"] & 1
-        won = states["tricks_won"][np.arange(self.n), side]
-        played = level >= 0
+        of_calls = rewards.reshape(-1)[auction.room.keys[: auction.n]]
         return Batch(
-            auction=auction.kept(
-                self._learned_calls(), rewards.reshape(-1)[auction.room.keys[: auction.n]]
-            ),
+            auction=auction.kept(self._learned_calls(), of_calls),
             cards=cards.kept(cards.players[: cards.n] == PRESENT, back),
             decisions=auction.n + cards.n,
             hands=self.n,
-            lone=int((played & (states["sitting_out"] >= 0)).sum()),
-            set_back=int((played & (won < self.tables["need"][0][level])).sum()),
+            lone=int(outcomes.lone.sum()),
+            set_back=int(outcomes.set_back.sum()),
             processor=time.process_time() - began,
         )
 
-    def _returns(self, part: Part, rewards: Array, lambda_: float) -> Array:
+    def _returns(self, part: Part, rewards: Tensor, lambda_: float) -> Tensor:
         """The lambda-returns of a part's decisions, each seat's own; the hands end after them."""
-        rows, seats = np.divmod(part.room.keys[: part.n], 4)
-        at = part.steps[: part.n], rows
-        shape = (int(part.steps[part.n - 1]) + 2 if part.n else 1, self.n)
-        acted, values = np.full(shape, -1, np.int8), np.zeros(shape, np.float32)
-        acted[at], values[at] = seats, part.values[: part.n]
-        paid, ended = np.zeros((*shape, 4), np.float32), np.zeros(shape, bool)
+        zeros, keys = self.tables.zeros, part.room.keys[: part.n]
+        at = part.steps[: part.n], keys >> 2
+        shape = (part.asked + 1, self.n)
+        acted, values = zeros(shape, torch.int8) - 1, zeros(shape, torch.float32)
+        acted[at], values[at] = (keys & 3).to(torch.int8), part.values[: part.n]
+        paid, ended = zeros((*shape, 4), torch.float32), zeros(shape, torch.bool)
         paid[-1], ended[-1] = rewards, True
-        found: Array = lambda_returns(acted, paid, ended, values, lambda_=lambda_).returns[at]
-        return found
+        return self.tables.returns(acted, paid, ended, values, lambda_)[at]
 
-    def _learned_calls(self) -> Array:
+    def _learned_calls(self) -> Tensor:
         """Which calls are learned from.
 
         The present self's, and none before the last forced one of its hand.
@@ -351,7 +258,16 @@ class Dealer:
         auction = self.parts["auction"]
         rows = auction.room.keys[: auction.n] >> 2
         forced = auction.forced[: auction.n]
-        first = np.zeros(self.n, np.int64)
-        first[rows[forced]] = np.flatnonzero(forced)
-        learned: Array = np.arange(auction.n) >= first[rows]
+        first, at = self.tables.zeros(self.n, torch.int64), torch.nonzero(forced)[:, 0]
+        first.scatter_reduce_(0, rows[forced], at, "amax")
+        learned = torch.arange(auction.n, device=rows.device) >= first[rows]
         return learned & (auction.players[: auction.n] == PRESENT)
+
+
+def tables_on(device: str, rules: Rules, n: int) -> HostTables:
+    """Tables of a game, on the CPU or on a GPU."""
+    if device == "cpu":
+        return HostTables(rules, n)
+    from ppo.on_device import DeviceTables
+
+    return DeviceTables(rules, n)

@@ -127,7 +127,7 @@ class Learner:
         return [(self.nets[name], self.optimizers[name]) for name in names if name in self.nets]
 
     def _tensors(self, decisions: Decisions) -> list[Tensor]:
-        return [torch.from_numpy(array).to(self.device) for array in decisions]
+        return [torch.as_tensor(array, device=self.device) for array in decisions]
 
     def tensors(self) -> dict[str, Tensor]:
         """All that the learner is, by name: what `load` takes."""

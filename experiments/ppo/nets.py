@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from bideuchre_env.learning.network import SLOPE
-from bideuchre_env.runtime.jit import Array
+from bideuchre_env.runtime.jit import config
 from ppo.sparse import first_layer
 
 LAYERS = ("first", "second", "last")
@@ -56,10 +56,12 @@ def forward(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tens
     return torch.addmm(weights["last_bias"], hidden, weights["last"])
 
 
-def outputs_of(weights: Weights, lists: Array, device: str, more: Array | None = None) -> Array:
-    """The same in numpy, without gradients."""
+def said(weights: Weights, lists: Tensor, more: Tensor | None = None) -> Tensor:
+    """The same without gradients."""
     with torch.no_grad():
-        given = torch.from_numpy(lists).to(device)
-        seen = None if more is None else torch.from_numpy(more).to(device)
-        found: Array = forward(weights, given, seen).cpu().numpy()
-        return found
+        return forward(weights, lists, more)
+
+
+def torch_device(device: str) -> str:
+    """torch's word for a device of the package; in numba's simulator it is the CPU."""
+    return "cpu" if config.ENABLE_CUDASIM else device

@@ -12,6 +12,8 @@ import bideuchre_env
 from bideuchre_env.cli.script_args import dashed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
+from bideuchre_env.runtime.devices import check_device
+from ppo.nets import torch_device
 
 INFINITE = float("inf")
 BOUNDS: tuple[tuple[str, float, float], ...] = (
@@ -57,8 +59,9 @@ def checked(args: Any) -> Variant:
         raise OptionError(
             "--ray, --ray-address: how many play there at a time is --workers, 1 or more"
         )
-    if args.cuda and not torch.cuda.is_available():
-        raise OptionError("--cuda: torch finds no graphics processor that it can use")
+    check_device(args.device)
+    if torch_device(args.device) == "cuda" and not torch.cuda.is_available():
+        raise OptionError("--device cuda: torch finds no GPU that it can use")
     return game
 
 

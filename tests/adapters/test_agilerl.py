@@ -174,6 +174,8 @@ def test_options_that_are_not_free_are_refused_in_words():
         Parallel(GAME, observation="dict")
     with pytest.raises(OptionError, match="autoreset_mode='Disabled': for AgileRL it is"):
         make_vec(GAME, 2, autoreset_mode="Disabled")
+    with pytest.raises(OptionError, match="device='cuda': for AgileRL it is 'cpu'"):
+        make_vec(GAME, 2, device="cuda")
 
 
 def test_a_missing_peft_is_one_line_that_names_the_extra():

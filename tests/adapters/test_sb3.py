@@ -228,6 +228,10 @@ def test_environments_that_are_made_already():
             VecEnv(make_vec(ID, num_envs=4, **options))
         with pytest.raises(OptionError, match=told):
             tables(**options)
+    elsewhere = make_vec(ID, num_envs=4)
+    elsewhere.device = "cuda"
+    with pytest.raises(OptionError, match="device='cuda': Stable-Baselines3 needs numpy's arrays"):
+        VecEnv(elsewhere)
     for wrapped in (
         RecordEpisodeStatistics(make_vec(ID, num_envs=4)),
         make_vec(ID, num_envs=4, vectorization_mode="sync"),

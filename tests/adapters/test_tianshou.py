@@ -257,6 +257,8 @@ def test_a_table_is_that_of_its_seed():
         envs.set_env_attr("seat", 1)
     with pytest.raises(OptionError, match="autoreset_mode='SameStep': for Tianshou it is"):
         VecEnv(GAME, 2, autoreset_mode="SameStep")
+    with pytest.raises(OptionError, match="device='cuda': for Tianshou it is 'cpu'"):
+        VecEnv(GAME, 2, device="cuda")
     VecEnv(GAME, 2, autoreset_mode=AutoresetMode.DISABLED).close()
 
 

@@ -72,7 +72,7 @@ def test_in_the_batch_by_row():
     assert vec.players["right"][:2].tolist() == ["cautious", "cautious"]
     assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]
     ends = np.zeros(6, int)
-    obs = vec._observations()
+    obs = vec._looks.observations()
     for turn in range(40):
         obs, _, over, cut, _ = vec.step(actions_for(obs, turn))
         ends += over | cut
@@ -154,7 +154,7 @@ def test_a_reset_that_a_player_spoils_puts_the_old_ones_back():
         with pytest.raises(RuntimeError, match="broke down"):
             vec.reset(options={"opponents": ("net", bad), "partner": bad, "dealer": 0})
         assert unchanged(vec) == before
-        assert_same(vec._observations(), obs)
+        assert_same(vec._looks.observations(), obs)
     vec.step(actions_for(obs, 3))
 
 

@@ -1,56 +1,40 @@
-"""`vec(device="cuda")`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
+"""`device="cuda"`: in numba's simulator beside the CPU, and as machine code of two GPUs."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from support.device_code import compiled_by
+from support.device_code import compiled_by, simulated
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
 
-TESTS = Path(__file__).parents[1]
 
-
-def simulated(*args):
-    """Run the simulator's tests in a process of their own; pytest's last line."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
-        cwd=TESTS,
-        env=kept | {"NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-    return done.stdout.splitlines()[-1]
-
-
-def test_beside_the_cpu():
-    """Lock-step, what is refused, resets, states: `support/simulated_cuda.py`."""
-    told = simulated("support/simulated_cuda.py")
+@pytest.mark.parametrize("file", ["simulated_cuda.py", "simulated_solo.py"])
+def test_beside_the_cpu(file):
+    """Lock-step, what is refused, resets, states: `support/simulated_*.py`."""
+    told = simulated(f"support/{file}")
     assert re.match(r"\d+ passed", told)
     assert "skipped" not in told
 
 
 @pytest.mark.slow
-def test_beside_the_cpu_for_long():
-    """200 hands of every variant."""
-    assert "passed" in simulated("support/simulated_cuda.py", "-m", "slow")
+@pytest.mark.parametrize("name", bideuchre_env.variants)
+def test_beside_the_cpu_for_long(name):
+    """200 hands of every variant: its four seats, rollouts, and learners."""
+    files = "support/simulated_cuda.py", "support/simulated_solo.py"
+    told = simulated(*files, "-m", "slow", "-k", name)
+    assert re.match(r"5 passed", told)
 
 
 def test_devices_are_named():
-    """Any other is refused, and a solo environment has no such option."""
+    """Any other is refused, and an environment of one learner has no such option."""
     for device in ("gpu", "cuda:0", 0, None, True):
-        with pytest.raises(OptionError, match=r"device=.*: one of 'cpu', 'cuda'"):
-            bideuchre_env.cincinnati_v0.vec(2, device=device)
+        for make in (bideuchre_env.cincinnati_v0.vec, bideuchre_env.cincinnati_v0.solo_vec):
+            with pytest.raises(OptionError, match=r"device=.*: one of 'cpu', 'cuda'"):
+                make(2, device=device)
     with pytest.raises(OptionError, match="unexpected keyword argument 'device'"):
-        bideuchre_env.cincinnati_v0.solo_vec(2, device="cuda")
+        bideuchre_env.cincinnati_v0.solo(device="cuda")
 
 
 @pytest.mark.slow
@@ -69,3 +53,21 @@ def test_every_kernel_becomes_machine_code(monkeypatch):
         vec.set_state(host.get_state())
         bideuchre_env.cincinnati_v0.vec(4, device="cuda", observation="flat").reset(seed=1)
     assert len(compiled) >= 2 * (10 + 2)
+
+
+@pytest.mark.slow
+def test_every_kernel_of_learners_becomes_machine_code(monkeypatch):
+    """As for `vec`; the rule player needs a stack of one number, see `test_rollout.py`."""
+    with compiled_by(monkeypatch, "bideuchre_env.envs.solo.on_device", stack=8) as compiled:
+        make = bideuchre_env.cincinnati_v0.solo_vec
+        for options in ({"opponents": "rule"}, {"opponents": "cautious", "observation": "flat"}):
+            vec = make(4, device="cuda", **options)
+            vec.reset(seed=1)
+            vec.step(np.zeros(4, np.int64))
+            vec.step(np.zeros(4, np.int32))
+            vec.action_masks()
+            assert vec.seats.shape == (4,)
+            looks = vec._looks  # nothing runs, so that no episode ends
+            looks.results(looks.all)
+            looks.finals(looks.all)
+    assert len(compiled) >= 2 * 12

@@ -13,13 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.device_code import simulated
 from support.script_modules import ROOT, loaded
 
 import bideuchre_env
 from bideuchre_env.bench import measure
 from bideuchre_env.core.state import STATE
 from bideuchre_env.errors import OptionError
-from bideuchre_env.runtime import jit
+from bideuchre_env.runtime import devices, jit
 
 FOLDER = ROOT / "benchmarks"
 TINY = ["--repeats", "2", "--seconds", "1e-6"]
@@ -27,7 +28,7 @@ TINY = ["--repeats", "2", "--seconds", "1e-6"]
 
 @pytest.fixture(scope="module")
 def scripts():
-    names = ("reporting", "throughput", "peers", "startup", "solver")
+    names = ("reporting", "throughput", "peers", "startup", "solver", "gpu")
     with loaded("benchmarks", *names) as modules:
         yield dict(zip(names, modules, strict=True))
 
@@ -139,6 +140,24 @@ def test_throughput_refuses_what_measures_nothing(scripts, wrong, tmp_path):
     throughput = scripts["throughput"]
     with pytest.raises(OptionError):
         throughput.main(throughput.parse_args([*wrong, "--out", str(tmp_path)]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_on_a_gpu_it_measures_and_checks():
+    """In numba's simulator: `support/simulated_bench.py`."""
+    assert re.match(r"4 passed", simulated("support/simulated_bench.py"))
+
+
+def test_without_a_gpu_it_is_one_sentence(scripts, tmp_path, monkeypatch):
+    """Nothing is written; so are numbers of games that are none."""
+    gpu, out = scripts["gpu"], ["--out", str(tmp_path)]
+    monkeypatch.setattr(devices, "_missing", lambda: "no GPU is found on this machine")
+    for asked in ([], ["--check"]):
+        with pytest.raises(OptionError, match="cannot be used: no GPU is found on this machine"):
+            gpu.main(gpu.parse_args([*asked, *out]))
+    for asked in (["--games", "0"], ["--beside", "-1"], ["--check", "--decisions", "0"]):
+        with pytest.raises(OptionError, match="numbers of 1 or more"):
+            gpu.main(gpu.parse_args([*asked, *out]))
     assert not list(tmp_path.iterdir())
 
 
@@ -357,7 +376,7 @@ def test_pictures_are_drawn_again_without_measuring(reporting, scripts, tmp_path
     peers = scripts["peers"]
     assert peers.main(peers.parse_args([*asked, "--redraw"])) == 0
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for name in ("throughput", "solver", "startup"):
+    for name in ("throughput", "solver", "startup", "gpu"):
         script = scripts[name]
         with pytest.raises(OptionError, match=f"no .*{name}.json"):
             script.main(script.parse_args([*asked, "--redraw"]))

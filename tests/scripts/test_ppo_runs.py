@@ -12,7 +12,8 @@ import sys
 
 import numpy as np
 import pytest
-from support.ppo_trainer import RULES, drawn, kept, press, run, trainer
+from support.device_code import compiled_by, simulated
+from support.ppo_trainer import RULES, drawn, kept, press, run, terms, trainer
 from support.ray_blocks import ends
 from support.ray_clusters import cluster_of, settings_for_ray
 from support.script_modules import ROOT, loaded
@@ -20,6 +21,7 @@ from support.script_modules import ROOT, loaded
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.errors import OptionError, OutputError, WeightsError, WorkerError
 from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.runtime import devices
 
 EVERY = (1, 4, 9)
 
@@ -119,10 +121,40 @@ def test_what_is_wrong_is_refused_first(ppo, tmp_path, options, told):
     assert not (tmp_path / "run").exists()
 
 
-def test_cuda_is_refused_where_there_is_none(ppo, tmp_path, monkeypatch):
+def test_a_gpu_is_refused_where_there_is_none(ppo, tmp_path, monkeypatch):
+    """In a sentence that says whether numba lacks it, or torch; nothing is made."""
+    monkeypatch.setattr(devices, "_missing", lambda: "no GPU is found on this machine")
+    with pytest.raises(OptionError, match="cannot be used: no GPU is found on this machine"):
+        run(ppo, tmp_path / "run", "--device", "cuda")
+    monkeypatch.setattr(devices, "_missing", lambda: "")
     monkeypatch.setattr(ppo.torch.cuda, "is_available", lambda: False)
-    with pytest.raises(OptionError, match="--cuda: torch finds no graphics processor"):
-        run(ppo, tmp_path / "run", "--cuda")
+    with pytest.raises(OptionError, match="--device cuda: torch finds no GPU"):
+        run(ppo, tmp_path / "run", "--device", "cuda")
+    assert not (tmp_path / "run").exists()
+
+
+def test_on_a_device_a_run_is_the_same():
+    """In numba's simulator: `support/simulated_ppo.py`."""
+    pytest.importorskip("torch")
+    assert re.match(r"\d+ passed", simulated("support/simulated_ppo.py"))
+
+
+@pytest.mark.slow
+def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
+    """For two GPUs, as a batch starts it; none needs a stack."""
+    with compiled_by(monkeypatch, "ppo.on_device") as compiled:
+        module = sys.modules["ppo.on_device"]
+        monkeypatch.setattr(module, "given", lambda tensor: tensor.numpy())
+        monkeypatch.setattr(module.DeviceTables, "device", "cpu")
+        dealer = ppo.hands.Dealer(RULES, 4, "cuda", all_hands=True)
+        tables, part = dealer.tables, dealer.parts["cards"]
+        tables.begin(np.uint64(1), np.uint64(2))
+        assert tables.go_on() is None  # for nothing runs
+        chosen, logits = part.outputs[:4], tables.zeros((4, part.features.outputs), ppo.torch.float)
+        tables.sample(logits, part.room.legal[:4], 1, chosen, part.log_probs[:4])
+        tables.apply(part.room.keys[:4], tables.actions(part.features, chosen, chosen))
+        dealer._batch(terms(ppo), 0.0)
+    assert len(compiled) == 2 * 8
 
 
 def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
@@ -295,15 +327,17 @@ def test_a_run_whose_process_dies_is_the_same(ppo, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [("--threads", "2"), ("--cuda",), ("--cuda", "--workers", "1")])
+@pytest.mark.parametrize(
+    "options",
+    [("--threads", "2"), ("--device", "cuda"), ("--device", "cuda", "--workers", "1")],
+)
 def test_a_run_by_other_means(ppo, tmp_path, options):
     """It comes to an end, and what it makes can be played by."""
-    if "--cuda" in options and not ppo.torch.cuda.is_available():
-        pytest.skip("there is no graphics processor here")
+    if "cuda" in options and (devices._missing() or not ppo.torch.cuda.is_available()):
+        pytest.skip("there is no GPU here")
     assert run(ppo, tmp_path, *options) == 0
     agent = PpoAgent(RULES, weights=tmp_path / "weights.safetensors")
-    for option in options[0], *options[1:2]:
-        assert option in shlex.split(agent.made["command"])
+    assert set(options) <= set(shlex.split(agent.made["command"]))
 
 
 @pytest.mark.slow

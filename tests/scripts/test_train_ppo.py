@@ -19,6 +19,11 @@ def ppo():
         yield found
 
 
+def said(ppo, weights, lists):
+    """A net's outputs for these lists, without the critic's."""
+    return ppo.nets.said(weights, ppo.torch.from_numpy(lists)).numpy()[:, :-1]
+
+
 def test_a_batch_pays_each_seat_its_own(ppo):
     """A reward planted with one seat comes to that seat's decisions alone, a value to its own."""
     dealer = ppo.hands.Dealer(RULES, 24)
@@ -26,15 +31,15 @@ def test_a_batch_pays_each_seat_its_own(ppo):
     cards = dealer.parts["cards"]
     seats, tables = cards.room.keys[: cards.n] & 3, cards.room.keys[: cards.n] >> 2
     for seat in range(4):
-        planted = np.zeros((24, 4), np.float32)
+        planted = ppo.torch.zeros(24, 4)
         planted[7, seat] = 2.0
         cards.values[: cards.n] = 0
         found = dealer._returns(cards, planted, 1.0)
         assert ((found == 2.0) == ((seats == seat) & (tables == 7))).all()
         assert ((found == 0.0) | (found == 2.0)).all()
-        cards.values[: cards.n] = np.where(seats == seat, 3.0, 50.0)
+        cards.values[: cards.n] = ppo.torch.where(seats == seat, 3.0, 50.0)
         found = dealer._returns(cards, planted * 0, 0.0)[seats == seat]
-        assert set(found) == {0.0, 3.0}
+        assert set(found.tolist()) == {0.0, 3.0}
 
 
 def test_both_partners_are_paid_what_their_side_makes(ppo):
@@ -42,8 +47,9 @@ def test_both_partners_are_paid_what_their_side_makes(ppo):
     dealer = ppo.hands.Dealer(RULES, 24)
     batch = dealer.play(terms(ppo, forced=0.0, alone=0.0), drawn(ppo))
     auction = dealer.parts["auction"]
-    keys = auction.room.keys[: auction.n]
-    made = dealer.states["points"][:, 0] - dealer.states["points"][:, 1]
+    keys = auction.room.keys[: auction.n].numpy()
+    states = dealer.tables.states
+    made = states["points"][:, 0] - states["points"][:, 1]
     expected = np.where(keys & 1, -1, 1) * made[keys >> 2] / 5
     assert np.allclose(batch.auction.returns, expected)
     assert len(set(made)) > 3
@@ -59,7 +65,7 @@ def test_what_is_drawn_is_legal_and_its_odds_are_those_of_the_net(ppo):
             assert part.legal[rows, part.outputs].all()
             assert (part.legal.sum(1) > 1).all()  # forced moves are left out
         cards = batch.cards
-        logits = ppo.nets.outputs_of(nets["cards"], cards.inputs, "cpu")[:, :-1]
+        logits = said(ppo, nets["cards"], cards.inputs)
         logits = np.where(cards.legal != 0, logits.astype(np.float64), -np.inf)
         logits -= np.log(np.exp(logits).sum(1, keepdims=True))
         assert np.allclose(
@@ -72,16 +78,17 @@ def test_nothing_before_a_forced_call_is_learned_from(ppo):
     dealer = ppo.hands.Dealer(RULES, 200)
     batch = dealer.play(terms(ppo, forced=0.3, past=0.5), drawn(ppo), drawn(ppo, 2))
     auction, cards = dealer.parts["auction"], dealer.parts["cards"]
-    keys, forced = auction.room.keys[: auction.n], auction.forced[: auction.n]
-    learned = dealer._learned_calls()
+    keys, forced = auction.room.keys[: auction.n].numpy(), auction.forced[: auction.n].numpy()
+    learned = dealer._learned_calls().numpy()
     for table in range(200):
         own = np.flatnonzero(keys >> 2 == table)
         at = np.flatnonzero(forced[own])
         expected = np.arange(len(own)) >= (at[-1] if len(at) else 0)
-        past = auction.players[own] == ppo.hands.PAST
+        past = auction.players[own].numpy() == ppo.hands.PAST
         assert (learned[own] == (expected & ~past)).all()
     assert batch.auction.forced.any()
-    keys, past = cards.room.keys[: cards.n], cards.players[: cards.n] == ppo.hands.PAST
+    keys = cards.room.keys[: cards.n].numpy()
+    past = cards.players[: cards.n].numpy() == ppo.hands.PAST
     assert len(batch.cards.outputs) == (~past).sum() < cards.n
     sides = {(key >> 2, key & 1) for key in keys[past]}
     assert {table for table, _ in sides} == set(range(100, 200))
@@ -101,7 +108,7 @@ def test_it_learns_what_is_paid(ppo):
     step = ppo.learner.Step(0.01, 10.0, 0.0, 0.5, 0.0, 256)
 
     def likely():
-        logits = ppo.nets.outputs_of(learner.nets["cards"], cards.inputs, "cpu")[:, :-1]
+        logits = said(ppo, learner.nets["cards"], cards.inputs)
         odds = np.where(cards.legal != 0, np.exp(logits), 0)
         return (odds[np.arange(len(odds)), lowest] / odds.sum(1)).mean()
 
@@ -144,9 +151,9 @@ def test_torch_and_the_agent_make_the_same_of_weights(ppo, part):
     inputs = np.zeros((64, len(nets[part]["first"])), np.float32)
     for row, (count, *active) in zip(inputs, lists, strict=True):
         row[active[:count]] = 1
-    said = ppo.nets.outputs_of(nets[part], lists, "cpu")[:, :-1]
+    outputs = said(ppo, nets[part], lists)
     weights = ppo.kept.weights_of(RULES, nets, {})
-    assert np.allclose(said, forward(network_of(weights, part), inputs), atol=1e-4)
+    assert np.allclose(outputs, forward(network_of(weights, part), inputs), atol=1e-4)
     matrix = nets[part]["first"].clone().requires_grad_()
     bias = nets[part]["first_bias"].clone().requires_grad_()
     slopes = []

@@ -1,15 +1,19 @@
-"""Compiles what a module would start on a GPU, where there is none."""
+"""What a GPU is to run, where there is none: in numba's simulator, and as machine code."""
 
 import importlib
+import os
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+TESTS = Path(__file__).parents[1]
 ARCHITECTURES = ((8, 0), (9, 0))
 STANDING_IN = {  # what the arrays of a device are, without one
     "to_device": lambda array: np.array(array, order="C"),
@@ -19,6 +23,21 @@ STANDING_IN = {  # what the arrays of a device are, without one
     "on_device": lambda value: value if isinstance(value, np.ndarray) else None,
 }
 _DONE = {}
+
+
+def simulated(*args):
+    """Run tests with numba's simulator in a process of their own; pytest's last line."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args],
+        cwd=TESTS,
+        env=kept | {"NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    return done.stdout.splitlines()[-1]
 
 
 @contextmanager
@@ -44,9 +63,10 @@ def compiled_by(monkeypatch, name, stack=0):
     here = SimpleNamespace(compute_capability=ARCHITECTURES[0])
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: here)
     module = importlib.import_module(name)
-    for function, double in STANDING_IN.items():
-        if hasattr(module, function):
-            monkeypatch.setattr(module, function, double)
+    for each in (module, importlib.import_module("bideuchre_env.envs.on_device")):
+        for function, double in STANDING_IN.items():
+            if hasattr(each, function):
+                monkeypatch.setattr(each, function, double)
     known = [module, getattr(module, "programs", None)]
     programs = {
         each for where in known if where for each in vars(where).values() if type(each) is Program

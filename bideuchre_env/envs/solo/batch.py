@@ -27,6 +27,7 @@ from bideuchre_env.envs.solo.rows import (
     SETUP,
     SOLO,
     SOMEBODY,
+    Draws,
     SoloRows,
     SoloScratch,
     answer_rows,
@@ -45,12 +46,14 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, direct, new_rows
+from bideuchre_env.runtime.jit import Array, Row, direct, new_rows
 from bideuchre_env.runtime.threads import ThreadPool
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.learned.net import NetWorkspace
 
+GAMES = ("states", "solos")
+"""The arrays that say how all games stand."""
 PLACES = {"left": 1, "partner": 2, "right": 3}
 """The seats beside a learner, counted from its own."""
 
@@ -122,13 +125,17 @@ class SoloBatch:
         self._scratch: dict[int, SoloScratch] = {}
         self._nets: dict[int, tuple[NetWorkspace, ...]] = {}
         self._seat_players()
-        self._take_rows = direct(take_rows, self._rows, self.every, self.every, 0, 0)
-        self._show_rows = direct(show_rows, self._rows, self.every, 0, 0)
 
     def _seat_players(self) -> None:
         """Compute from the seating what kernels go by."""
-        seating = self.seating
-        self._rows = SoloRows(
+        self.names = np.array([player.name for player in self.players], object)
+        self._asks = self.seating.asks
+        # weights that nobody reads are none
+        self._weights = None if self.seating.has_rule else new_rows(WEIGHTS, 1)
+        self._bind(self._rows_now(), self.seating.draws())
+
+    def _rows_now(self) -> SoloRows:
+        return SoloRows(
             self.tables,
             self.layout.offsets,
             self.setup,
@@ -136,15 +143,14 @@ class SoloBatch:
             self.solos,
             self.observations,
             self.masks,
-            seating.kinds,
+            self.seating.kinds,
         )
-        self._draws = seating.draws()
-        self.names = np.array([player.name for player in self.players], object)
-        self._asks = seating.asks
+
+    def _bind(self, rows: SoloRows, draws: Draws) -> None:
+        """Go on with these rows, and players drawn like this, by the kernels for them."""
+        self._rows, self._draws, seating = rows, draws, self.seating
         if self._asks and not len(self._asked_masks):
             self._asked_observations, self._asked_masks = self.observations * 0, self.masks * 0
-        # weights that nobody reads are none
-        self._weights = None if seating.has_rule else new_rows(WEIGHTS, 1)
         self._scratch.clear()
         self._nets.clear()
         play: Any = play_rows_by_rule if seating.has_rule else play_rows
@@ -154,15 +160,27 @@ class SoloBatch:
             play = play_rows_by_net
         arguments = self._rows, 0, 0, self._scratch_of(0), *self._nets_of(0)
         self._play_rows: Any = direct(play, *arguments)
+        self._take_rows = direct(take_rows, self._rows, self.every, self.every, 0, 0)
+        self._show_rows = direct(show_rows, self._rows, self.every, 0, 0)
 
     def _take_seating(self, seating: Seating) -> None:
         """Go on with other players: who plays somewhere now is known by a new number."""
         number = {player: place for place, player in enumerate(seating.players)}
         numbers = np.array([number.get(player, 0) for player in self.players], np.int32)
+        solos = self.at_hand(self.solos)
         for name in ("player", "asked"):
-            self.solos[name] = numbers[self.solos[name]]
+            solos[name] = numbers[solos[name]]
+        self._put("solos", solos)
         self.seating = seating
         self._seat_players()
+
+    def at_hand(self, array: Array) -> Array:
+        """One of the batch's arrays for numpy to read: this very one."""
+        return array
+
+    def _put(self, name: str, array: Array) -> None:
+        """Overwrite one of the batch's arrays by another."""
+        getattr(self, name)[:] = array
 
     def _scratch_of(self, start: int) -> SoloScratch:
         """The scratch of the thread whose rows begin at `start`."""
@@ -215,6 +233,9 @@ class SoloBatch:
         self._entropy, self._changes = entropy, 0
         for player, place in zip(self.players, self.seating.places, strict=True):
             player.renew(self._entropy_of(place))
+        self._reseed(fresh, chosen)
+
+    def _reseed(self, fresh: Array, chosen: Array) -> None:
         self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
         seed_solos(self.states, self.solos, chosen)
 
@@ -239,7 +260,7 @@ class SoloBatch:
             begin["seats"] = np.full(n, learners_seat(options["seat"]), np.int64)
         if options.get(OPPONENTS) is not None or options.get(PARTNER) is not None:
             going_on = (chosen == 0) & self.dealt
-            staying = np.unique(self.solos["player"][going_on, 1:])
+            staying = np.unique(self.at_hand(self.solos)["player"][going_on, 1:])
             also = [self.players[number] for number in staying]
             begin["seating"] = self.seating.changed(options, chosen == 1, also, self._player)
         return begin
@@ -251,17 +272,15 @@ class SoloBatch:
         """
         begin = begin or self._nothing
         with self.undone_by_errors():
-            restart_rows(
-                self.states,
-                self.tables,
-                chosen,
-                begin["dealers"],
-                begin["scores"],
-                begin["deals"],
-            )
-            seat_learners(self.solos, self.setup, chosen, begin["seats"], self._draws)
-            self._go(None, chosen, chosen)
+            self._deal(chosen, **begin)
         self.dealt = True
+
+    def _deal(
+        self, chosen: Array, *, dealers: Array, scores: Array, deals: Array, seats: Array, **_: Any
+    ) -> None:
+        restart_rows(self.states, self.tables, chosen, dealers, scores, deals)
+        seat_learners(self.solos, self.setup, chosen, seats, self._draws)
+        self._go(None, chosen, chosen)
 
     def step(self, choices: Array, acting: Array) -> None:
         """Carry out the learners' actions, int64 (n,), where `acting`, (n,), is 1; then the others.
@@ -326,8 +345,12 @@ class SoloBatch:
     @property
     def done(self) -> Array:
         """Whether each row's episode is over, bool (n,)."""
-        over: Array = self.solos["stage"] == DONE
+        over: Array = self.at_hand(self.solos)["stage"] == DONE
         return over
+
+    def position(self, i: int) -> tuple[Row, int]:
+        """The state of row i and its learner's seat."""
+        return self.states[i], int(self.solos["seat"][i])
 
     @contextmanager
     def undone_by_errors(self, begin: dict[str, Any] | None = None) -> Iterator[None]:
@@ -340,7 +363,7 @@ class SoloBatch:
         if not self._asks and after is None:
             yield
             return
-        states, solos = self.states.copy(), self.solos.copy()
+        before_them = [(name, np.array(self.at_hand(getattr(self, name)))) for name in GAMES]
         seeds, agents = (self._entropy, self._changes), [each.agent for each in self.players]
         try:
             if after is not None:
@@ -353,28 +376,22 @@ class SoloBatch:
                 player.agent = agent
             if after is not None:
                 self._take_seating(before)
-            self.states[:], self.solos[:] = states, solos
+            for name, array in before_them:
+                self._put(name, array)
             if self.dealt:  # rows that were never dealt are no positions to encode
-                self._show_rows(self._rows, self.every, 0, self.n)
+                self._show()
             raise
+
+    def _show(self) -> None:
+        self._show_rows(self._rows, self.every, 0, self.n)
 
     def close(self) -> None:
         """Let the threads go."""
         self._pool.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = (
-            "actions",
-            "tables",
-            "layout",
-            "_rows",
-            "_scratch",
-            "_nets",
-            "_draws",
-            "_take_rows",
-            "_play_rows",
-            "_show_rows",
-        )
+        derived = {"actions", "tables", "layout", "_rows", "_scratch", "_nets", "_draws"}
+        derived |= {"_take_rows", "_play_rows", "_show_rows"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

@@ -175,5 +175,5 @@ def drawn_seed(env: Any) -> int:
 
 def table_of(rows: SoloBatch, i: int, mode: str, view: str | int) -> str | Array | None:
     """The table of row i as `rendered`; "actor" sees with the learner's eyes."""
-    seat = int(rows.solos["seat"][i])
-    return rendered(mode, rows.states[i], rows.rules, view, seat, learner=seat)
+    state, seat = rows.position(i)
+    return rendered(mode, state, rows.rules, view, seat, learner=seat)

@@ -19,7 +19,7 @@ from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import bounded, deal_hand, next_word, seed_stream
-from bideuchre_env.core.state import DEAL
+from bideuchre_env.core.state import DEAL, WON
 from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, only_one, pick_legal
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
@@ -79,32 +79,43 @@ def seed_solos(states: Array, solos: Array, chosen: Array) -> None:
     """Seed the lots of the chosen rows (1 in `chosen`, (n,)) from their freshly seeded streams."""
     for i in range(len(solos)):
         if chosen[i]:
-            # the words swapped, as a seed of its own: far from the stream that deals
-            seed_stream(solos[i], states[i].rng[1], states[i].rng[0])
+            seed_solo(states[i], solos[i])
+
+
+@inline_kernel
+def seed_solo(s: Row, solo: Row) -> None:
+    """Seed a row's lots from its freshly seeded stream."""
+    # the words swapped, as a seed of its own: far from the stream that deals
+    seed_stream(solo, s.rng[1], s.rng[0])
 
 
 @entry_kernel
 def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array, draws: Draws) -> None:
-    """Begin an episode in every chosen row: `seats` (n,), int64, or -1 for what `setup` says.
+    """Begin an episode in every chosen row: `seats` (n,), int64, or -1 for what `setup` says."""
+    for i in range(len(solos)):
+        if chosen[i]:
+            seat_learner(solos[i], setup[0], seats[i], draws, i)
+
+
+@inline_kernel
+def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None:
+    """Begin an episode of row i, the learner in this seat, or with -1 where `setup` says.
 
     A seat is drawn in any case, so that naming one does not change what is drawn later; players
     are drawn where there is a choice.
     """
-    for i in range(len(solos)):
-        if chosen[i]:
-            solo = solos[i]
-            drawn = bounded(solo, N_SEATS)
-            seat = seats[i] if seats[i] >= 0 else setup[0].seat
-            solo.seat = seat if seat >= 0 else drawn
-            pair = drawn_entry(solo, draws, draws.rows[i, 0])
-            solo.player[1] = draws.entries[pair].left
-            solo.player[3] = draws.entries[pair].right
-            solo.player[2] = draws.entries[drawn_entry(solo, draws, draws.rows[i, 1])].left
-            solo.owed = 0.0
-            solo.hands = 0
-            solo.stage = MOVING
-            solo.ending = GOES_ON
-            solo.illegal = 0
+    drawn = bounded(solo, N_SEATS)
+    named = seat if seat >= 0 else setup.seat
+    solo.seat = named if named >= 0 else drawn
+    pair = drawn_entry(solo, draws, draws.rows[i, 0])
+    solo.player[1] = draws.entries[pair].left
+    solo.player[3] = draws.entries[pair].right
+    solo.player[2] = draws.entries[drawn_entry(solo, draws, draws.rows[i, 1])].left
+    solo.owed = 0.0
+    solo.hands = 0
+    solo.stage = MOVING
+    solo.ending = GOES_ON
+    solo.illegal = 0
 
 
 @kernel
@@ -308,3 +319,29 @@ def pay_rows(
         solo.owed = 0.0
         terminated[i] = solo.ending == TERMINATED
         truncated[i] = solo.ending == TRUNCATED_THERE
+
+
+class Results(NamedTuple):
+    """What episodes came to, row by row."""
+
+    hands: Array  # int64 (n,): dealt
+    score: Array  # int64 (n, 2): of each side
+    outcome: Array  # int64 (n,): `Outcome`
+    winner: Array  # int64 (n,): a side, or -1
+    illegal: Array  # bool (n,): whether an illegal action ended it
+
+
+@entry_kernel
+def result_rows(
+    states: Array, solos: Array, chosen: Array, start: int, stop: int, results: Results
+) -> None:
+    """Enter the results of the chosen rows (1 in `chosen`, (n,)) of `start` to `stop` - 1."""
+    for i in range(start, stop):
+        if chosen[i]:
+            s, solo = states[i], solos[i]
+            results.hands[i] = solo.hands
+            for side in range(2):
+                results.score[i, side] = s.score[side]
+            results.outcome[i] = s.outcome
+            results.winner[i] = s.winner if s.outcome == WON else -1
+            results.illegal[i] = solo.illegal != 0

@@ -10,15 +10,14 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._checks import shown
-from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.state import Outcome
-from bideuchre_env.envs.checks import is_masked, parse_count, reset_options, whole_numbers
+from bideuchre_env.envs.checks import is_masked, parse_count, reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecOptions
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
+from bideuchre_env.envs.solo.looks import Looks
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -56,28 +55,33 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.rules, self.copy = rules, chosen.copy
         self.render_mode, self.view = chosen.render_mode, chosen.view
         self.episode, self.reward = chosen.episode, chosen.reward
+        self.device, self.observation = chosen.device, chosen.observation
         self._alone = OneAtATime()
-        self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads)
-        self.observation = chosen.observation
+        self._rows: SoloBatch
+        if chosen.device == "cpu":
+            self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads)
+            self._looks = Looks(self._rows, chosen)
+        else:
+            from bideuchre_env.envs.solo.on_device import DeviceBatch, DeviceLooks
+
+            self._rows = batch = DeviceBatch(rules, n, chosen)
+            self._looks = DeviceLooks(batch, chosen)
         self.single_observation_space = row_space(rules, self.observation)
         self.single_action_space = spaces.Discrete(self._rows.actions.n)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
-        size = self._rows.layout.size
-        self._flat = np.zeros((n, size) if self.observation == "flat" else 0, np.float32)
-        self._all = np.ones(n, bool)
 
     @property
     def seats(self) -> Array:
         """The learners' seats, int8 (n,); a new array."""
         self._require_games()
-        return np.array(self._rows.solos["seat"])
+        return self._looks.seats()
 
     @property
     def players(self) -> dict[str, Array]:
         """The names of the players now, by row, objects (n,): "left", "partner" and "right"."""
         self._require_games()
-        names, numbers = self._rows.names, self._rows.solos["player"]
+        names, numbers = self._rows.names, self._rows.at_hand(self._rows.solos)["player"]
         return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
 
     @one_at_a_time
@@ -105,7 +109,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             rows.restart(ones, begin)
         if isinstance(seeds, int):
             super().reset(seed=seeds)
-        return self._observations(), self._infos(chosen) | self._names(chosen)
+        looks = self._looks
+        of = looks.all if chosen.all() else looks.mask(chosen)
+        return looks.observations(), looks.infos(of) | self._names(of)
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
@@ -114,37 +120,34 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         Raises `IllegalActionError`, and no row has moved, before the first reset, for anything but
         an action of the game, and in mode "Disabled" while an ended row has not been reset.
         """
-        rows = self._rows
+        looks = self._looks
         self._require_games(IllegalActionError)
-        done = rows.done
+        done = looks.done()
         choices = self._checked(actions, done)
-        with rows.undone_by_errors():
-            if done.any():
-                rows.restart(done.astype(np.int64))
-            rows.step(choices, (~done).astype(np.int64))
-            ended = rows.terminated | rows.truncated
+        with self._rows.undone_by_errors():
+            if done is not None:
+                looks.restart(done)
+            looks.step(choices, done)
+            ended = looks.done()
             infos: dict[str, Any] = {}
-            if ended.any():
-                infos = self._ended(ended)
+            if ended is not None:
+                infos = looks.results(ended)
                 if self.autoreset_mode == AutoresetMode.SAME_STEP:
                     infos = {
-                        "final_obs": self._final(ended),
-                        "_final_obs": ended.copy(),
-                        "final_info": infos | self._infos(ended) | self._names(ended),
-                        "_final_info": ended.copy(),
+                        "final_obs": looks.finals(ended),
+                        "_final_obs": looks.copied(ended),
+                        "final_info": infos | looks.infos(ended) | self._names(ended),
+                        "_final_info": looks.copied(ended),
                     }
-                    rows.restart(ended.astype(np.int64))
-        infos |= self._infos(self._all)
-        infos |= self._names(done | ended)
-        ends = (rows.rewards, rows.terminated, rows.truncated)
-        rewards, terminated, truncated = (self._handed(a) for a in ends)
-        return self._observations(), rewards, terminated, truncated, infos
+                    looks.restart(ended)
+        infos |= looks.infos(looks.all)
+        infos |= self._names(done, ended)
+        return looks.observations(), *looks.ends(), infos
 
     def action_masks(self) -> Array:
         """Which actions are legal now, bool (n, A): none where an episode is over; a new array."""
         self._require_games()
-        masks: Array = self._rows.masks.astype(bool)
-        return masks
+        return self._looks.action_masks()
 
     def render(self) -> tuple[Any, ...] | None:
         """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""
@@ -164,97 +167,43 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too
             self._rows.close()
 
-    def _handed(self, array: Array) -> Array:
-        """An array for the caller, a copy or a view: the shape of what kernels take is ours."""
-        return array.copy() if self.copy else array.view()
-
-    def _observations(self) -> Observation:
-        rows = self._rows
-        if self.observation == "flat":
-            scale_rows(rows.observations, rows.layout.scale, self._flat)
-            return self._handed(self._flat)
-        arrays = {"observation": rows.observations, "action_mask": rows.masks}
-        return {name: self._handed(array) for name, array in arrays.items()}
-
-    def _infos(self, chosen: Array) -> dict[str, Any]:
-        """The infos of every step for the chosen rows, bool (n,); zeros for the others."""
-        rows = self._rows
-        masks, seats = rows.masks, rows.solos["seat"].astype(int)
-        if chosen is self._all:
-            masks = self._handed(masks)
-        else:  # copies: a row that has ended may start anew within the step
-            masks, seats = masks * chosen[:, np.newaxis], seats * chosen
-        return {
-            "action_mask": masks,
-            "_action_mask": chosen.copy(),
-            "seat": seats,
-            "_seat": chosen.copy(),
-        }
-
-    def _names(self, chosen: Array) -> dict[str, Any]:
-        """Who has been drawn to play in the chosen rows, bool (n,): nothing where nobody was."""
+    def _names(self, *masks: Any) -> dict[str, Any]:
+        """Who has been drawn to play in the rows of these masks: nothing where nobody was."""
         infos: dict[str, Any] = {}
-        chosen = chosen & self._rows.seating.drawn
+        rows, drawn = self._rows, self._rows.seating.drawn
+        if not drawn.any():
+            return infos
+        chosen = np.zeros(self.num_envs, bool)
+        for mask in masks:
+            if mask is not None:
+                chosen |= rows.at_hand(mask) & drawn
         if not chosen.any():
             return infos
         at = np.flatnonzero(chosen)
-        names = self._rows.names[self._rows.solos["player"][at]]
+        names = rows.names[rows.at_hand(rows.solos)["player"][at]]
         for place, seat in PLACES.items():
             infos[place], infos[f"_{place}"] = np.empty(self.num_envs, object), chosen.copy()
             infos[place][at] = names[:, seat]
         return infos
 
-    def _ended(self, ended: Array) -> dict[str, Any]:
-        """The results of the episodes that have just ended; zeros for the other rows."""
-        states, solos = self._rows.states, self._rows.solos
-        won = states["outcome"] == Outcome.WON
-        results = {
-            "hands": solos["hands"].astype(int),
-            "score": states["score"],
-            "outcome": states["outcome"].astype(int),
-            "winner": np.where(won, states["winner"], -1).astype(int),
-            "illegal": solos["illegal"].astype(bool),
-        }
-        infos: dict[str, Any] = {}
-        for name, array in results.items():
-            infos[name] = array * (ended if array.ndim == 1 else ended[:, np.newaxis])
-            infos[f"_{name}"] = ended.copy()
-        return infos
-
-    def _final(self, ended: Array) -> Array:
-        """The last observations of episodes that have just ended, (n,) of objects, else None."""
-        rows = self._rows
-        observations, masks = rows.observations[ended], rows.masks[ended]
-        final = np.full(self.num_envs, None, object)
-        if self.observation == "flat":
-            for i, seen in zip(
-                np.flatnonzero(ended), rows.layout.scaled(observations), strict=True
-            ):
-                final[i] = seen
-        else:
-            seen = zip(observations, masks, strict=True)
-            final[ended] = [{"observation": o, "action_mask": m} for o, m in seen]
-        return final
-
     def _require_games(self, error: type[BidEuchreError] = OptionError) -> None:
         if not self._rows.dealt:
             raise error("nothing has been dealt yet: reset() deals")
 
-    def _checked(self, actions: Any, done: Array) -> Array:
-        """The actions as int64 (n,), the environment's own copy, each an action of the game."""
-        if done.any() and self.autoreset_mode != AutoresetMode.NEXT_STEP:
+    def _checked(self, actions: Any, done: Any) -> Any:
+        """The actions, the environment's own copy, each an action of the game."""
+        looks, rows = self._looks, self._rows
+        if done is not None and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(
-                f"row {int(done.argmax())}: its episode is over, and in autoreset_mode "
-                f"{self.autoreset_mode.value!r} reset(options={{'reset_mask': ...}}) starts another"
+                f"row {int(rows.at_hand(done).argmax())}: its episode is over, and in "
+                f"autoreset_mode {self.autoreset_mode.value!r} "
+                "reset(options={'reset_mask': ...}) starts another"
             )
-        width = self._rows.actions.n
-        taken = whole_numbers("actions", actions, self.num_envs, width)
-        outside = ((taken < 0) | (taken >= width)) & ~done
-        if outside.any():
-            row = int(outside.argmax())
-            action = int(np.asarray(actions)[row])
-            raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {width - 1}")
-        return taken
+        choices, row = looks.take(actions, done)
+        if row >= 0:
+            action, last = looks.action_of(actions, row), rows.actions.n - 1
+            raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {last}")
+        return choices
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
         """The base seed, or a list of every row's; None where the rows go on with their streams."""
@@ -271,7 +220,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """The rows to reset, bool (n,)."""
         mask = reset_options(options).get("reset_mask")
         if mask is None:
-            return self._all
+            return np.ones(self.num_envs, bool)
         sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
         if not sound or mask.shape != (self.num_envs,) or not mask.any():
             raise OptionError(

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import shown
 from bideuchre_env.core import row_programs as programs
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.row_programs import (
@@ -21,16 +20,14 @@ from bideuchre_env.core.row_programs import (
     Viewing,
 )
 from bideuchre_env.core.rows import NONE_ENDED, SOME_ENDED, Rows
-from bideuchre_env.envs.checks import whole_numbers
+from bideuchre_env.envs.on_device import action_given, actions_there
 from bideuchre_env.envs.options import VecOptions
 from bideuchre_env.envs.vector.host import blank_rows
-from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.device import (
     DeviceArray,
     copied,
     moved,
-    on_device,
     room_for,
     to_device,
     to_host,
@@ -75,24 +72,11 @@ class DeviceRows:
 
     def whole(self, given: Any) -> DeviceArray:
         """Actions on the device, whole numbers (n,); whether they are legal is not asked."""
-        try:
-            array = on_device(given)
-        except Exception as error:  # whatever an object's own conversion raises
-            raise IllegalActionError(f"actions {shown(given)}: no array ({error})") from None
-        if array is None:
-            n_actions = self.rows.masks.shape[1]
-            return to_device(whole_numbers("actions", given, self._n, n_actions))
-        if tuple(array.shape) != (self._n,) or array.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"actions: whole numbers of shape ({self._n},) are expected, not {array.dtype} of "
-                f"shape {tuple(array.shape)}"
-            )
-        return array
+        return actions_there(given, self._n, self.rows.masks.shape[1])
 
     def action_of(self, given: Any, row: int) -> int:
         """The action that was given for a row."""
-        array = on_device(given)
-        return int(given[row] if array is None else to_host(array[row : row + 1])[0])
+        return action_given(given, row)
 
     def step(self, taken: DeviceArray) -> int:
         """Carry out one action in every row, see `step_all_rows`."""

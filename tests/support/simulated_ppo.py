@@ -1,0 +1,76 @@
+"""Tests of `train_ppo.py --device cuda` in numba's simulator, beside the CPU.
+
+`tests/scripts/test_ppo_runs.py` runs them with `NUMBA_ENABLE_CUDASIM` set.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+from support.ppo_trainer import RULES, drawn, kept, run, terms, trainer
+
+from bideuchre_env.runtime import device
+
+assert device.SIMULATED
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    """The trainer and its parts."""
+    with trainer() as found:
+        yield found
+
+
+def assert_same(batch, other):
+    """Two batches but for their times; the other's are tensors."""
+    parts = (*batch.auction, *batch.cards), (*other.auction, *other.cards)
+    for ours, theirs in zip(*parts, strict=True):
+        assert isinstance(ours, np.ndarray)
+        assert not isinstance(theirs, np.ndarray)
+        np.testing.assert_array_equal(ours, theirs.numpy())
+    assert batch[2:-1] == other[2:-1]
+
+
+def test_batches_are_the_same(ppo):
+    """Bit for bit, against a past self, and with a critic of all hands."""
+    dealers = [ppo.hands.Dealer(RULES, 24, each, all_hands=True) for each in ("cpu", "cuda")]
+    nets = drawn(ppo)
+    sizes = (len(nets["cards"]["first"]), 16, 16, 1)
+    critic = ppo.nets.new_weights(sizes, np.random.default_rng(3), 6 * RULES.kinds)
+    for number in range(2):
+        how = terms(ppo, number=number, past=0.5 * number)
+        past = drawn(ppo, 2) if number else None
+        assert_same(*(each.play(how, nets | {ppo.hands.CRITIC: critic}, past) for each in dealers))
+
+
+def test_a_whole_run_is_the_same(ppo, tmp_path):
+    """Its weights, its checkpoint and its curve; but for the setting."""
+    short = ("--millions", "0.002", "--hands", "16")
+    assert run(ppo, tmp_path / "cpu", *short) == 0
+    assert run(ppo, tmp_path / "cuda", *short, "--device", "cuda") == 0
+    ours, theirs = kept(tmp_path / "cpu"), kept(tmp_path / "cuda")
+    assert ours[0] == theirs[0]
+    assert ours[1].pop("settings") | {"device": "cuda"} == theirs[1].pop("settings")
+    assert ours[1:3] == theirs[1:3]
+
+
+@pytest.mark.parametrize("logits", [np.nan, np.inf])
+def test_logits_that_are_not_finite_are_refused(ppo, logits):
+    dealer = ppo.hands.Dealer(RULES, 16, "cuda")
+    nets = drawn(ppo)
+    nets["auction"]["last_bias"][:] = logits
+    with pytest.raises(RuntimeError, match="row 0: the net's logits are not finite"):
+        dealer.play(terms(ppo, forced=0.0, alone=0.0), nets)
+
+
+def test_lists_that_are_too_long_are_refused(ppo, monkeypatch):
+    """As on the CPU: a program says that one was."""
+    tables = ppo.hands.Dealer(RULES, 16, "cuda").tables
+    tables.begin(np.uint64(1), np.uint64(2))
+
+    def found_one(n, job):
+        job.cells[0] = -1
+
+    monkeypatch.setattr(sys.modules["ppo.on_device"], "enter_one", found_one)
+    with pytest.raises(RuntimeError, match="lists are too short"):
+        tables.go_on()
