@@ -83,10 +83,17 @@ class Step(NamedTuple):
     cells: Array  # int64: by `FIRST` the first row whose action is not legal, by `ENDED` 1 or 0
 
 
+class Opening(NamedTuple):
+    """The cells of an outcome that is not known yet."""
+
+    cells: Array
+    n: int  # rows
+
+
 @Program
-def open_step(job: Step, i: int) -> None:
+def open_cells(job: Opening, i: int) -> None:
     """No row is known to refuse its action, none to have ended."""
-    job.cells[FIRST] = len(job.rows.states)
+    job.cells[FIRST] = job.n
     job.cells[ENDED] = 0
 
 

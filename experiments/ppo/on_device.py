@@ -269,10 +269,11 @@ class DeviceTables(HostTables):
     ) -> None:
         """See `HostTables.sample`; `RuntimeError` where a logit is not finite."""
         m, (low, high) = len(logits), split_seed(seed)
-        rows, words = torch.arange(m, device=self.device), self.zeros(m, torch.uint64)
+        rows = torch.arange(m, device=self.device)
+        words = given(torch.empty_like(rows)).view(np.uint64)  # torch has few uint64
         cells = torch.full((1,), m, device=self.device)
-        arrays = map(given, (rows, words, outputs, log_probs, cells))
-        draw_one(m, Drawing(given(logits), given(legal), low, high, *arrays))
+        drawn = map(given, (outputs, log_probs, cells))
+        draw_one(m, Drawing(given(logits), given(legal), low, high, given(rows), words, *drawn))
         if int(cells) < m:
             raise RuntimeError(f"row {int(cells)}: the net's logits are not finite")
 

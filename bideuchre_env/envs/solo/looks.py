@@ -132,17 +132,17 @@ class Looks:
 
     def _results(self, ended: Any) -> Results:
         rows = self._rows
-        results = new_results(rows.n)
+        results = Results(*(np.empty(shape, kind) for shape, kind in results_of(rows.n)))
         result_rows(rows.states, rows.solos, ended.astype(np.int64), 0, rows.n, results)
         return results
 
 
-def new_results(n: int) -> Results:
-    """Room for the results of n rows: zeros."""
-    return Results(
-        hands=np.zeros(n, np.int64),
-        score=np.zeros((n, 2), np.int64),
-        outcome=np.zeros(n, np.int64),
-        winner=np.zeros(n, np.int64),
-        illegal=np.zeros(n, bool),
-    )
+def results_of(n: int) -> list[tuple[tuple[int, ...], Any]]:
+    """The shapes and types of the arrays of `Results` of n rows."""
+    return [
+        ((n,), np.int64),
+        ((n, 2), np.int64),
+        ((n,), np.int64),
+        ((n,), np.int64),
+        ((n,), np.bool_),
+    ]

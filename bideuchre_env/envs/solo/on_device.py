@@ -8,12 +8,12 @@ import numpy as np
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
-from bideuchre_env.core.row_programs import FIRST, N_CELLS, Scaling, scale_one
+from bideuchre_env.core.row_programs import FIRST, N_CELLS, Opening, Scaling, open_cells, scale_one
 from bideuchre_env.envs.on_device import action_given, actions_there
 from bideuchre_env.envs.options import SoloVecOptions
 from bideuchre_env.envs.solo import programs
 from bideuchre_env.envs.solo.batch import SoloBatch
-from bideuchre_env.envs.solo.looks import Looks, new_results
+from bideuchre_env.envs.solo.looks import Looks, results_of
 from bideuchre_env.envs.solo.players import BUILT_IN, Player
 from bideuchre_env.envs.solo.programs import (
     Dealing,
@@ -44,9 +44,8 @@ ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "
 
 
 def brought(array: Any) -> DeviceArray:
-    """An array on the device: the same if it is there."""
-    found = on_device(array)
-    return to_device(array) if found is None else found
+    """An array on the device: the same if it is not numpy's."""
+    return to_device(array) if isinstance(array, np.ndarray) else array
 
 
 class DeviceBatch(SoloBatch):
@@ -161,14 +160,14 @@ class DeviceLooks(Looks):
         self._flat = room_for((n, layout.size) if self.is_flat else (1, 1), np.float32)
         self._seats = room_for((n,), np.int64)
         self._done, self._acting = (room_for((n,), np.dtype(bool)) for _ in range(2))
-        self._choices = room_for((n,), np.int64)
+        self._choices, self._cells = room_for((n,), np.int64), room_for((N_CELLS,), np.int64)
 
     def _lowest(self, program: Any, job: Any) -> int:
-        """Run a program that lowers `FIRST` of a job's cells; what is there then, or -1."""
+        """Run a program that lowers `FIRST` of the cells; what is there then, or -1."""
         n = self._rows.n
-        cells = to_device(np.full(N_CELLS, n))
-        program(n, job._replace(cells=cells))
-        first = int(to_host(cells)[FIRST])
+        open_cells(1, Opening(self._cells, n))
+        program(n, job)
+        first = int(to_host(self._cells)[FIRST])
         return first if first < n else -1
 
     def mask(self, chosen: Array) -> DeviceArray:
@@ -177,7 +176,7 @@ class DeviceLooks(Looks):
 
     def done(self) -> DeviceArray | None:
         """A mask of the rows whose episode is over; None if there are none."""
-        job = Ends(self._rows.solos, self._done, self._none)
+        job = Ends(self._rows.solos, self._done, self._cells)
         return None if self._lowest(programs.find_done, job) < 0 else copied(self._done)
 
     def restart(self, chosen: DeviceArray, begin: dict[str, Any] | None = None) -> None:
@@ -188,7 +187,7 @@ class DeviceLooks(Looks):
         """The actions given, as `step` takes them, and the first row's that is none; or -1."""
         n_actions, none = self._rows.actions.n, self._none if idle is None else idle
         actions = actions_there(given, self._rows.n, n_actions)
-        job = Taking(actions, self._choices, none, self._acting, n_actions, self._none)
+        job = Taking(actions, self._choices, none, self._acting, n_actions, self._cells)
         return self._choices, self._lowest(programs.take_one, job)
 
     def step(self, choices: DeviceArray, idle: DeviceArray | None) -> None:
@@ -245,7 +244,7 @@ class DeviceLooks(Looks):
 
     def _results(self, ended: DeviceArray) -> Results:
         rows = self._rows
-        results: Results = moved(new_results(rows.n), to_device)
+        results = Results(*(room_for(shape, kind) for shape, kind in results_of(rows.n)))
         programs.result_one(rows.n, Summing(rows.states, rows.solos, ended, results))
         return results
 

@@ -335,13 +335,13 @@ class Results(NamedTuple):
 def result_rows(
     states: Array, solos: Array, chosen: Array, start: int, stop: int, results: Results
 ) -> None:
-    """Enter the results of the chosen rows (1 in `chosen`, (n,)) of `start` to `stop` - 1."""
+    """Enter the results of rows `start` to `stop` - 1, zeros where `chosen`, (n,), is not 1."""
     for i in range(start, stop):
-        if chosen[i]:
-            s, solo = states[i], solos[i]
-            results.hands[i] = solo.hands
-            for side in range(2):
-                results.score[i, side] = s.score[side]
-            results.outcome[i] = s.outcome
-            results.winner[i] = s.winner if s.outcome == WON else -1
-            results.illegal[i] = solo.illegal != 0
+        s, solo, wanted = states[i], solos[i], chosen[i] != 0
+        results.hands[i] = solo.hands if wanted else 0
+        for side in range(2):
+            results.score[i, side] = s.score[side] if wanted else 0
+        results.outcome[i] = s.outcome if wanted else 0
+        winner = s.winner if s.outcome == WON else -1
+        results.winner[i] = winner if wanted else 0
+        results.illegal[i] = wanted and solo.illegal != 0

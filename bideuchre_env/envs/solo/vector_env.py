@@ -40,6 +40,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     `_key`, `final_obs` and `final_info` in the mode that restarts within a step. What
     `SyncVectorEnv` cannot do is refuse bad actions whole: here no row moves unless there is an
     action of the game for every row that takes one.
+
+    With `device="cuda"` (experimental) the rows are on a GPU, and so are all these arrays, as
+    `BidEuchreVec` has them, masks of rows too; but names of players are numpy's. `final_obs` is
+    like an observation there, zeros in the rows that go on.
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:

@@ -12,6 +12,7 @@ from bideuchre_env.core.row_programs import (
     ENDED,
     FIRST,
     N_CELLS,
+    Opening,
     Restarting,
     Sampling,
     Scaling,
@@ -81,7 +82,7 @@ class DeviceRows:
     def step(self, taken: DeviceArray) -> int:
         """Carry out one action in every row, see `step_all_rows`."""
         job = Step(self.rows, taken, self._cells)
-        programs.open_step(1, job)
+        programs.open_cells(1, Opening(self._cells, self._n))
         programs.take_one(self._n, job)
         programs.step_one(self._n, job)
         cells = to_host(self._cells)
