@@ -164,15 +164,15 @@ class PimcAgent(RowAgent):
     ) -> None:
         """Try the candidates of the position that is set up: `tries` as many worlds at a time.
 
-        Candidates that are surely not the best are dropped, by what is known before and by what
-        was tried. `began` is when the decision did, by the clock. Once only one candidate is left
+        Candidates that are surely not the best are dropped, calls before any is tried. `began` is when the decision did, by the clock. Once only one candidate is left
         the rest of the worlds are tried `to_the_end`, or not at all.
         """
         space = self.space
-        if drop_hopeless(space.plans) == 1 and not to_the_end:
-            return
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
         in_play = int(space.expert.views[0]["phase"]) == PLAY
+        # of cards: the net is sometimes far more wrong than its error tells, in the last tricks
+        if not in_play and drop_hopeless(space.plans) == 1 and not to_the_end:
+            return
         wanted = self.worlds if in_play else self.played_out
         considered, ends = self.considered[in_play], began + limit / 2
         logs = self.weigh_first(wanted * considered, ends)
