@@ -164,8 +164,9 @@ class PimcAgent(RowAgent):
     ) -> None:
         """Try the candidates of the position that is set up: `tries` as many worlds at a time.
 
-        Candidates that are surely not the best are dropped, calls before any is tried. `began` is when the decision did, by the clock. Once only one candidate is left
-        the rest of the worlds are tried `to_the_end`, or not at all.
+        Candidates that are surely not the best are dropped, calls before any is tried. `began` is
+        when the decision did, by the clock. Once only one candidate is left the rest of the worlds
+        are tried `to_the_end`, or not at all.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
