@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.script_modules import loaded
+from support.script_modules import ROOT, loaded
 
 from bideuchre_env.errors import OptionError
 
@@ -64,3 +64,23 @@ def test_what_is_no_result_is_said(styles, tmp_path):
         assert file.read_text() == text
     with pytest.raises(OptionError, match="--boards: 2 or more"):
         styles.main(ask(styles, tmp_path, "--boards", "1"))
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_no_searcher_is_surely_weaker_than_the_expert_against_any_style(styles, variant):
+    """What is published, and that the page says so."""
+    path = ROOT / "experiments" / "results" / "styles" / f"{variant}.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    rows, boards = kept["rows"], kept["boards"]
+    agents = list(dict.fromkeys(row["agent"] for row in rows))
+    opponents = list(dict.fromkeys(row["opponent"] for row in rows))
+    assert kept["variant"] == variant
+    assert {"expert", "pimc", "inference"} <= set(agents)
+    assert {"rule", styles.RASH, styles.TIMID, "ppo", "net"} == set(opponents)
+    for row in rows:
+        assert row["agent"] == "expert" or row["more"]["high"] > 0.0
+        assert row["agent"] != "inference" or row["more"]["low"] > 0.0
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert f"--boards {boards} --seed {kept['seed']}" in page
+    for told in ("points_per_hand", "more"):
+        assert f"\n{styles.table(rows, told, agents, opponents)}\n" in page
