@@ -85,8 +85,7 @@ class HostRows:
         seen = self._flat if self._is_flat else rows.observations
         looks = (seen, rows.masks, rows.seats, self._known[0], rows.masks, self._known[1])
         ends = (rows.ended, rows.rewards, rows.terminated, rows.truncated)
-        # not the arrays themselves: the shape of what kernels take is ours
-        self._handed = [array.view() for array in (*looks, *ends)]
+        self._handed = (*looks, *ends)
         self._draw: Callable[..., None] | None = None
 
     def seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
@@ -171,15 +170,16 @@ class HostRows:
     def handed(self) -> list[Array]:
         """What is seen: observations, masks, seats, where these are known, masks, where known.
 
-        And what came of it: where an episode ended, rewards, terminated, truncated. The same views
-        every time, or copies if those are wanted.
+        And what came of it: where an episode ended, rewards, terminated, truncated. Views, or
+        copies if those are wanted.
         """
         if self._is_flat:
             scale_rows(self.rows.observations, layout_of(self.rules).scale, self._flat)
         self._known.fill(True)
         if self._copy:
             return [array.copy() for array in self._handed]
-        return self._handed
+        # not the arrays themselves: the shape of what kernels take is ours
+        return [array.view() for array in self._handed]
 
     def episodes(self) -> dict[str, Array]:
         """What the episodes that ended came to, by name; new arrays."""
