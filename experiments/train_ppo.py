@@ -298,6 +298,11 @@ class Run:
                 )
         asked = {name: str(value) for name, value in asdict(self.args).items()}
         for name, value in settings.items():
+            if name not in asked:
+                raise OptionError(
+                    f"the run in {self.args.out} was begun by another version of this script, with "
+                    f"{dashed(name)} {value}: take another --out"
+                )
             if name not in FREE and asked[name] != value:
                 raise OptionError(
                     f"{dashed(name)} {asked[name]}: the run in {self.args.out} "

@@ -335,21 +335,24 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
 def drop_hopeless(plans: Array) -> int:
     """Take out candidates that are surely not the best, by all that is known; how many are left.
 
-    The `expert_action` stays, for the others are measured against it. One that was its equal in all
-    worlds is taken out too. While worlds tell no error the priors do, before any is tried.
+    The `expert_action` stays, for the others are measured against it, and the best. One that was
+    their equal in all worlds is taken out. While worlds tell no error the priors do, before any is
+    tried.
     """
     plan, left = plans[0], 0
     told = plan.prior_error if plan.total <= 0.0 else count_tried(plan) - TOLD
     if told <= 0.0:
         return int(plan.n)
-    most, doubt = known_gain(plan, 0)
-    for i in range(1, plan.n):
-        gain, error = known_gain(plan, i)
-        if gain > most:
-            most, doubt = gain, error
+    best = index_of(plan, plan.expert_action)
+    most, doubt = known_gain(plan, best)
     for i in range(plan.n):
         gain, error = known_gain(plan, i)
-        plan.values[i] = 1.0 if most - gain < HOPELESS * max(error, doubt) else 0.0
+        if gain > most + 1e-9:
+            best, most, doubt = i, gain, error
+    for i in range(plan.n):
+        gain, error = known_gain(plan, i)
+        stays = i == best or most - gain < HOPELESS * max(error, doubt)
+        plan.values[i] = 1.0 if stays else 0.0
     for i in range(plan.n):
         if plan.values[i] == 1.0 or plan.actions[i] == plan.expert_action:
             plan.actions[left] = plan.actions[i]

@@ -77,6 +77,17 @@ def test_equals_and_worse_are_dropped_once_enough_worlds_say_so(worlds, left, ga
     assert left_of(plan_of([0.0, 0.0], [0.0, gain], worlds=worlds)) == left
 
 
+@pytest.mark.parametrize("prior_error", [0.0, 0.5])
+@pytest.mark.parametrize("gain", [0.0625, 0.1, 0.3, 1.0])
+def test_what_gains_the_same_in_all_worlds_is_the_best(gain, prior_error):
+    """A trick more whoever holds what: without any doubt, but not without hope."""
+    gains = [0.0, gain, gain / 2, gain]
+    plans = plan_of([0.0] * 4, gains, worlds=80, prior_error=prior_error)
+    assert left_of(plans)[:2] == [FIRST, SECOND]
+    assert THIRD not in plans["actions"][0][: plans["n"][0]]
+    assert choose(plans, 1.0) in (SECOND, SECOND + 2)
+
+
 def test_worlds_that_are_alike_count_less_for_equals():
     plans = plan_of([0.0, 0.0], [0.0, 0.0], worlds=TOLD + 1)
     plans["total_squares"] *= 2  # as chains' worlds do

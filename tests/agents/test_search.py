@@ -198,7 +198,7 @@ def test_worlds_drawn_alike_do_not_overrule_the_expert_in_the_last_two_cards(var
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
 def test_hardly_a_decision_changes_because_hopeless_candidates_are_dropped(variant, monkeypatch):
-    """Nor because most decisions end before all worlds are weighed; both save most of the time."""
+    """Nor because decisions that are clear end before all worlds are weighed."""
     rules = RULES[variant]
     found = [d for d in decisions(rules, 8, seed=12, every=2) if d[1].sum() > 1]
     rows, masks = np.stack([row for row, _, _ in found]), np.stack([mask for _, mask, _ in found])
@@ -206,7 +206,7 @@ def test_hardly_a_decision_changes_because_hopeless_candidates_are_dropped(varia
     at_last = agents.make("inference", rules, seed=3, worlds=120, played_out=120)
     quick = soon.act_rows(rows, masks)
     monkeypatch.setattr(agent_module, "drop_hopeless", lambda plans: int(plans["n"][0]) + 1)
-    assert (at_last.act_rows(rows, masks) != quick).mean() < 0.08
+    assert (at_last.act_rows(rows, masks) != quick).mean() < 0.03
 
 
 class FakeClock:

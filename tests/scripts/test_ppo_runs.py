@@ -174,6 +174,10 @@ def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
         write_weights(path, found.arrays, metadata)
         with pytest.raises(WeightsError, match=r"is no(ne of this trainer| checkpoint of a run)"):
             run(ppo, tmp_path)
+    older = told | {"settings": told["settings"] | {"cuda": "False"}}
+    write_weights(path, found.arrays, {**found.metadata, "run": json.dumps(older)})
+    with pytest.raises(OptionError, match="by another version of this script, with --cuda False"):
+        run(ppo, tmp_path)
     fewer = {name: array for name, array in found.arrays.items() if name != "cards.second"}
     for arrays in (fewer, {**fewer, "cards.second": np.ones((3, 3), np.float32)}):
         write_weights(path, arrays, found.metadata)
