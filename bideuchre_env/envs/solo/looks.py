@@ -24,6 +24,7 @@ class Looks:
         size = rows.layout.size
         self._flat = np.zeros((rows.n, size) if self.is_flat else 0, np.float32)
         self.all: Any = np.ones(rows.n, bool)
+        self._acting: Any = rows.every  # 1 in the rows that act, as `take` has found
 
     def mask(self, chosen: Array) -> Any:
         """A mask of the rows chosen by bool (n,), where the rows are."""
@@ -38,10 +39,9 @@ class Looks:
         """`SoloBatch.restart` in the rows of a mask."""
         self._rows.restart(chosen.astype(np.int64), begin)
 
-    def step(self, choices: Any, idle: Any) -> None:
-        """`SoloBatch.step` in all rows but those of a mask, if there are any."""
-        acting = self._rows.every if idle is None else (~idle).astype(np.int64)
-        self._rows.step(choices, acting)
+    def step(self, choices: Any) -> None:
+        """`SoloBatch.step` in the rows that `take` was asked of."""
+        self._rows.step(choices, self._acting)
 
     def take(self, given: Any, idle: Any) -> tuple[Any, int]:
         """The actions given, as `step` takes them, and the first row's that is none; or -1.
@@ -51,8 +51,10 @@ class Looks:
         n_actions = self._rows.actions.n
         choices = whole_numbers("actions", given, self._rows.n, n_actions)
         outside = (choices < 0) | (choices >= n_actions)
+        self._acting = self._rows.every
         if idle is not None:
             outside &= ~idle
+            self._acting = (~idle).astype(np.int64)
         return choices, int(outside.argmax()) if outside.any() else -1
 
     def action_of(self, given: Any, row: int) -> int:

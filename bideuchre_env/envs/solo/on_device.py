@@ -40,6 +40,7 @@ from bideuchre_env.runtime.device import (
 )
 from bideuchre_env.runtime.jit import Array, Row, as_rows
 
+BEGINNINGS = ("dealers", "scores", "deals", "seats")  # what an episode may have to begin with
 ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "truncated")
 
 
@@ -67,6 +68,7 @@ class DeviceBatch(SoloBatch):
             setattr(self, name, brought(getattr(self, name)))
         self._none, self._all = (to_device(np.full(self.n, each)) for each in (False, True))
         self._choices = room_for((self.n,), np.int64)
+        self._nothing_there = {name: to_device(self._nothing[name]) for name in BEGINNINGS}
         super()._derive()
 
     def _bind(self, rows: SoloRows, draws: Draws) -> None:
@@ -109,9 +111,10 @@ class DeviceBatch(SoloBatch):
         programs.seed_one(self.n, job)
 
     def _deal(self, chosen: Any, **begin: Any) -> None:
-        mask = self.mask(chosen)
-        names = ("dealers", "scores", "deals", "seats")
-        given = {name: to_device(begin[name]) for name in names}
+        mask, given = self.mask(chosen), dict(self._nothing_there)
+        for name in BEGINNINGS:
+            if begin[name] is not self._nothing[name]:
+                given[name] = to_device(begin[name])
         programs.deal_one(self.n, Dealing(self._rows, mask, draws=self._draws, **given))
         self._turn(self._none, mask)
 
@@ -135,7 +138,7 @@ class DeviceBatch(SoloBatch):
         return state, int(solo["seat"])
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_none", "_all", "_choices", "_scratch_there", "_play_one")
+        derived = {"_none", "_all", "_choices", "_nothing_there", "_scratch_there", "_play_one"}
         kept = {name: each for name, each in super().__getstate__().items() if name not in derived}
         return kept | {name: self.at_hand(getattr(self, name)) for name in ARRAYS}
 
@@ -190,8 +193,8 @@ class DeviceLooks(Looks):
         job = Taking(actions, self._choices, none, self._acting, n_actions, self._cells)
         return self._choices, self._lowest(programs.take_one, job)
 
-    def step(self, choices: DeviceArray, idle: DeviceArray | None) -> None:
-        """`SoloBatch.step` in all rows but those that `take` was told to be idle."""
+    def step(self, choices: DeviceArray) -> None:
+        """`SoloBatch.step` in the rows that `take` was asked of."""
         self._rows.step(choices, self._acting)
 
     def action_of(self, given: Any, row: int) -> int:

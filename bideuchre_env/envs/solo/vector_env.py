@@ -131,7 +131,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         with self._rows.undone_by_errors():
             if done is not None:
                 looks.restart(done)
-            looks.step(choices, done)
+            looks.step(choices)
             ended = looks.done()
             infos: dict[str, Any] = {}
             if ended is not None:
