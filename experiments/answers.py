@@ -1,0 +1,181 @@
+"""What agents decide in the same positions, how long it takes them, and what a difference costs.
+
+    python experiments/answers.py
+    python experiments/answers.py --agents pimc pimc:worlds=100 ./mine.py:Mine --variant barrie_v0
+
+The positions are those in which the expert has a choice when it plays itself. Every agent is asked
+each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
+deals, drawn and weighed as `advise` does, of a seed that no agent has: that tells much smaller
+differences than boards do, but only as far as the expert's play of the rest is right.
+"""
+
+from __future__ import annotations
+
+import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+
+# isort: split
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from compared import around, with_weights
+
+import bideuchre_env
+from bideuchre_env import match
+from bideuchre_env._files import write_file
+from bideuchre_env.agents.advice import Advisor
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.seeding import check_seed
+from bideuchre_env.evaluation.statistics.intervals import Moments
+from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+PARTS = ("calls", "cards")  # a strain is a call, what is given up or passed a card
+WARM = 30  # decisions before those that are timed
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Args(ScriptArgs):
+    """What to ask; every field is an option of the command line."""
+
+    agents: tuple[str, ...] = field(
+        default=("inference", "inference:considered=4", "inference:worlds=100", "expert"),
+        metadata={"help": "who is asked; the others are compared with the first"},
+    )
+    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
+    boards: int = field(default=100, metadata={"help": "boards that positions are taken from"})
+    worlds: int = field(default=2_500, metadata={"help": "deals that differences are tried in"})
+    seed: int = field(default=0, metadata={"help": "same seed, same positions and answers"})
+    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Decisions with a choice: int8 (n, D) and (n, A), and whether each is a card, bool (n,)."""
+
+    observations: Array
+    masks: Array
+    cards: Array
+
+
+class Recorder:
+    """Plays as another agent does, and keeps what it was asked."""
+
+    def __init__(self, agent: Any) -> None:
+        self.agent, self.name = agent, agent.name
+        self.asked: list[tuple[Array, Array]] = []
+
+    def act_rows(self, observations: Array, action_masks: Array) -> Array:
+        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        choice = action_masks.astype(bool).sum(axis=1) > 1
+        self.asked.append((observations[choice], action_masks[choice]))
+        chosen: Array = self.agent.act_rows(observations, action_masks)
+        return chosen
+
+
+def main(args: Args) -> int:
+    """Ask everybody, try the differences, print the table."""
+    if args.boards < 1:
+        raise OptionError("--boards: 1 or more")
+    check_seed(args.seed, args.boards)
+    game = bideuchre_env.make(args.variant)
+    names = with_weights(tuple(dict.fromkeys(args.agents)), game)
+    if len(names) < 2:
+        raise OptionError("--agents: two or more that play this game")
+    judge = Advisor(game.rules, "rule", worlds=args.worlds, seed=args.seed + 1)
+    positions = taken(game, args.boards, args.seed)
+    answers: dict[str, Array] = {}
+    seconds: dict[str, Array] = {}
+    with progress_bar(f"answers on {args.variant}", "agents") as progress:
+        for n, name in enumerate(names, 1):
+            answers[name], seconds[name] = asked(name, game.rules, positions, args.seed)
+            progress(n, len(names), n)
+    first = answers[names[0]]
+    differ = np.flatnonzero(np.any([answers[name] != first for name in names], axis=0))
+    losses = {name: np.zeros(len(first)) for name in names}
+    with progress_bar("differences tried", "positions") as progress:
+        for n, i in enumerate(differ, 1):
+            tried = {int(answers[name][i]) for name in names}
+            advice = judge.of_observation(
+                positions.observations[i], positions.masks[i], also=sorted(tried)
+            )
+            points = {action: advice.option(action).points.mean for action in tried}
+            for name in names:
+                losses[name][i] = points[int(first[i])] - points[int(answers[name][i])]
+            progress(n, len(differ), n)
+    rows = [
+        row_of(name, answers[name] != first, seconds[name], losses[name], positions.cards)
+        for name in names
+    ]
+    print(table(rows, names[0], len(first)))
+    if args.json is not None:
+        about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
+        write_file(args.json, json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    return 0
+
+
+def taken(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
+    """The positions with a choice in boards that the expert plays against itself."""
+    expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
+    recorder = Recorder(expert)
+    match.play(game, recorder, expert, boards=boards, seed=seed)
+    observations, masks = (np.concatenate(part) for part in zip(*recorder.asked, strict=True))
+    cards = masks[:, actions.of(game.rules).card_offset :].any(axis=1)
+    return Positions(observations, masks, cards)
+
+
+def asked(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
+    """An agent's actions, int64 (n,), and the processor time of each in seconds, float64 (n,)."""
+    agent = bideuchre_env.agents.make(name, rules, seed=seed, goal="points")
+    rows, masks = positions.observations, positions.masks
+    for part in (positions.cards, ~positions.cards):
+        agent.act_rows(rows[part][:WARM], masks[part][:WARM])  # loads what is compiled
+    chosen, seconds = np.empty(len(rows), np.int64), np.empty(len(rows))
+    for i in range(len(rows)):
+        began = process_time()
+        chosen[i] = agent.act_rows(rows[i : i + 1], masks[i : i + 1])[0]
+        seconds[i] = process_time() - began
+    return chosen, seconds
+
+
+def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Array) -> Row:
+    """What one agent's answers come to."""
+    n, total, squares = len(losses), float(losses.sum()), float(losses @ losses)
+    moments = Moments(n, 100 * total, float(n), 100**2 * squares, 100 * total, float(n))
+    row: Row = {"agent": name, "points_lost_in_100": interval_dict(moments.interval())}
+    for part, here in zip(PARTS, (~cards, cards), strict=True):
+        row[part] = {
+            "asked": int(here.sum()),
+            "differ": int(differs[here].sum()),
+            "milliseconds": float(1000 * seconds[here].mean()) if here.any() else None,
+        }
+    return row
+
+
+def table(rows: list[Row], first: str, n: int) -> str:
+    """The rows as Markdown."""
+    heads = ["agent", "ms a call", "ms a card"]
+    heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
+    lines = [f"{n:,} decisions", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in rows:
+        times = [row[part]["milliseconds"] for part in PARTS]
+        cells = [row["agent"], *("" if each is None else f"{each:.3g}" for each in times)]
+        for part in PARTS:
+            asked_for = max(row[part]["asked"], 1)
+            cells.append("" if row is rows[0] else f"{100 * row[part]['differ'] / asked_for:.1f} %")
+        cells.append("" if row is rows[0] else around(row["points_lost_in_100"]))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(run(main, Args))
