@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from bideuchre_env.agents.search.workspace import (
     SearchWorkspace,
     new_workspace,
 )
-from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.rules.rules import Rules
@@ -57,7 +57,6 @@ WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
 STANDARD_ERRORS = 1.0  # to gain over `expert_action` where nothing is known without worlds
 STAGE = 40  # worlds tried before the hopeless candidates are dropped once more
-LOOK = 60  # worlds tried of those weighed first, in case they are enough
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 LAST_CARDS = 2  # in hand from which on worlds drawn alike do not come before the expert's beliefs
 FITTED_MODEL = {
@@ -171,16 +170,13 @@ class PimcAgent(RowAgent):
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
-        in_play = int(space.expert.views[0]["phase"]) == PLAY
-        # of cards: the net is sometimes far more wrong than its error tells, in the last tricks
-        if not in_play and drop_hopeless(space.plans) == 1 and not to_the_end:
+        phase = int(space.expert.views[0]["phase"])
+        # calls alone: of cards the net is at times far more wrong than its error tells
+        if phase == AUCTION and drop_hopeless(space.plans) == 1 and not to_the_end:
             return
+        in_play = phase == PLAY
         wanted = self.worlds if in_play else self.played_out
-        considered, ends = self.considered[in_play], began + limit / 2
-        logs = self.weigh_first(wanted * considered, ends)
-        if wanted > LOOK and limit == inf and self.is_clear(logs) and not to_the_end:
-            return
-        weights = self.weights_of_worlds(logs, wanted, considered, ends)
+        weights = self.weights_of_worlds(wanted, self.considered[in_play], began + limit / 2)
         numbers = np.flatnonzero(weights)
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
@@ -208,50 +204,26 @@ class PimcAgent(RowAgent):
             return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
 
-    def weigh_first(self, weighed: int, ends: float) -> Array:
-        """The logarithms of how likely the worlds drawn first are, of so many to be weighed.
-
-        None are weighed, as all count alike, if nobody has called yet.
-        """
-        self.space.mixings["n_kept"] = 0
-        if self.space.expert.views[0]["calls_made"] == 0:
-            return np.empty(0)
-        logs = np.empty(min(ceil(DRAWN * weighed), MOST_DRAWN))
-        for first in range(0, len(logs), WEIGHED_AT_ONCE):
-            last = min(first + WEIGHED_AT_ONCE, len(logs))
-            weigh_draws(self.space, logs, first, last)
-            self._tell("weighed", last, weighed)
-            if self.clock() >= ends:
-                return logs[:last]
-        return logs
-
-    def is_clear(self, logs: Array) -> bool:
-        """Whether a few of these worlds leave but one candidate: most decisions end here.
-
-        Only candidates may be fewer after it; what has been tried is tried anew.
-        """
-        if len(logs) == 0:
-            return False
-        plan, weights = self.space.plans, shared(logs, LOOK)
-        try_worlds(self.space, np.flatnonzero(weights), weights)
-        left = drop_hopeless(plan)
-        for name in ("sums", "squares", "total", "total_squares"):
-            plan[name] = 0.0
-        return left == 1
-
-    def weights_of_worlds(self, logs: Array, wanted: int, considered: int, ends: float) -> Array:
+    def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
 
-        `logs` are of those weighed first; without any all count once. If enough of them are likely,
-        more are drawn, `considered` for each one wanted, and all share by how likely they are; else
-        chains look for likely ones. When the time ends only those weighed until then share, and
-        fewer are tried.
+        All count once if `considered` is 0 or nobody has called yet. Otherwise `considered` times
+        as many are weighed by how likely they are. If enough of those drawn first are likely, more
+        are drawn, and all share by how likely they are; else chains look for likely ones. When the
+        time ends only those weighed until then share, and fewer are tried.
         """
-        weighed = wanted * considered
-        if len(logs) == 0:
+        space, weighed = self.space, wanted * considered
+        space.mixings["n_kept"] = 0
+        if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
-        if self.clock() >= ends:
-            weighed = len(logs)
+        logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
+        for first in range(0, len(logs), WEIGHED_AT_ONCE):
+            last = min(first + WEIGHED_AT_ONCE, len(logs))
+            weigh_draws(space, logs, first, last)
+            self._tell("weighed", last, weighed)
+            if self.clock() >= ends:
+                logs, weighed = logs[:last], last
+                break
         chances = np.exp(logs - logs.max())
         likely = chances.sum() ** 2 / (chances @ chances) / len(logs)
         if weighed == len(logs) or likely >= self.enough:
@@ -269,7 +241,9 @@ class PimcAgent(RowAgent):
             first, last = last, min(last + step, weighed)
             weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
             self._tell("weighed", last, weighed)
-        return shared(logs[:last], min(wanted, max(AT_ONCE, last // considered)))
+        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
+        reached = np.cumsum(np.exp(logs - logs.max()))
+        return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
 
     def weights_of_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
         """The same by chains that begin at worlds drawn, and take a step for each one weighed."""
@@ -312,13 +286,6 @@ class InferenceAgent(PimcAgent):
     considers = 10
     reads_cards = 1
     leans = True
-
-
-def shared(logs: Array, wanted: int) -> Array:
-    """How often worlds of these logarithms count, float64 (n,), `wanted` in all."""
-    reached = np.cumsum(np.exp(logs - logs.max()))
-    counts: Array = np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
-    return counts
 
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:
