@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
+from support.script_modules import ROOT, loaded
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
@@ -67,3 +67,18 @@ def test_what_cannot_be_asked_is_said(answers, tmp_path):
     with pytest.raises(OptionError, match="worlds=0"):
         answers.main(ask(answers, tmp_path, ["rule", "expert"], "--worlds", "0"))
     assert not (tmp_path / "rows.json").exists()
+
+
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+def test_what_is_published_is_what_was_found(answers, variant):
+    """Fewer deals cost `inference` points, the fewer the more."""
+    path = ROOT / "experiments" / "results" / "answers" / f"{variant}.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    rows = {row["agent"]: row for row in kept["rows"]}
+    first, n = kept["rows"][0], sum(kept["rows"][0][part]["asked"] for part in answers.PARTS)
+    assert (kept["variant"], first["agent"]) == (variant, "inference")
+    lost = [rows[f"inference:{name}"]["points_lost_in_100"]["mean"] for name in
+            ("considered=6", "considered=4", "considered=2")]  # fmt: skip
+    assert 0 < lost[0] < lost[1] < lost[2]
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert f"On `{variant}`, {answers.table(kept['rows'], 'inference', n)}\n" in page
