@@ -19,6 +19,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,15 @@ CHECKED = 1_000_000  # decisions of a variant in lock-step
 COPIED = 1 << 28  # bytes
 HANDS = 4  # of a table in a slice of a rollout
 GAME = bideuchre_env.cincinnati_v0
+FACES: dict[str, dict[str, Any]] = {
+    "vec": {},
+    "solo_vec": {
+        "opponents": ["random", "rule"],
+        "partner": "cautious",
+        "autoreset_mode": "NextStep",  # last observations are handed out in another form there
+    },
+}
+"""What is played in lock-step, and with what options."""
 UNIT = "decisions/s"
 STEPS, ROLLOUTS, MEMORY = "Steps from Python (vec)", "Rollouts in a kernel", "Memory"
 COPY = "a copy, read and written"
@@ -262,20 +272,34 @@ def bytes_of(rows: Rows) -> tuple[int, int]:
 
 
 def check(n: int, decisions: int) -> int:
-    """Play every variant in lock-step, `n` games at once; 1 where anything differs."""
+    """Play every variant in lock-step, `n` games at once; 1 where anything differs, or none end.
+
+    `vec` is played, and `solo_vec` among players of the three kinds that a GPU has.
+    """
     failed = 0
     for name, variant in bideuchre_env.variants.items():
-        one, two = (variant.vec(n, device=device, episode="hand") for device in ("cpu", "cuda"))
-        same = alike(one.reset(seed=1), two.reset(seed=1))
-        done = 0
-        while same and done < decisions:
-            ours, theirs = one.sample(), two.sample()
-            same = alike(ours, theirs) and alike(one.step(ours), two.step(theirs))
-            done += n
-        same = same and one.get_state().tobytes() == two.get_state().tobytes()
-        print(f"{name}: {done:,} decisions, {'the same' if same else 'NOT the same'}", flush=True)
-        failed += not same
+        for face, options in FACES.items():
+            make = partial(getattr(variant, face), n, episode="hand", **options)
+            same, done, ended = in_lock_step(make(device="cpu"), make(device="cuda"), n, decisions)
+            told = "the same" if same else "NOT the same"
+            print(f"{name}, {face}: {done:,} decisions, {ended:,} hands, {told}", flush=True)
+            failed += not same or ended == 0
     return FAILED if failed else 0
+
+
+def in_lock_step(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int, int]:
+    """Whether both hand out the same all along; the decisions, and the episodes that ended."""
+    rng, done, ended = np.random.default_rng(0), 0, 0
+    shown, other = one.reset(seed=1), two.reset(seed=1)
+    same = alike(shown, other)
+    while same and done < decisions:
+        masks = shown[0]["action_mask"]
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)  # uniform, of the legal ones
+        shown, other = one.step(actions), two.step(actions)
+        same = alike(shown, other)
+        ended += int((shown[2] | shown[3]).sum())
+        done += n
+    return same, done, ended
 
 
 def alike(ours: Any, theirs: Any) -> bool:
