@@ -48,7 +48,7 @@ GAME = bideuchre_env.cincinnati_v0
 FACES: dict[str, dict[str, Any]] = {
     "vec": {},
     "solo_vec": {
-        "opponents": ["random", "rule"],
+        "opponents": ("random", "rule"),
         "partner": "cautious",
         "autoreset_mode": "NextStep",  # last observations are handed out in another form there
     },
