@@ -12,13 +12,12 @@ from bideuchre_env.agents.expert.auction import (
     CALLS,
     expert_call,
     expert_strain,
-    find_best,
-    look_up,
     start_calls,
 )
 from bideuchre_env.agents.expert.call_network import NETWORK
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
+from bideuchre_env.agents.expert.strains import weigh_strains
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
@@ -164,7 +163,7 @@ def expert_bid(
 ) -> int:
     """The call to make, `legal` being those of `call_bits`, or the strain to name.
 
-    By the rule player's weights where no table has the hand.
+    As the rule player where nobody can tell what the hand is worth.
     """
     weights, naming = learned.weights[0], view.phase == NAMING
     if weigh_hand(view, t, learned, scratch, calls):
@@ -178,11 +177,10 @@ def expert_bid(
 
 @kernel
 def weigh_hand(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill what the hand and the standing bid are worth; False if no table has the hand."""
-    if not look_up(view, t, learned, scratch, calls):
+    """Fill what the hand and the standing bid are worth; False if nobody can tell."""
+    if not weigh_strains(view, t, learned, scratch, calls):
         return False
     read_time(view)
-    find_best(calls)
     if view.phase != NAMING:
         start_calls(view, t, learned, scratch, calls)
     return True

@@ -1,10 +1,10 @@
-"""The expert's auction: the hand's worth looked up, the calls so far read, every call weighed.
+"""The expert's auction: the calls so far read, and every call weighed by what the hand is worth.
 
-What a call is worth has two parts. How the contract would end if it stood, from the table of hands
-shifted by what the others called, gives the chance to win the game. And a network, trained on many
-hands of the expert's own where one call was changed and the rest played out, says how many points
-the call really brings: whether it will stand, what partner and the others will make of it, and
-what is lost by passing.
+What a call is worth has two parts. How the contract would end if it stood, from the chances of
+tricks in its strain (`strains.py`), gives the chance to win the game. And a network, trained on
+many hands of the expert's own where one call was changed and the rest played out, says how many
+points the call really brings: whether it will stand, what partner and the others will make of it,
+and what is lost by passing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,6 @@ from bideuchre_env.agents.expert.call_features import (
     describe_table,
 )
 from bideuchre_env.agents.expert.call_network import FIRST, SECOND, network_points, weigh_table
-from bideuchre_env.agents.expert.hand_table import (
-    SCALE,
-    find_row,
-)
 from bideuchre_env.agents.expert.score_network import (
     HIDDEN,
     N_SCORE,
@@ -34,18 +30,13 @@ from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.bidding import (
     LONE_MADE,
-    N_AUCTION_FEATURES,
     N_STRAINS,
     call_action,
-    describe_auction,
     standing_tricks,
-    we_lead,
 )
-from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
 from bideuchre_env.rules.bids import MAX_BIDS
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, NO_TRUMP
+from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 N_TRIED = 2  # strains a partnered bid is weighed in
@@ -89,85 +80,6 @@ CALLS = np.dtype(
     ],
     align=True,
 )
-
-
-@kernel
-def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill what the hand is worth in every strain; False if the table does not have it."""
-    hand = view.held | view.held_pair << COPY_SHIFT
-    key = canonical_key(hand)
-    row = find_row(learned.keys, key)
-    if row < 0:
-        return False
-    tricks, symmetry = learned.tricks, canonical_symmetry(hand, key)
-    last = tricks.shape[1] - 1
-    lead = 0 if we_lead(view, t, 0, False) else last
-    lone_lead = 0 if we_lead(view, t, 0, True) else last
-    for strain in range(N_STRAINS):
-        there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
-        calls.table_mean[strain] = 0.0
-        for won in range(t.tricks + 1):
-            calls.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
-        describe_hand(view, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
-        for i in range(N_HAND):
-            calls.features[strain, i] = scratch.features[i]
-        shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
-        shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
-        calls.means[strain] = 0.0
-        for won in range(t.tricks + 1):
-            calls.means[strain] += won * calls.chances[strain, won]
-        for exchange in range(4):
-            chance = float(learned.lone[row, lone_lead, exchange, there])
-            calls.lone[exchange, strain] = chance / SCALE
-    return True
-
-
-@kernel
-def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
-    """Tricks to expect beyond the table's, by hand and auction; rewrites `features`.
-
-    A row of the table is a hundred deals or so: what the hand's features say evens out its luck.
-    """
-    shifts = network.shifts[no_trump(strain)]
-    shift = calls.table_mean[strain] * shifts[0]
-    for i in range(N_HAND):
-        shift += calls.features[strain, i] * shifts[1 + i]
-    describe_auction(view, t, strain, features)
-    for i in range(N_AUCTION_FEATURES):
-        shift += features[i] * shifts[1 + N_HAND + i]
-    return float(shift)
-
-
-@kernel
-def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None:
-    """Write a table row, uint8 (tricks + 1,), moved up by `shift` tricks, to `chances`."""
-    for won in range(tricks + 1):
-        chances[won] = 0.0
-    for won in range(tricks + 1):
-        to = min(max(won + shift, 0.0), float(tricks))
-        low = int(to)
-        high = min(low + 1, tricks)
-        chance = float(row[won]) / SCALE
-        chances[low] += chance * (low + 1.0 - to)
-        chances[high] += chance * (to - low)
-
-
-@kernel
-def find_best(calls: Row) -> None:
-    """Fill in the strains in order, and the best to play alone."""
-    for strain in range(N_STRAINS):
-        place = strain
-        while place > 0 and calls.means[strain] > calls.means[calls.ranked[place - 1]]:
-            calls.ranked[place] = calls.ranked[place - 1]
-            place -= 1
-        calls.ranked[place] = strain
-    for exchange in range(4):
-        calls.best_lone[exchange] = 0
-        for strain in range(1, N_STRAINS):
-            best = calls.best_lone[exchange]
-            more = calls.lone[exchange, strain] - calls.lone[exchange, best]
-            if more > 0.0 or (more == 0.0 and calls.means[strain] > calls.means[best]):
-                calls.best_lone[exchange] = strain
 
 
 @kernel
@@ -224,7 +136,7 @@ def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls
 
 @kernel
 def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """All that is the same for every call, after `look_up` and `find_best`."""
+    """All that is the same for every call, after `weigh_strains`."""
     weigh_standing(view, t, learned, scratch, calls)
     describe_table(view, t, calls)
     weigh_table(learned.network[0], calls)

@@ -18,7 +18,7 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 N_HAND = TRUMPS.level  # of `hand_features.describe_hand`: all but the level, the last
 N_CARDS = TRUMPS.on_lead - 1  # those that say something of the cards, from the second on
-MOST_NEED = 8  # tricks of the longest hand there is a table for
+MOST_NEED = 8  # tricks a bid may need that are told apart
 TRICKS = 0.25  # scale of tricks
 POINTS = 0.125  # scale of points
 
@@ -167,6 +167,12 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
 
 
 @kernel
+def need_of(t: Row, need: int) -> int:
+    """The tricks of a bid as the input that tells them, from 1 on; of long hands some share one."""
+    return need if t.tricks <= MOST_NEED else (need * MOST_NEED + t.tricks - 1) // t.tricks
+
+
+@kernel
 def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
     """Write the call itself (level -1: a pass), made by this chance and worth `calls.points`."""
     inputs = calls.inputs
@@ -185,7 +191,7 @@ def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls
         inputs[AT.exchange] = 0.5 * t.exchange[level]
     else:
         inputs[AT.partnered] = 1.0
-        inputs[AT.need + min(need, MOST_NEED) - 1] = 1.0
+        inputs[AT.need + need_of(t, need) - 1] = 1.0
         inputs[AT.short] = TRICKS * (need - calls.means[strain])
     inputs[AT.made] = made
     inputs[AT.points] = POINTS * calls.points

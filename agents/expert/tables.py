@@ -30,6 +30,7 @@ class ExpertTables(NamedTuple):
     keys: Array  # hands, their tricks and their chances alone: `hand_table.HandTable`
     tricks: Array
     lone: Array
+    estimates: bool  # whether the rule player's counts stand in where there is no table
     network: Array  # one `call_network.NETWORK`
     score: Array  # one `score_network.SCORE_NETWORK`
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
@@ -40,10 +41,12 @@ def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables
     """The tables for these rules and goal; `network` instead of the package's own if given.
 
     Where nothing was fitted and nobody can bid alone, the rule player's calls are the better ones:
-    there is no table then.
+    there is no table then, nor an estimate. Neither is there one of a large deck where nothing was
+    fitted to it.
     """
     network = load_network(rules) if network is None else network
-    weighed = bool(rules.lone) or bool(network["first"].any())
+    fitted = bool(network["first"].any())
+    weighed = bool(rules.lone) or fitted
     hands = (hand_table(rules.kinds, rules.copies) if weighed else None) or NO_TABLE
     wins = win_table(rules) if goal == "game" else np.zeros((0, 0, 0))
     return ExpertTables(
@@ -51,6 +54,7 @@ def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables
         sealed(hands.keys),
         sealed(hands.tricks),
         sealed(hands.lone),
+        fitted and hands is NO_TABLE,
         sealed(network),
         sealed(load_score_network(rules)),
         sealed(wins),

@@ -31,7 +31,6 @@ from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWork
 from bideuchre_env.agents.expert.call_fitting import Progress, Report, fit_calls, unseen
 from bideuchre_env.agents.expert.call_network import calls_of
 from bideuchre_env.agents.expert.call_training import drawn_network
-from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.envs.registration import Variant
@@ -102,7 +101,7 @@ class Learner:
         self.course, self.seed, self.command = course, course.seed, command
         self.pool, self.bar, self.report = pool, bar, report
         self.features = features_of(game.rules, "cards")
-        self.steps = steps_of(course, game.rules)
+        self.steps = steps_of(course)
 
     def run(self) -> Weights:
         """Take every step that has not been taken; the weights at the end."""
@@ -289,12 +288,9 @@ class Learner:
         return net_weights(self.rules, cards, fitted, {})
 
 
-def steps_of(course: Course, rules: Rules) -> list[str]:
-    """What is learned, in order: cards, with calls before the last two rounds of them.
-
-    A deck without a table of hands bids by fixed rules, which have nothing to learn.
-    """
+def steps_of(course: Course) -> list[str]:
+    """What is learned, in order: cards, with calls before the last two rounds of them."""
     steps = ["first", *["cards"] * (course.rounds - 1)]
-    if course.call_rounds and hand_table(rules.kinds, rules.copies) is not None:
+    if course.call_rounds:
         steps.insert(max(1, course.rounds - 2), "calls")
     return [*steps, "polish"]

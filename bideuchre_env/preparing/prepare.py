@@ -26,7 +26,6 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_calls
-from bideuchre_env.agents.expert.hand_table import hand_table
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
@@ -142,18 +141,15 @@ class Preparation:
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
         """Each kind of agent in turn, beside what there was of it."""
         calls = call_network.package_network(self.rules)  # whatever was prepared: the same again
-        if hand_table(self.rules.kinds, self.rules.copies) is not None:
-            fitted = self._fitted(calls)
-            player = self._expert(call_network.calls_of(fitted))
-            gain = self._judged(player, self._expert(calls))
-            was = self._was(call_network.KIND)
-            points = gain if was is None else self._judged(player, was)
-            over = "the expert as it was, both without search"
-            yield self._judgement(call_network.KIND, over, points, "it calls as before"), fitted
-            if surely_better(gain) or not calls["first"].any():  # any are better to go on from
-                calls = call_network.calls_of(fitted)
-        else:
-            self.report(f"{self.game.name}: this deck has no table of hands; calls go by rules")
+        fitted = self._fitted(calls)
+        player = self._expert(call_network.calls_of(fitted))
+        gain = self._judged(player, self._expert(calls))
+        was = self._was(call_network.KIND)
+        points = gain if was is None else self._judged(player, was)
+        over = "the expert as it was, both without search"
+        yield self._judgement(call_network.KIND, over, points, "it calls as before"), fitted
+        if surely_better(gain) or not calls["first"].any():  # any are better to go on from
+            calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
         over, instead = "the net as it was", "it plays as before"
         other = self._was(net.KIND)

@@ -53,7 +53,7 @@ def test_the_expert_is_legal_on_every_decision_of_ten_thousand_games(variant):
 
 
 def test_the_expert_is_legal_in_custom_games():
-    """Decks without a table, odd ladders, huge values: the rule player's numbers stand in."""
+    """Large decks, odd ladders, huge values: the rule player's numbers stand in."""
     rng = np.random.default_rng(21)
     for game in range(30):
         rules = random_rules(rng)

@@ -14,8 +14,8 @@ from support.positions import BARRIE, CINCINNATI, CLUB, Position
 
 from bideuchre_env import match
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, weigh_hand
-from bideuchre_env.agents.expert.auction import CALLS, find_best, weigh_calls
-from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
+from bideuchre_env.agents.expert.auction import CALLS, weigh_calls
+from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS, need_of
 from bideuchre_env.agents.expert.call_network import (
     FILE,
     NETWORK,
@@ -27,11 +27,15 @@ from bideuchre_env.agents.expert.call_network import (
     provenance,
     weigh_table,
 )
+from bideuchre_env.agents.expert.strains import find_best
 from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.rule.bidding import expected_tricks, lone_chance
+from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import CARD_NAMES, SUITS
+from bideuchre_env.rules.cards import CARD_NAMES, NO_TRUMP, SUITS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
@@ -41,8 +45,9 @@ find_best, weigh_table, network_points = map(
     callable_from_python, (find_best, weigh_table, network_points)
 )
 
+DOUBLE_DECK = RULES["double_deck_v0"]
+SPADES = SUITS.index("S")
 QUICK = (0,) * 13  # cards played by the rules alone
-BUILT_IN = ("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0")
 expert_at = partial(Position, agent="expert")
 
 
@@ -69,6 +74,28 @@ def weigh_row(rows, masks, work):
     if found:
         weigh_calls(view, t, work.learned, call_bits(row_of(masks, 0), t), calls)
     return found
+
+
+@entry_kernel
+def tricks_by_rule(rows, work, strain):
+    """The tricks the rule player expects of the first row's hand in a strain before any call."""
+    t, view = work.tables[0], work.views[0]
+    read_view(row_of(rows, 0), t, work.offsets[0], view)
+    return expected_tricks(view, t, work.learned.weights[0], strain, work.scratch[0])
+
+
+@entry_kernel
+def alone_by_rule(rows, work, strain, exchange):
+    """The chance it sees to make a lone bid."""
+    t, view = work.tables[0], work.views[0]
+    read_view(row_of(rows, 0), t, work.offsets[0], view)
+    return lone_chance(view, t, work.learned.weights[0], strain, exchange, work.scratch[0])
+
+
+@entry_kernel
+def need_place(tables, need):
+    """Which of the inputs says what a bid needs, from 1 on."""
+    return need_of(tables[0], need)
 
 
 def weighed(position):
@@ -126,12 +153,78 @@ def test_renaming_the_suits_changes_no_worth(rules):
         assert worth[0][1] == pytest.approx(worth[1][1], abs=1e-4)
 
 
+# --- a hand of a large deck ----------------------------------------------------------------------
+
+
+def untaught(seed):
+    """A network that shifts nothing and adds nothing, but passes for fitted."""
+    network = new_network()
+    network["first"][0] = np.random.default_rng(seed).normal(0, 1, network["first"][0].shape)
+    return network
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_deck_has_the_rule_players_counts_for_a_table(seed):
+    """The mean of its tricks is theirs, about which they lie by a bell curve."""
+    rng = np.random.default_rng(seed)
+    position = expert_at(DOUBLE_DECK, {1: " ".join(random_hand(DOUBLE_DECK, rng))})
+    position.agent = ExpertAgent(DOUBLE_DECK, network=untaught(seed))
+    calls = weighed(position)
+    work, row = position.agent.workspace(), position.look()[0]
+    for strain in range(5):
+        mean = tricks_by_rule(row[np.newaxis], work, strain)
+        assert calls["table_mean"][strain] == pytest.approx(mean, abs=1e-9)
+        spread = load_weights(24, 2)["deviation"][0, 0, int(strain == NO_TRUMP)]
+        curve = np.exp(-0.5 * ((np.arange(13) - mean) / spread) ** 2)
+        assert calls["chances"][strain, :13] == pytest.approx(curve / curve.sum(), abs=1e-9)
+    assert (calls["lone"] == 0.0).all()
+
+
+def test_what_was_learned_of_a_large_deck_shifts_its_tricks():
+    """By a trick more, at the end of a bid's chances, too."""
+    position = expert_at(DOUBLE_DECK, {1: "JS JC AS KS QS TS AH KH AD KD QC 9C"})
+    means = []
+    for shift in (0.0, 1.0):
+        network = untaught(0)
+        network["shifts"][0, :, 1] = shift  # of the constant
+        position.agent = ExpertAgent(DOUBLE_DECK, network=network)
+        means.append(weighed(position)["means"].copy())
+    assert means[1] - means[0] == pytest.approx(np.ones(5), abs=0.1)
+
+
+def test_a_large_deck_with_lone_bids_has_the_rule_players_chances_alone():
+    """Taught by whoever prepares such a game: for each exchange its ladder has, in every strain."""
+    lone = (Bid("call-2", value=20, exchange=2), Bid("moon", value=30))
+    rules = DOUBLE_DECK.replace(lone=lone)
+    position = expert_at(rules, {1: "JS JS JC JC AS AS KS KS QS QS TS TS"})
+    position.agent = ExpertAgent(rules, network=untaught(0))
+    calls, row = weighed(position), position.look()[0]
+    for exchange in range(4):
+        for strain in range(5):
+            has = exchange in (0, 2)
+            chance = alone_by_rule(row[np.newaxis], position.agent.workspace(), strain, exchange)
+            assert calls["lone"][exchange, strain] == (chance if has else 0.0)
+    assert calls["lone"][0].argmax() == SPADES
+    assert calls["lone"][0].max() > 0.9
+
+
+@pytest.mark.parametrize(("rules", "inputs"), [(DOUBLE_DECK, 8), (BARRIE, 8), (CINCINNATI, 3)])
+def test_every_bid_has_an_input_of_its_tricks(rules, inputs):
+    """Of twelve tricks some share one, in order; up to eight each has its own."""
+    needs = [bid.tricks for bid in rules.ladder if not bid.alone]
+    places = [need_place(compile_tables(rules), need) for need in needs]
+    assert places == sorted(places)
+    assert len(set(places)) == inputs
+    assert rules.tricks > 8 or places == needs
+    assert 1 <= min(places) <= max(places) <= 8
+
+
 # --- the file ----------------------------------------------------------------------------------
 
 
 def test_the_file_says_how_it_was_made():
-    """Every game with a table of hands, by the script in experiments, from a seed."""
-    assert sorted(provenance()) == sorted(BUILT_IN)
+    """Every variant, by the script in experiments, from a seed."""
+    assert sorted(provenance()) == sorted(RULES)
     for told in provenance().values():
         assert told["script"] == "experiments/fitting/fit_call_network.py"
         assert set(told) == {"script", "hands", "rounds", "search", "seed"}
@@ -151,7 +244,7 @@ def test_the_file_is_small_whole_and_holds_no_pickles():
             assert np.any(network != 0), (name, part)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", RULES)
 def test_every_game_is_bid_by_its_own_numbers(name):
     """And a game that differs in what bidding hardly feels by those of the nearest."""
     own = fitted_network(name)
@@ -162,7 +255,7 @@ def test_every_game_is_bid_by_its_own_numbers(name):
 @pytest.mark.parametrize(
     "rules",
     [
-        RULES["double_deck_v0"],
+        RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),)),
         Rules(ranks="J", copies=2, partnered=(1, 8), lone=(Bid("moon", value=500),), target=900),
         Rules(ranks="10", partnered=(1, 5), target=20),
     ],
@@ -170,6 +263,14 @@ def test_every_game_is_bid_by_its_own_numbers(name):
 def test_an_unlike_game_is_bid_by_its_contracts(rules):
     """Another deck, or lone bids of other values: nothing that was learned is stretched to it."""
     assert np.array_equal(load_network(rules), new_network())
+
+
+def test_a_large_deck_where_nothing_was_fitted_is_bid_as_the_rule_player_bids():
+    """Its counts alone, without what is learned of calls, are what the rule player goes by."""
+    rules = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
+    plain = ExpertAgent(rules, wanted=NO_SEARCH)
+    rows = match.play(rules, plain, "rule", boards=100, seed=1).board_rows
+    assert (rows["points"].sum(axis=1) == 0).all()
 
 
 def test_a_small_deck_is_bid_by_its_table():
@@ -197,9 +298,12 @@ def test_the_numbers_cannot_be_written_to():
 # --- strength ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
+@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
 def test_the_network_is_worth_its_numbers(variant):
-    """Ahead of the same bidding without it, by the cards as the rules play them."""
+    """Ahead of the same bidding without it, by the cards as the rules play them.
+
+    (Of the double deck that is the rule player's.)
+    """
     rules = RULES[variant]
     sides = [ExpertAgent(rules, network=n, wanted=QUICK) for n in (None, new_network())]
     assert match.play(variant, *sides, boards=4000, seed=3).boards.points_per_hand.low > 0.1

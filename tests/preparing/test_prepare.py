@@ -260,13 +260,13 @@ def test_what_is_damaged_is_replaced_or_removed(farm, whole, learned, monkeypatc
         assert prepared_file("net", farm.rules).exists() == (points is BETTER)
 
 
-def test_a_deck_without_a_table_learns_cards_alone(monkeypatch):
-    """Its calls are the rule player's, which have nothing to learn."""
+def test_a_large_deck_learns_its_calls_from_nothing(monkeypatch):
+    """No table has its hands, and with other lone bids nothing was fitted to it."""
     judged_as(monkeypatch, BETTER)
-    told = []
-    game = variant_of("double_deck_v0", ["target=30"])
-    assert [each.kind for each in small(game, report=told.append).run()] == ["net"]
-    assert told[0].endswith("no table of hands; calls go by rules")
+    game = variant_of("double_deck_v0", ['lone=[{"name": "moon", "value": 24}]'])
+    assert not load_network(game.rules)["first"].any()
+    assert [each.kind for each in small(game).run()] == ["expert", "net"]
+    assert load_network(game.rules)["last"].any()
 
 
 def test_a_small_deck_learns_its_calls_from_nothing(tmp_path, monkeypatch):

@@ -1,0 +1,150 @@
+"""What the expert's hand is worth in every strain, before any call is weighed.
+
+A deck of up to 32 cards has a table of its hands (`hand_table.py`). The hands of a larger deck are
+too many for one: there the rule player's counts of a hand stand in, the tricks they give and a bell
+curve about them, and its chances alone. Either way what the others have called, and what the
+network of the game has learned of such hands, shift the tricks.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env.agents.expert.call_features import N_HAND
+from bideuchre_env.agents.expert.hand_table import SCALE, find_row
+from bideuchre_env.agents.expert.tables import ExpertTables
+from bideuchre_env.agents.rule.bidding import (
+    DECLARER,
+    N_AUCTION_FEATURES,
+    N_STRAINS,
+    bell_curve,
+    describe_auction,
+    lone_chance,
+    we_lead,
+)
+from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump, weigh
+from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP
+from bideuchre_env.runtime.jit import Array, Row, kernel
+
+
+@kernel
+def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
+    """Fill what the hand is worth in every strain, and their order; False if nobody can tell."""
+    if len(learned.keys) == 0:
+        if not learned.estimates:
+            return False
+        estimate(view, t, learned, scratch, calls)
+    elif not look_up(view, t, learned, scratch, calls):
+        return False
+    find_best(calls)
+    return True
+
+
+@kernel
+def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
+    """Fill what the table says of the hand in every strain; False if it does not have it."""
+    hand = view.held | view.held_pair << COPY_SHIFT
+    key = canonical_key(hand)
+    row = find_row(learned.keys, key)
+    if row < 0:
+        return False
+    tricks, symmetry = learned.tricks, canonical_symmetry(hand, key)
+    last = tricks.shape[1] - 1
+    lead = 0 if we_lead(view, t, 0, False) else last
+    lone_lead = 0 if we_lead(view, t, 0, True) else last
+    for strain in range(N_STRAINS):
+        there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
+        calls.table_mean[strain] = 0.0
+        for won in range(t.tricks + 1):
+            calls.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
+        describe_hand(view, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
+        for i in range(N_HAND):
+            calls.features[strain, i] = scratch.features[i]
+        shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
+        shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
+        sum_tricks(t, strain, calls)
+        for exchange in range(MAX_EXCHANGE + 1):
+            chance = float(learned.lone[row, lone_lead, exchange, there])
+            calls.lone[exchange, strain] = chance / SCALE
+    return True
+
+
+@kernel
+def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
+    """Fill what the hand is worth in every strain by the rule player's counts."""
+    weights, features = learned.weights[0], scratch.features
+    on_lead = we_lead(view, t, 0, False)
+    for strain in range(N_STRAINS):
+        plain = no_trump(strain)
+        describe_hand(view, t, strain, on_lead, 0, features)
+        mean = weigh(features, weights.tricks[DECLARER, plain])
+        calls.table_mean[strain] = min(max(mean, 0.0), float(t.tricks))
+        for i in range(N_HAND):
+            calls.features[strain, i] = features[i]
+        mean += trick_shift(view, t, strain, learned.network[0], features, calls)
+        bell_curve(mean, weights.deviation[DECLARER, plain], t.tricks, calls.chances[strain])
+        sum_tricks(t, strain, calls)
+        for exchange in range(MAX_EXCHANGE + 1):
+            calls.lone[exchange, strain] = 0.0
+    for level in range(t.n_levels):
+        if t.alone[level]:
+            for strain in range(N_STRAINS):
+                exchange = t.exchange[level]
+                chance = lone_chance(view, t, weights, strain, exchange, scratch)
+                calls.lone[exchange, strain] = chance
+
+
+@kernel
+def sum_tricks(t: Row, strain: int, calls: Row) -> None:
+    """Fill the tricks to be expected in a strain, of their chances."""
+    calls.means[strain] = 0.0
+    for won in range(t.tricks + 1):
+        calls.means[strain] += won * calls.chances[strain, won]
+
+
+@kernel
+def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
+    """Tricks to expect beyond the table's, by hand and auction; rewrites `features`.
+
+    A row of the table is a hundred deals or so: what the hand's features say evens out its luck.
+    """
+    shifts = network.shifts[no_trump(strain)]
+    shift = calls.table_mean[strain] * shifts[0]
+    for i in range(N_HAND):
+        shift += calls.features[strain, i] * shifts[1 + i]
+    describe_auction(view, t, strain, features)
+    for i in range(N_AUCTION_FEATURES):
+        shift += features[i] * shifts[1 + N_HAND + i]
+    return float(shift)
+
+
+@kernel
+def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None:
+    """Write a table row, uint8 (tricks + 1,), moved up by `shift` tricks, to `chances`."""
+    for won in range(tricks + 1):
+        chances[won] = 0.0
+    for won in range(tricks + 1):
+        to = min(max(won + shift, 0.0), float(tricks))
+        low = int(to)
+        high = min(low + 1, tricks)
+        chance = float(row[won]) / SCALE
+        chances[low] += chance * (low + 1.0 - to)
+        chances[high] += chance * (to - low)
+
+
+@kernel
+def find_best(calls: Row) -> None:
+    """Fill in the strains in order, and the best to play alone."""
+    for strain in range(N_STRAINS):
+        place = strain
+        while place > 0 and calls.means[strain] > calls.means[calls.ranked[place - 1]]:
+            calls.ranked[place] = calls.ranked[place - 1]
+            place -= 1
+        calls.ranked[place] = strain
+    for exchange in range(4):
+        calls.best_lone[exchange] = 0
+        for strain in range(1, N_STRAINS):
+            best = calls.best_lone[exchange]
+            more = calls.lone[exchange, strain] - calls.lone[exchange, best]
+            if more > 0.0 or (more == 0.0 and calls.means[strain] > calls.means[best]):
+                calls.best_lone[exchange] = strain
