@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import (
@@ -42,6 +44,7 @@ from bideuchre_env.learning.network import (
     add_up,
     another,
     network_workspace,
+    new_network,
 )
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.learning.weights import Weights, made_for
@@ -140,6 +143,13 @@ def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]
     return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})
 
 
+def no_net(rules: Rules, expert: ExpertWorkspace) -> NetWorkspace:
+    """A workspace that passes for a net's where there is none: its network is of no use."""
+    features = features_of(rules, "cards")
+    nothing = new_network(features.size, (1, 1), features.outputs, np.random.default_rng(0))
+    return NetWorkspace(expert, network_workspace(nothing, features), MARGIN, VETO)
+
+
 @entry_kernel
 def net_rows(observations: Array, masks: Array, work: NetWorkspace, choices: Array) -> None:
     """Fill `choices` with the net's action for every row."""
@@ -168,9 +178,21 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
 @kernel
 def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
     """The card to give up, to pass or to play, where the rule player's is `card`."""
-    expert, points, symmetry = work.expert, work.cards.outputs, weigh_cards(observation, work)
+    expert, points = work.expert, work.cards.outputs
     t, view = expert.tables[0], expert.views[0]
-    best, left = card, legal
+    best, symmetry = best_card(observation, legal, card, work)
+    if view.phase != PLAY:
+        return best
+    searched = endgame_card(view, t, expert.deals[0], legal, best)
+    behind = points_of(t, points, symmetry, best) - points_of(t, points, symmetry, searched)
+    return best if behind > work.veto else searched
+
+
+@kernel
+def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
+    """The same by the network alone, and the symmetry of its outputs for `points_of`."""
+    points, symmetry = work.cards.outputs, weigh_cards(observation, work)
+    t, best, left = work.expert.tables[0], card, legal
     least = points_of(t, points, symmetry, card) + work.margin
     while left:
         kind = lowest_bit(left)
@@ -178,11 +200,7 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
         worth = points_of(t, points, symmetry, kind)
         if kind != card and worth > least:
             best, least = kind, worth
-    if view.phase != PLAY:
-        return best
-    searched = endgame_card(view, t, expert.deals[0], legal, best)
-    behind = points_of(t, points, symmetry, best) - points_of(t, points, symmetry, searched)
-    return best if behind > work.veto else searched
+    return best, symmetry
 
 
 @kernel

@@ -1,12 +1,12 @@
 """Players that search: they try their actions in sampled deals, which are called worlds.
 
-The expert plays a world out in all four seats until few tricks are left, and the solver finishes
-it. So bids are worth what play makes of them, and the solver, which knows all hands, counts only
-where little is hidden. In the play `pimc` draws every world that the observation allows alike;
-`inference` prefers those that make the others' calls, exchange and cards likely, and begins with
-the cards of agent `net`. Before the play both go by the calls: against random hands every bid of
-the others would look easy to set. Where few of the worlds drawn are likely, chains look for likely
-ones.
+A world is played out in all four seats until few tricks are left (`playouts.py`), and the solver
+finishes it. So bids are worth what play makes of them, and the solver, which knows all hands,
+counts only where little is hidden. In the play `pimc` draws every world that the observation allows
+alike; `inference` prefers those that make the others' calls, exchange and cards likely, begins with
+the cards of agent `net`, and tries cards in worlds that the net plays out. Before the play both go
+by the calls: against random hands every bid of the others would look easy to set. Where few of the
+worlds drawn are likely, chains look for likely ones.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ class PimcAgent(RowAgent):
         self.standard_errors = STANDARD_ERRORS
         self.enough = ENOUGH
         self.goal = check_goal(goal)
-        self.space = new_workspace(rules, seed, goal)
         self.net = self.preferred(net_cards)
+        self.space = new_workspace(rules, seed, goal, self.net)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
@@ -157,7 +157,7 @@ class PimcAgent(RowAgent):
         """Set up the position of row i, and what is to be tried there."""
         begin(self.space, observations, action_masks, i)
         if self.net is not None:
-            lean_on_net(self.space, observations, action_masks, i, self.net.workspace())
+            lean_on_net(self.space, observations, action_masks, i)
 
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False

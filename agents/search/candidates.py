@@ -1,10 +1,7 @@
 """The actions worth trying, and how they do in worlds drawn from an observation.
 
 All candidates are tried in the same worlds, and what follows is valued by the chance to win the
-game, or by points where they are the goal (`win_table.chance_to_win`). A world is played out by the
-expert in all four seats, without its search of the last tricks: it does not know the hidden cards
-either, so that bids and cards are worth what play makes of them. When few tricks are left the
-solver plays them, all hands open.
+game, or by points where they are the goal (`win_table.chance_to_win`).
 """
 
 from __future__ import annotations
@@ -14,15 +11,13 @@ from math import sqrt
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.agent import call_bits, rule_card
+from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.win_curve import read_time
-from bideuchre_env.agents.search.seeing import see_play
+from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import (
     bring_world,
-    look,
-    players_action,
     prepare_worlds,
     rebuild,
     stream_of,
@@ -30,12 +25,10 @@ from bideuchre_env.agents.search.worlds import (
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
-from bideuchre_env.core.step import apply, legal, legal_bits
+from bideuchre_env.core.step import apply, legal
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
-from bideuchre_env.solver.position import set_up
-from bideuchre_env.solver.transpositions import forget
-from bideuchre_env.solver.values import solve_moves, solve_position
+from bideuchre_env.solver.values import solve_moves
 
 HOPELESS = 3.0  # errors behind the best that rule a candidate out
 TOLD = 40.0  # worlds from which on an error can be told
@@ -61,6 +54,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.alike = 1.0
     plan.prior_unit = 1.0
     plan.solver_ready = 0
+    plan.plays_net = 0
     plan.sums[:] = 0.0
     plan.squares[:] = 0.0
     plan.priors[:] = 0.0
@@ -228,46 +222,6 @@ def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
         plan.solver_ready = 0  # the contract may be another
     apply(space.simulated[0], t, action)
     return play_out(space)
-
-
-@kernel
-def play_out(space: SearchWorkspace) -> int:
-    """Play the simulated world to its end; the tricks that side 0 takes of the hand.
-
-    The expert plays in all four seats until as many tricks are left as are solved.
-    """
-    s, t = space.simulated[0], space.players.tables[0]
-    while s.phase < PLAY:
-        look(space)
-        apply(s, t, players_action(space))
-    return play_cards(space) if s.phase == PLAY else int(s.tricks_won[0])
-
-
-@kernel
-def play_cards(space: SearchWorkspace) -> int:
-    """The same from where the simulated world is in the play."""
-    s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
-    view, gone, gone_pair = space.players.views[0], 0, 0
-    for i in range(len(s.plays)):
-        if s.plays[i] >= 0:
-            gone_pair |= gone & 1 << s.plays[i]
-            gone |= 1 << s.plays[i]
-    while s.phase == PLAY:
-        if t.tricks - s.trick <= plan.solved:
-            set_up(space.solver.position[0], t, s)
-            if plan.solver_ready == 0:
-                forget(space.solver)
-                plan.solver_ready = 1
-            return s.tricks_won[0] + solve_position(space.solver)
-        bits = legal_bits(s, t)
-        kind = lowest_bit(bits)
-        if bits & (bits - 1):
-            see_play(s, t, gone, gone_pair, view)
-            kind = rule_card(view, t, bits)
-        gone_pair |= gone & 1 << kind
-        gone |= 1 << kind
-        apply(s, t, t.card_offset + kind)
-    return int(s.tricks_won[0])
 
 
 @kernel

@@ -1,14 +1,15 @@
 """What the net has learned of cards, known before any of them is tried in a world.
 
-The net's card takes the place of the expert's, as the one that others are measured against. What
-its network says a card brings, in points, stands as the prior: what is tried and what is known are
-weighed by how far each may err (`candidates.choose`). The net's own margin and search are no part
-of the priors: with hardly a world tried, the card that the network finds best is chosen.
+The net's card takes the place of the expert's, as the one that others are measured against, and the
+net plays the worlds in which they are tried. What its network says a card brings, in points, stands
+as the prior: what is tried and what is known are weighed by how far each may err
+(`candidates.choose`). The net's own margin and search are no part of the priors: with hardly a
+world tried, the card that the network finds best is chosen.
 """
 
 from __future__ import annotations
 
-from bideuchre_env.agents.learned.net import NetWorkspace, net_decision, points_of, weigh_cards
+from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.search.candidates import hand_worth
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.phases.scoring import played_points
@@ -21,17 +22,16 @@ NET_ERROR = 0.7
 
 
 @entry_kernel
-def lean_on_net(
-    space: SearchWorkspace, observations: Array, masks: Array, i: int, net: NetWorkspace
-) -> None:
+def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
     """After `begin` for row i: the net's card and priors in the plan; calls stay the expert's."""
-    plan, view = space.plans[0], space.expert.views[0]
+    plan, net, view = space.plans[0], space.net, space.expert.views[0]
     if view.phase == AUCTION or view.phase == NAMING:
         return
     observation, t = row_of(observations, i), space.expert.tables[0]
     plan.expert_action = net_decision(observation, row_of(masks, i), net)
     if plan.n < 2:
         return
+    plan.plays_net = 1
     symmetry, point = weigh_cards(observation, net), worth_of_point(space)
     plan.prior_error, plan.prior_unit = NET_ERROR * point, point
     for j in range(plan.n):

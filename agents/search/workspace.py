@@ -8,6 +8,7 @@ import numpy as np
 
 from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
+from bideuchre_env.agents.learned.net import NetAgent, NetWorkspace, no_net
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import PLACES, new_redeal
@@ -48,6 +49,7 @@ PLAN = np.dtype(
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
         ("solver_ready", np.int64),  # 1: the solver's table holds worlds of this decision
         ("solved", np.int64),  # tricks left that the solver finishes; until then it is played out
+        ("plays_net", np.int64),  # 1: the net plays the cards of a world; 0: the expert does
         ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
     ],
     align=True,
@@ -144,6 +146,7 @@ class SearchWorkspace(NamedTuple):
 
     expert: ExpertWorkspace  # at the decision, whose view it holds
     players: ExpertWorkspace  # of all seats in a world; they search no last tricks
+    net: NetWorkspace  # whose cards come first, and are played in worlds; of no use without a net
     replays: Array  # state: the hand so far
     worlds: Array  # state: a position that gives the observation
     simulated: Array  # state: a world played on, or a replay on its way
@@ -172,13 +175,16 @@ def views_of(n: int, goal: Goal) -> Array:
     return views
 
 
-def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace:
+def new_workspace(
+    rules: Rules, seed: int | None, goal: Goal, net: NetAgent | None
+) -> SearchWorkspace:
     """Room for one searcher's decisions; plan and choice model are still to be filled in."""
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()
     return SearchWorkspace(
         expert,
         players=expert._replace(views=new_view(goal == "points"), deals=new_rows(SAMPLED_DEAL, 1)),
+        net=no_net(rules, expert) if net is None else net.workspace(),
         replays=new_states(1),
         worlds=new_states(1),
         simulated=new_states(1),

@@ -298,11 +298,17 @@ def bring_world(space: SearchWorkspace, number: int) -> None:
 
 
 @inline_kernel
-def look(space: SearchWorkspace) -> None:
-    """Write observation and mask of the seat to act in the simulated world."""
+def encode_turn(space: SearchWorkspace) -> None:
+    """Write what the seat to act in the simulated world observes."""
     s, t = space.simulated[0], space.players.tables[0]
     encode(s, t, space.players.offsets[0], s.turn, row_of(space.observations, 0))
-    legal(s, t, row_of(space.masks, 0))
+
+
+@inline_kernel
+def look(space: SearchWorkspace) -> None:
+    """The same, and its mask."""
+    encode_turn(space)
+    legal(space.simulated[0], space.players.tables[0], row_of(space.masks, 0))
 
 
 @inline_kernel

@@ -8,8 +8,8 @@
     python $script --seed 1 --games double_deck_v0 --hands 700000 --rounds 8
 
 made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330, 454 s;
-OMP_NUM_THREADS=1, two cores; between the third and the last the worth of the last speaker's bid and
-of a won game were given bounds, so that the first three commands give other weights now. Training that diverges writes no file.
+OMP_NUM_THREADS=1, two cores; before the last the worth of the last speaker's bid and of a won game
+were given bounds, so that the others give other weights now. Training that diverges writes no file.
 
 The expert plays against itself and the rule player, and learns from pairs of calls as
 `agents/expert/call_fitting.py` tells. Games not named keep the package's weights.

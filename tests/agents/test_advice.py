@@ -18,7 +18,7 @@ from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows
-from bideuchre_env.core.state import AUCTION, DEAL, NAMING, PLAY, new_states
+from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
@@ -70,17 +70,20 @@ def test_inference_decides_in_the_deals_that_are_counted():
 def played_out(rules, state, action, n, seed):
     """Points ours minus theirs, tricks, whether it went well, of n deals played out in Python.
 
-    The expert without its search plays all seats, each hand drawn alike among those that fit.
+    Each hand is drawn alike among those that fit. Of a call the expert plays all seats, of a card
+    the net does, both without a search.
     """
-    tables, seat = compile_tables(rules), int(state["turn"])
-    expert = agents.make("expert", rules, wanted=NO_SEARCH)
+    tables, seat, calling = compile_tables(rules), int(state["turn"]), state["phase"] < GIVING
+    player = (
+        agents.make("expert", rules, wanted=NO_SEARCH) if calling else agents.make("net", rules)
+    )
     states = new_states(n)
     states[:] = state
     for i in range(n):
         resample_row(states[i : i + 1], tables, seat, new_redeal(), *split_seed(seed + i))
     apply_rows(states, tables, np.arange(n), np.full(n, action, np.int64))
     while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
-        apply_rows(states, tables, live, expert.act_rows(*look(rules, states, live)))
+        apply_rows(states, tables, live, player.act_rows(*look(rules, states, live)))
     side, won = seat & 1, np.asarray(states["tricks_won"])
     points = np.asarray(states["points"]).astype(float)
     declarer, level = np.asarray(states["declarer"]), np.asarray(states["level"])

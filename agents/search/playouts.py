@@ -1,0 +1,82 @@
+"""How a world is played out to its end, so that bids and cards are worth what play makes of them.
+
+The expert plays in all four seats, without its search of the last tricks: it does not know the
+hidden cards either. Where a searcher that leans on the net tries a card, the cards that follow are
+the net's, again without a search; calls, of which many more cards follow, are tried by the
+expert's. When few tricks are left the solver plays them, all hands open.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env.agents.learned.net import best_card
+from bideuchre_env.agents.rule.agent import rule_card
+from bideuchre_env.agents.search.seeing import see_play
+from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.agents.search.worlds import encode_turn, look, players_action
+from bideuchre_env.core.state import NAMING, PLAY
+from bideuchre_env.core.step import apply, legal_bits
+from bideuchre_env.learning.view import read_view
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import kernel
+from bideuchre_env.solver.position import set_up
+from bideuchre_env.solver.transpositions import forget
+from bideuchre_env.solver.values import solve_position
+
+
+@kernel
+def play_out(space: SearchWorkspace) -> int:
+    """Play the simulated world to its end; the tricks that side 0 takes of the hand.
+
+    The solver plays as many of the last tricks as it is asked to, all hands open.
+    """
+    s, t = space.simulated[0], space.players.tables[0]
+    while s.phase < PLAY:
+        if s.phase > NAMING and space.plans[0].plays_net == 1:
+            apply(s, t, t.card_offset + net_kind(space, legal_bits(s, t)))
+        else:
+            look(space)
+            apply(s, t, players_action(space))
+    return play_cards(space) if s.phase == PLAY else int(s.tricks_won[0])
+
+
+@kernel
+def play_cards(space: SearchWorkspace) -> int:
+    """The same from where the simulated world is in the play."""
+    s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
+    view, gone, gone_pair = space.players.views[0], 0, 0
+    for i in range(len(s.plays)):
+        if s.plays[i] >= 0:
+            gone_pair |= gone & 1 << s.plays[i]
+            gone |= 1 << s.plays[i]
+    while s.phase == PLAY:
+        if t.tricks - s.trick <= plan.solved:
+            set_up(space.solver.position[0], t, s)
+            if plan.solver_ready == 0:
+                forget(space.solver)
+                plan.solver_ready = 1
+            return s.tricks_won[0] + solve_position(space.solver)
+        bits = legal_bits(s, t)
+        kind = lowest_bit(bits)
+        if bits & (bits - 1):
+            if plan.plays_net == 1:
+                kind = net_kind(space, bits)
+            else:
+                see_play(s, t, gone, gone_pair, view)
+                kind = rule_card(view, t, bits)
+        gone_pair |= gone & 1 << kind
+        gone |= 1 << kind
+        apply(s, t, t.card_offset + kind)
+    return int(s.tricks_won[0])
+
+
+@kernel
+def net_kind(space: SearchWorkspace, bits: int) -> int:
+    """The card that the net plays, gives or passes in the simulated world, of these."""
+    if bits & (bits - 1) == 0:
+        return lowest_bit(bits)
+    encode_turn(space)
+    observation, expert = row_of(space.observations, 0), space.net.expert
+    t, view = expert.tables[0], expert.views[0]
+    read_view(observation, t, expert.offsets[0], view)
+    kind, _ = best_card(observation, bits, rule_card(view, t, bits), space.net)
+    return kind
