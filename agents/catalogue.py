@@ -39,7 +39,8 @@ _SEARCHED = {
     "considered": "deals weighed for each deal that is tried; 0 weighs none",
     "solved": "tricks left that the solver finishes",
     "milliseconds": "about the time that a decision may take",
-    "net_cards": "true: begins with the cards of agent net; by default inference does, not pimc",
+    "net_cards": "true: begins with the cards of agent net, which plays the deals that cards are "
+    "tried in; by default inference does, not pimc",
 }
 _GOAL = {"goal": "points or game; by default what is played for"}
 _WEIGHTS = {"weights": "a file of weights; by default the package's own"}
