@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import zipfile
-from functools import partial
 from importlib import resources
 
 import numpy as np
 import pytest
 from support.agent_games import random_rules
 from support.kernels import callable_from_python
-from support.positions import BARRIE, CINCINNATI, CLUB, Position
+from support.positions import BARRIE, CINCINNATI, CLUB
+from support.weighed_calls import expert_at, random_hand, weighed
 
 from bideuchre_env import match
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, weigh_hand
-from bideuchre_env.agents.expert.auction import CALLS, weigh_calls
-from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS, need_of
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
+from bideuchre_env.agents.expert.auction import CALLS
+from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
     FILE,
     NETWORK,
@@ -27,28 +27,16 @@ from bideuchre_env.agents.expert.call_network import (
     provenance,
     weigh_table,
 )
-from bideuchre_env.agents.expert.strains import find_best
-from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import expected_tricks, lone_chance
-from bideuchre_env.agents.rule.weights import load_weights
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.learning.suits import SUIT_MAPS
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import CARD_NAMES, NO_TRUMP, SUITS
+from bideuchre_env.rules.cards import SUITS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import entry_kernel, new_rows
+from bideuchre_env.runtime.jit import new_rows
 
-find_best, weigh_table, network_points = map(
-    callable_from_python, (find_best, weigh_table, network_points)
-)
+weigh_table, network_points = map(callable_from_python, (weigh_table, network_points))
 
-DOUBLE_DECK = RULES["double_deck_v0"]
-SPADES = SUITS.index("S")
 QUICK = (0,) * 13  # cards played by the rules alone
-expert_at = partial(Position, agent="expert")
 
 
 def drawn_network(seed):
@@ -57,52 +45,6 @@ def drawn_network(seed):
     for part in NETWORK.names:
         network[part] = rng.normal(0, 0.3, network[part].shape)
     return network
-
-
-def random_hand(rules, rng):
-    """The names of a hand."""
-    deck = np.repeat(np.array(CARD_NAMES[: rules.kinds]), rules.copies)
-    return [str(card) for card in rng.permutation(deck)[: rules.tricks]]
-
-
-@entry_kernel
-def weigh_row(rows, masks, work):
-    """Weigh every legal call of the first row; False without a table."""
-    t, view, calls = work.tables[0], work.views[0], work.calls[0]
-    read_view(row_of(rows, 0), t, work.offsets[0], view)
-    found = weigh_hand(view, t, work.learned, work.scratch[0], calls)
-    if found:
-        weigh_calls(view, t, work.learned, call_bits(row_of(masks, 0), t), calls)
-    return found
-
-
-@entry_kernel
-def tricks_by_rule(rows, work, strain):
-    """The tricks the rule player expects of the first row's hand in a strain before any call."""
-    t, view = work.tables[0], work.views[0]
-    read_view(row_of(rows, 0), t, work.offsets[0], view)
-    return expected_tricks(view, t, work.learned.weights[0], strain, work.scratch[0])
-
-
-@entry_kernel
-def alone_by_rule(rows, work, strain, exchange):
-    """The chance it sees to make a lone bid."""
-    t, view = work.tables[0], work.views[0]
-    read_view(row_of(rows, 0), t, work.offsets[0], view)
-    return lone_chance(view, t, work.learned.weights[0], strain, exchange, work.scratch[0])
-
-
-@entry_kernel
-def need_place(tables, need):
-    """Which of the inputs says what a bid needs, from 1 on."""
-    return need_of(tables[0], need)
-
-
-def weighed(position):
-    """The `CALLS` record after every legal call was weighed by the agent of a position."""
-    work, (row, mask) = position.agent.workspace(), position.look()
-    assert weigh_row(row[np.newaxis], mask[np.newaxis], work)
-    return work.calls[0]
 
 
 # --- the network -------------------------------------------------------------------------------
@@ -151,72 +93,6 @@ def test_renaming_the_suits_changes_no_worth(rules):
             worth.append((np.sort(b["means"]), b["worth"][:partnered].max(axis=1)))
         assert worth[0][0] == pytest.approx(worth[1][0], abs=1e-6)
         assert worth[0][1] == pytest.approx(worth[1][1], abs=1e-4)
-
-
-# --- a hand of a large deck ----------------------------------------------------------------------
-
-
-def untaught(seed):
-    """A network that shifts nothing and adds nothing, but passes for fitted."""
-    network = new_network()
-    network["first"][0] = np.random.default_rng(seed).normal(0, 1, network["first"][0].shape)
-    return network
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_large_deck_has_the_rule_players_counts_for_a_table(seed):
-    """The mean of its tricks is theirs, about which they lie by a bell curve."""
-    rng = np.random.default_rng(seed)
-    position = expert_at(DOUBLE_DECK, {1: " ".join(random_hand(DOUBLE_DECK, rng))})
-    position.agent = ExpertAgent(DOUBLE_DECK, network=untaught(seed))
-    calls = weighed(position)
-    work, row = position.agent.workspace(), position.look()[0]
-    for strain in range(5):
-        mean = tricks_by_rule(row[np.newaxis], work, strain)
-        assert calls["table_mean"][strain] == pytest.approx(mean, abs=1e-9)
-        spread = load_weights(24, 2)["deviation"][0, 0, int(strain == NO_TRUMP)]
-        curve = np.exp(-0.5 * ((np.arange(13) - mean) / spread) ** 2)
-        assert calls["chances"][strain, :13] == pytest.approx(curve / curve.sum(), abs=1e-9)
-    assert (calls["lone"] == 0.0).all()
-
-
-def test_what_was_learned_of_a_large_deck_shifts_its_tricks():
-    """By a trick more, at the end of a bid's chances, too."""
-    position = expert_at(DOUBLE_DECK, {1: "JS JC AS KS QS TS AH KH AD KD QC 9C"})
-    means = []
-    for shift in (0.0, 1.0):
-        network = untaught(0)
-        network["shifts"][0, :, 1] = shift  # of the constant
-        position.agent = ExpertAgent(DOUBLE_DECK, network=network)
-        means.append(weighed(position)["means"].copy())
-    assert means[1] - means[0] == pytest.approx(np.ones(5), abs=0.1)
-
-
-def test_a_large_deck_with_lone_bids_has_the_rule_players_chances_alone():
-    """Taught by whoever prepares such a game: for each exchange its ladder has, in every strain."""
-    lone = (Bid("call-2", value=20, exchange=2), Bid("moon", value=30))
-    rules = DOUBLE_DECK.replace(lone=lone)
-    position = expert_at(rules, {1: "JS JS JC JC AS AS KS KS QS QS TS TS"})
-    position.agent = ExpertAgent(rules, network=untaught(0))
-    calls, row = weighed(position), position.look()[0]
-    for exchange in range(4):
-        for strain in range(5):
-            has = exchange in (0, 2)
-            chance = alone_by_rule(row[np.newaxis], position.agent.workspace(), strain, exchange)
-            assert calls["lone"][exchange, strain] == (chance if has else 0.0)
-    assert calls["lone"][0].argmax() == SPADES
-    assert calls["lone"][0].max() > 0.9
-
-
-@pytest.mark.parametrize(("rules", "inputs"), [(DOUBLE_DECK, 8), (BARRIE, 8), (CINCINNATI, 3)])
-def test_every_bid_has_an_input_of_its_tricks(rules, inputs):
-    """Of twelve tricks some share one, in order; up to eight each has its own."""
-    needs = [bid.tricks for bid in rules.ladder if not bid.alone]
-    places = [need_place(compile_tables(rules), need) for need in needs]
-    assert places == sorted(places)
-    assert len(set(places)) == inputs
-    assert rules.tricks > 8 or places == needs
-    assert 1 <= min(places) <= max(places) <= 8
 
 
 # --- the file ----------------------------------------------------------------------------------
@@ -378,29 +254,6 @@ def test_the_last_bid_is_lifted_only_where_it_wins_at_once():
         position.agent = ExpertAgent(BARRIE, network=network)
         low = weighed(position.do("pass, pass, pass"))["worth"][1].max()
         assert least < low <= most
-
-
-@pytest.mark.parametrize("tricks", [(7.0, 7.9, 5.0, 7.5, 4.0), (7.9, 7.0, 5.0, 7.5, 7.95)])
-def test_of_strains_as_good_alone_the_one_with_more_tricks_is_best(tricks):
-    """Equal chances of all the tricks: the mean of tricks with partner decides, at every exchange.
-
-    A better chance comes before any number of tricks.
-    """
-    b = new_rows(CALLS, 1)
-    b["means"] = tricks
-    b["lone"][0, 0] = (1.0, 1.0, 0.2, 1.0, 0.9)
-    b["lone"][0, 1] = (0.0, 0.0, 0.0, 0.0, 0.0)
-    b["lone"][0, 2] = (0.5, 0.4, 0.6, 0.6, 0.6)
-    b["lone"][0, 3] = (0.1, 0.1, 0.1, 0.2, 0.1)
-    find_best(b[0])
-    most = int(np.argmax(tricks))
-    assert b["best_lone"][0].tolist() == [
-        int(np.argmax(tricks[:2])),
-        most,
-        int(np.argmax(tricks[2:])) + 2,
-        3,
-    ]
-    assert b["ranked"][0].tolist() == np.argsort(-np.array(tricks)).tolist()
 
 
 def test_a_hand_for_all_the_tricks_is_not_left_to_be_outbid():

@@ -206,7 +206,7 @@ def test_ctrl_c_writes_nothing(fit, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--games", "double_deck_v0"], "double_deck_v0"),
+        (["--games", "farm_v0"], "farm_v0"),
         (["--hands", "99"], "hands"),
         (["--rounds", "-1"], "rounds"),
         (["--played", "9"], "played"),

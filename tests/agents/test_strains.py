@@ -1,0 +1,137 @@
+"""The tricks and chances of a hand in every strain: by the counts of a large deck, and the best."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.kernels import callable_from_python
+from support.positions import BARRIE, CINCINNATI
+from support.weighed_calls import expert_at, random_hand, weighed
+
+from bideuchre_env.agents.expert.agent import ExpertAgent
+from bideuchre_env.agents.expert.auction import CALLS
+from bideuchre_env.agents.expert.call_features import need_of
+from bideuchre_env.agents.expert.call_network import new_network
+from bideuchre_env.agents.expert.strains import find_best
+from bideuchre_env.agents.rule.bidding import expected_tricks, lone_chance
+from bideuchre_env.agents.rule.weights import load_weights
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.learning.view import read_view
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.cards import NO_TRUMP, SUITS
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import entry_kernel, new_rows
+
+find_best = callable_from_python(find_best)
+
+DOUBLE_DECK = RULES["double_deck_v0"]
+SPADES = SUITS.index("S")
+
+
+@entry_kernel
+def tricks_by_rule(rows, work, strain):
+    """The tricks the rule player expects of the first row's hand in a strain before any call."""
+    t, view = work.tables[0], work.views[0]
+    read_view(row_of(rows, 0), t, work.offsets[0], view)
+    return expected_tricks(view, t, work.learned.weights[0], strain, work.scratch[0])
+
+
+@entry_kernel
+def alone_by_rule(rows, work, strain, exchange):
+    """The chance it sees to make a lone bid."""
+    t, view = work.tables[0], work.views[0]
+    read_view(row_of(rows, 0), t, work.offsets[0], view)
+    return lone_chance(view, t, work.learned.weights[0], strain, exchange, work.scratch[0])
+
+
+@entry_kernel
+def need_place(tables, need):
+    """Which of the inputs says what a bid needs, from 1 on."""
+    return need_of(tables[0], need)
+
+
+def untaught(seed):
+    """A network that shifts nothing and adds nothing, but passes for fitted."""
+    network = new_network()
+    network["first"][0] = np.random.default_rng(seed).normal(0, 1, network["first"][0].shape)
+    return network
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_deck_has_the_rule_players_counts_for_a_table(seed):
+    """The mean of its tricks is theirs, about which they lie by a bell curve."""
+    rng = np.random.default_rng(seed)
+    position = expert_at(DOUBLE_DECK, {1: " ".join(random_hand(DOUBLE_DECK, rng))})
+    position.agent = ExpertAgent(DOUBLE_DECK, network=untaught(seed))
+    calls = weighed(position)
+    work, row = position.agent.workspace(), position.look()[0]
+    for strain in range(5):
+        mean = tricks_by_rule(row[np.newaxis], work, strain)
+        assert calls["table_mean"][strain] == pytest.approx(mean, abs=1e-9)
+        spread = load_weights(24, 2)["deviation"][0, 0, int(strain == NO_TRUMP)]
+        curve = np.exp(-0.5 * ((np.arange(13) - mean) / spread) ** 2)
+        assert calls["chances"][strain, :13] == pytest.approx(curve / curve.sum(), abs=1e-9)
+    assert (calls["lone"] == 0.0).all()
+
+
+def test_what_was_learned_of_a_large_deck_shifts_its_tricks():
+    """By a trick more, at the end of a bid's chances, too."""
+    position = expert_at(DOUBLE_DECK, {1: "JS JC AS KS QS TS AH KH AD KD QC 9C"})
+    means = []
+    for shift in (0.0, 1.0):
+        network = untaught(0)
+        network["shifts"][0, :, 1] = shift  # of the constant
+        position.agent = ExpertAgent(DOUBLE_DECK, network=network)
+        means.append(weighed(position)["means"].copy())
+    assert means[1] - means[0] == pytest.approx(np.ones(5), abs=0.1)
+
+
+def test_a_large_deck_with_lone_bids_has_the_rule_players_chances_alone():
+    """Taught by whoever prepares such a game: for each exchange its ladder has, in every strain."""
+    lone = (Bid("call-2", value=20, exchange=2), Bid("moon", value=30))
+    rules = DOUBLE_DECK.replace(lone=lone)
+    position = expert_at(rules, {1: "JS JS JC JC AS AS KS KS QS QS TS TS"})
+    position.agent = ExpertAgent(rules, network=untaught(0))
+    calls, row = weighed(position), position.look()[0]
+    for exchange in range(4):
+        for strain in range(5):
+            has = exchange in (0, 2)
+            chance = alone_by_rule(row[np.newaxis], position.agent.workspace(), strain, exchange)
+            assert calls["lone"][exchange, strain] == (chance if has else 0.0)
+    assert calls["lone"][0].argmax() == SPADES
+    assert calls["lone"][0].max() > 0.9
+
+
+@pytest.mark.parametrize(("rules", "inputs"), [(DOUBLE_DECK, 8), (BARRIE, 8), (CINCINNATI, 3)])
+def test_every_bid_has_an_input_of_its_tricks(rules, inputs):
+    """Of twelve tricks some share one, in order; up to eight each has its own."""
+    needs = [bid.tricks for bid in rules.ladder if not bid.alone]
+    places = [need_place(compile_tables(rules), need) for need in needs]
+    assert places == sorted(places)
+    assert len(set(places)) == inputs
+    assert rules.tricks > 8 or places == needs
+    assert 1 <= min(places) <= max(places) <= 8
+
+
+@pytest.mark.parametrize("tricks", [(7.0, 7.9, 5.0, 7.5, 4.0), (7.9, 7.0, 5.0, 7.5, 7.95)])
+def test_of_strains_as_good_alone_the_one_with_more_tricks_is_best(tricks):
+    """Equal chances of all the tricks: the mean of tricks with partner decides, at every exchange.
+
+    A better chance comes before any number of tricks.
+    """
+    b = new_rows(CALLS, 1)
+    b["means"] = tricks
+    b["lone"][0, 0] = (1.0, 1.0, 0.2, 1.0, 0.9)
+    b["lone"][0, 1] = (0.0, 0.0, 0.0, 0.0, 0.0)
+    b["lone"][0, 2] = (0.5, 0.4, 0.6, 0.6, 0.6)
+    b["lone"][0, 3] = (0.1, 0.1, 0.1, 0.2, 0.1)
+    find_best(b[0])
+    most = int(np.argmax(tricks))
+    assert b["best_lone"][0].tolist() == [
+        int(np.argmax(tricks[:2])),
+        most,
+        int(np.argmax(tricks[2:])) + 2,
+        3,
+    ]
+    assert b["ranked"][0].tolist() == np.argsort(-np.array(tricks)).tolist()
