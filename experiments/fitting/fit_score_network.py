@@ -1,7 +1,8 @@
 """Make `agents/data/score_network.npz`: what the expert knows of the scores of a game.
 
     script=experiments/fitting/fit_score_network.py
-    python $script --seed 1 --games simplified_v0 club_v0 --hands 250000 --rounds 3
+    games="simplified_v0 club_v0 double_deck_v0"
+    python $script --seed 1 --games $games --hands 250000 --rounds 3
     python $script --seed 1 --games barrie_v0 --rounds 0
 
 made the shipped file (`--out agents/data/score_network.npz`). First the chance to win from every

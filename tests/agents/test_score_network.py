@@ -40,7 +40,7 @@ from bideuchre_env.runtime.jit import entry_kernel, new_rows
 weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
 
 QUICK = (0,) * 13  # cards played by the rules alone
-FITTED = ("barrie_v0", "club_v0", "simplified_v0")
+FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 TABLE_ALONE = "barrie_v0"
 expert_at = partial(Position, agent="expert")
 
@@ -192,7 +192,7 @@ def test_a_fitted_game_goes_by_its_own_numbers(name):
 @pytest.mark.parametrize(
     "rules",
     [
-        RULES["double_deck_v0"],
+        RULES["six_card_v0"],
         BARRIE.replace(target=50),
         CINCINNATI,
         SIMPLIFIED.replace(rounds=2),
@@ -214,7 +214,7 @@ def test_the_numbers_cannot_be_written_to():
 # --- strength, and calls at known scores --------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", ["simplified_v0", "barrie_v0"])
+@pytest.mark.parametrize("variant", ["simplified_v0", "barrie_v0", "double_deck_v0"])
 def test_the_score_is_worth_its_numbers(variant):
     """More games than the formula by the hands of the rule player, cards by the rules alone."""
     rules = RULES[variant]
