@@ -26,7 +26,7 @@ def random_hand(rules, rng):
 
 @entry_kernel
 def weigh_row(rows, masks, work):
-    """Weigh every legal call of the first row; False without a table."""
+    """Weigh every legal call of the first row; False if nobody can tell."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     read_view(row_of(rows, 0), t, work.offsets[0], view)
     found = weigh_hand(view, t, work.learned, work.scratch[0], calls)
