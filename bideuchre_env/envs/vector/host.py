@@ -179,7 +179,7 @@ class HostRows:
         if self._copy:
             return [array.copy() for array in self._handed]
         # not the arrays themselves: the shape of what kernels take is ours
-        return [array.view() for array in self._handed]
+        return list(map(np.ndarray.view, self._handed))
 
     def episodes(self) -> dict[str, Array]:
         """What the episodes that ended came to, by name; new arrays."""

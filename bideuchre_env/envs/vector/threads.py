@@ -165,16 +165,19 @@ class StepPool:
         The rows are alike every time. An interrupt, Ctrl-C say, is raised when the step is done: no
         thread is left at the rows.
         """
-        if self._step_all is None:
-            self._step_all = direct(step_all_rows, rows, actions)
+        step_all = self._step_all
+        if step_all is None:
+            step_all = self._step_all = direct(step_all_rows, rows, actions)
+        if self.threads == 1:
+            return step_all(rows, actions)
         parts = min(self.threads * PARTS_EACH, len(rows.keys) // LEAST_PART)
-        if self.threads == 1 or parts < 2:
-            return self._step_all(rows, actions)
+        if parts < 2:
+            return step_all(rows, actions)
         started = time.perf_counter()
         if self._pace.together:
             row = self._step_together(parts, rows, actions)
         else:
-            row = self._step_all(rows, actions)
+            row = step_all(rows, actions)
         if row < 0:
             self._pace.count(time.perf_counter() - started)
         return row
