@@ -69,7 +69,7 @@ class DealtGame:
         """Look up what follows from the rules, and scratch arrays."""
         layout = layout_of(self.rules)
         self._tables, self._offsets = compile_tables(self.rules), layout.offsets
-        self._play, _, self._observe, self._reward, self._ending = direct_kernels()
+        self._play, _, _, self._observe, self._reward, self._ending = direct_kernels()
         self._names = actions.of(self.rules).names
         self._seen = np.zeros(layout.size, np.int8)
         self._mask = np.zeros(len(self._names), np.int8)

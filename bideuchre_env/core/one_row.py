@@ -127,7 +127,7 @@ def replay_row(states: Array, tables: Array, actions: Array) -> int:
 
 @lru_cache(maxsize=1)
 def direct_kernels() -> tuple[Callable[..., Any], ...]:
-    """`play_row`, `next_row`, `observe_row`, `reward_row` and `ending_row`, called unchecked.
+    """`play_row`, `next_row`, `look_row`, `observe_row`, `reward_row`, `ending_row`, unchecked.
 
     The rows, the views and the masks are writable; the tables and offsets are not.
     """
@@ -137,6 +137,7 @@ def direct_kernels() -> tuple[Callable[..., Any], ...]:
     return (
         direct(play_row, *game, 0, view, view),
         direct(next_row, *game, view, view),
+        direct(look_row, *game, view, view),
         direct(observe_row, *game, 0, view),
         direct(reward_row, game[0], True),
         direct(ending_row, game[0], True),

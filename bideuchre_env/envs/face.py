@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +20,9 @@ from bideuchre_env.runtime.jit import Array
 
 Observation: TypeAlias = Any
 """What is seen: by `observation` a dict of two arrays, or one array."""
+
+
+_CUT = 16  # arrays out of one: whoever keeps one of them keeps the memory of all
 
 
 class Face:
@@ -36,6 +41,14 @@ class Face:
     def action_names(self) -> list[str]:
         """The name of every action, by index."""
         return list(actions.of(self.rules).names)
+
+
+def fresh_rows(width: int) -> Iterator[Array]:
+    """New arrays, int8 (width,), without end: cut out of larger ones, in half the time of others.
+
+    What is in them is still to be written.
+    """
+    return chain.from_iterable(map(np.empty, repeat((_CUT, width)), repeat(np.int8)))
 
 
 def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:

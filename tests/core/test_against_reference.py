@@ -106,7 +106,7 @@ class Pair:
                 assert self.slow.dealer == self.row["dealer"]
                 self.slow.deal([hand_names(hand) for hand in self.row["hands"]])
             self.compare()
-            legal = [self.names[i] for i in np.flatnonzero(self.env._mask)]
+            legal = [self.names[i] for i in np.flatnonzero(self.env.action_masks())]
             assert self.slow.legal() == set(legal)
             action = choose(legal)
             self.env.step(self.names.index(action))

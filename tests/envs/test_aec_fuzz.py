@@ -5,6 +5,7 @@ in a process of their own; with canaries around every array the kernels write.
 """
 
 import sys
+from itertools import repeat
 
 import numpy as np
 import pytest
@@ -18,12 +19,12 @@ from support.fuzzing import (
     odd_things,
     walled,
 )
+from support.playthroughs import mask_of
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OutOfBoundsError
 
 ACTIONS = 170_000  # for every variant
-ARRAYS = ("_states", "_seen", "_mask")
 
 
 def position(raw):
@@ -48,15 +49,16 @@ def fuzz(face, seed, part=1):
     for round_, variant in enumerate(bideuchre_env.variants.values()):
         env = getattr(variant, face)(episode=("game", "hand")[round_ % 2])
         env.reset(seed=seed)
-        raw, walls = env.unwrapped, []
-        for name in ARRAYS:
-            setattr(raw, name, walled(getattr(raw, name), walls))
+        raw, walls, n = env.unwrapped, [], env.action_space("player_0").n
+        raw._states = walled(raw._states, walls)
+        for name, width in (("_fresh_seen", raw.observation_layout.size), ("_fresh_masks", n)):
+            # the same array again and again: nobody keeps any
+            setattr(raw, name, repeat(walled(np.zeros(width, np.int8), walls)))
         env.reset(seed=seed)
-        n = env.action_space("player_0").n
         things = odd_things(rng, n)
         turns = rng.integers(0, 60, ACTIONS // part).tolist()
         picks = rng.integers(0, len(things), ACTIONS // part).tolist()
-        before, mask = position(raw), raw._mask.copy()
+        before, mask = position(raw), mask_of(raw)
         for turn, pick in zip(turns, picks, strict=True):
             thing = things[pick]
             if turn == 0:
@@ -82,7 +84,7 @@ def fuzz(face, seed, part=1):
                 or any(env.truncations.values())
             ):
                 env.reset()
-            before, mask = position(raw), raw._mask.copy()
+            before, mask = position(raw), mask_of(raw)
         assert all((wall == CANARY).all() for wall in walls)
     return given, refused, done, forfeits
 

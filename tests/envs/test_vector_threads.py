@@ -5,6 +5,7 @@ import gc
 import inspect
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -106,13 +107,14 @@ def test_a_second_thread_is_kept_out(face, method):
         except IllegalActionError as error:
             told.append(str(error))
 
-    assert vec._alone.enter(False)
+    vec._alone.free = False
     other = threading.Thread(target=call)
     other.start()
     other.join()
-    vec._alone.leave()
+    assert not vec._alone.free
+    vec._alone.free = True
     assert len(told) == 1
-    assert told[0].startswith("another thread is stepping or resetting this environment")
+    assert told[0].startswith("this environment is in the middle of a step or reset")
     call()
     assert len(told) == 1
     pickle.loads(pickle.dumps(vec)).step(NOTHING)
@@ -157,22 +159,50 @@ def test_two_threads_at_one_environment_come_to_an_end(face, options):
             np.testing.assert_array_equal(told[0][0][name], told[1][0][name])
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
+@pytest.mark.parametrize("rows", [1, 600])
+def test_an_interrupt_at_any_time_leaves_an_environment_open(rows):
+    """Ctrl-C may come anywhere, between taking the environment and stepping it, too."""
+    vec, twin = cincinnati.vec(rows, threads=2), cincinnati.vec(rows)
+    for each in (vec, twin):
+        each.reset(seed=3)
+        each.step(each.sample())
+    rng, interrupts = np.random.default_rng(0), 0
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for delay in rng.uniform(1e-5, 3e-5, 400):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                while True:
+                    vec.step(vec.action_masks().argmax(axis=1))
+            except KeyboardInterrupt:
+                interrupts += 1
+            vec.step(vec.action_masks().argmax(axis=1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupts == 400
+    while twin.get_state().tobytes() != vec.get_state().tobytes():
+        twin.step(twin.action_masks().argmax(axis=1))
+
+
 class InterruptAt:
     """A trace that raises KeyboardInterrupt before the n-th line of a function, once.
 
-    Not before the wait for all parts: Python looks for signals after calls and before jumps back,
-    and from the `finally` to that call there is neither.
+    Not before lines of these beginnings: Python looks for signals after calls and before jumps
+    back, and from a `finally` to what it is for there is neither.
     """
 
-    def __init__(self, code, n):
+    def __init__(self, code, n, *spared):
         self.code, self.left, self.raised = code, n, False
         lines, first = inspect.getsourcelines(code)
-        [self.wait] = [first + i for i, line in enumerate(lines) if "deque(rest" in line]
+        self.spared = [first + i for i, line in enumerate(lines) if line.strip().startswith(spared)]
+        assert len(self.spared) == len(spared)
 
     def __call__(self, frame, event, _):
         if frame.f_code is not self.code:
             return None
-        if event == "line" and frame.f_lineno != self.wait:
+        if event == "line" and frame.f_lineno not in self.spared:
             self.left -= 1
             if self.left == 0:
                 self.raised = True
@@ -198,7 +228,7 @@ def test_an_interrupt_before_any_line_leaves_a_step_undone_or_whole(looks):
         pool._pace.together = True
         actions, before = twin.sample(), vec.get_state().tobytes()
         pool._share = shares(looks, share)
-        interrupt = InterruptAt(code, n)
+        interrupt = InterruptAt(code, n, "deque(rest")
         sys.settrace(interrupt)
         try:
             vec.step(actions)
@@ -218,6 +248,28 @@ def test_an_interrupt_before_any_line_leaves_a_step_undone_or_whole(looks):
     else:
         raise AssertionError("the step has no end")
     assert whole > 3
+
+
+def test_an_interrupt_before_any_line_leaves_the_lock_open():
+    """Wherever Ctrl-C comes as an environment is taken or given back, the next step is let in."""
+    vec = cincinnati.vec(3)
+    vec.reset(seed=1)
+    code, outer = type(vec).step.__code__, sys.gettrace()
+    assert code.co_name == "kept_out"
+    for n in range(1, 100):
+        interrupt = InterruptAt(code, n, "if entered:", "alone.free = True")
+        sys.settrace(interrupt)
+        try:
+            vec.step(vec.action_masks().argmax(axis=1))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(outer)
+        assert vec._alone.free
+        vec.step(vec.action_masks().argmax(axis=1))
+        if not interrupt.raised:
+            break
+    assert n > 4
 
 
 def shares(looks, share):

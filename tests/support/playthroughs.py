@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env import make
+from bideuchre_env.core.one_row import mask_row
 
 VARIANTS = (
     "cincinnati_v0",
@@ -38,6 +39,13 @@ class Chooser:
             if self.rng.random() < 0.6:
                 legal = legal[:5]
         return self.rng.choice(legal)
+
+
+def mask_of(raw: Any) -> Any:
+    """What the seat to act by a raw environment's row may do, int8 (A,), read off the row."""
+    mask = np.zeros(len(raw.action_names), np.int8)
+    mask_row(raw._states, raw._tables, mask)
+    return mask
 
 
 def start(rules: Any, seed: int, **options: Any) -> Any:

@@ -19,7 +19,7 @@ from pettingzoo.utils.wrappers import (
     OrderEnforcingWrapper,
     TerminateIllegalWrapper,
 )
-from support.playthroughs import row_bytes, same
+from support.playthroughs import mask_of, row_bytes, same
 
 import bideuchre_env
 from bideuchre_env.envs.aec.env import BidEuchreEnv
@@ -52,7 +52,7 @@ class Plain(BidEuchreEnv):
         self._accumulate_rewards()
         self.infos = {agent: self._info() for agent in self.agents}
         if self._actor is not None:
-            self.infos[self._actor] = {"action_mask": self._mask.copy()}
+            self.infos[self._actor] = {"action_mask": mask_of(self)}
 
     def _was_dead_step(self, action):
         AECEnv._was_dead_step(self, action)
@@ -152,8 +152,8 @@ class Pair:
 
 def chosen(env, legal, at=0):
     """The number of an action that is legal now, or of one that is not."""
-    numbers = np.flatnonzero(env.unwrapped._mask == legal)
-    return int(numbers[at % len(numbers)])
+    numbers = np.flatnonzero(mask_of(env.unwrapped) == legal)
+    return int(numbers[at % len(numbers)]) if len(numbers) else at
 
 
 def proper(env):
@@ -232,7 +232,15 @@ CALLS |= {
 }
 CALLS |= {
     f"read {name}": lambda env, n=name: getattr(env, n)
-    for name in ("rules", "metadata", "render_mode", "_states", "_mask", "nonsense", "action_names")
+    for name in (
+        "rules",
+        "metadata",
+        "render_mode",
+        "_states",
+        "_actor",
+        "nonsense",
+        "action_names",
+    )
 }
 CALLS |= {
     f"{word} {agent}": lambda env, w=word, a=agent: getattr(env, w)(a)

@@ -2,11 +2,12 @@
 
 `raw_env` raises `IllegalActionError` for an action that is not legal; `env` (`wrapped.py`) ends the
 game instead, as PettingZoo's wrappers do. The step that calls on a seat also writes what it sees
-and may do, so that `last()` only copies.
+and may do, in new arrays, which `last()` hands out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -22,7 +23,7 @@ from bideuchre_env.core.one_row import (
     deal_given_row,
     direct_kernels,
     global_row,
-    look_row,
+    mask_row,
     start_row,
 )
 from bideuchre_env.core.phases.deal import split_seed
@@ -31,7 +32,7 @@ from bideuchre_env.core.state import DEAL, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
-from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
+from bideuchre_env.envs.face import Face, Observation, fresh_rows, row_space, whole_action
 from bideuchre_env.envs.options import ViewOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -50,8 +51,9 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}`; the mask is all zeros
     for a seat that is not to act. With `observation="flat"` it is the first alone, float32 (D,) in
-    [-1, 1], and every agent's info holds its "action_mask". Partners get the same reward and the
-    two sides sum to zero. The keywords are those of `ViewOptions`.
+    [-1, 1], and every agent's info holds its "action_mask". That of the agent to act is the mask
+    that the first `last()` gives, the same array. Partners get the same reward and the two sides
+    sum to zero. The keywords are those of `ViewOptions`.
     """
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
@@ -79,16 +81,21 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._seed: int | None = None
         self._start = (0, 0)
         self._finished: list[bytes] = []  # the last state row of every finished hand
-        # What the actor sees and may do; callers get copies.
-        self._seen = np.zeros(layout.size, np.int8)
-        self._mask = np.zeros(width, np.int8)
 
     def _derive(self) -> None:
         """Compute from the rules whatever is no part of the game's state."""
+        self._is_flat = self.observation == "flat"
         self._tables = compile_tables(self.rules)
         layout = self.observation_layout
         self._offsets, self._scale = layout.offsets, layout.scale
-        self._play, self._deal, self._observe, self._reward, self._ending = direct_kernels()
+        self._play, self._deal, self._look, self._observe, self._reward, self._ending = (
+            direct_kernels()
+        )
+        self._n_actions = actions.of(self.rules).n
+        self._fresh_seen, self._fresh_masks = fresh_rows(layout.size), fresh_rows(self._n_actions)
+        # what the actor sees, until it is handed out, and may do; they are a caller's to write to
+        self._seen: Array | None = None
+        self._mask: Array | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same space object for an agent every time."""
@@ -126,16 +133,19 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def _deal_and_call(self) -> None:
         """Deal the next hand and call on its first seat."""
-        self._call_on(self._deal(self._states, self._tables, self._offsets, self._seen, self._mask))
+        self._call_on(self._deal)
 
     def _look_and_call(self) -> None:
         """Call on the seat to act by the state row, which has changed."""
-        self._call_on(look_row(self._states, self._tables, self._offsets, self._seen, self._mask))
+        self._call_on(self._look)
 
-    def _call_on(self, seat: int) -> None:
-        """Make a seat, whose view is written, the one to act, and tell it its mask."""
+    def _call_on(self, kernel: Callable[..., int]) -> None:
+        """Have a kernel write what the seat to act sees, call on that seat and tell it its mask."""
+        seen, mask = next(self._fresh_seen), next(self._fresh_masks)
+        seat = kernel(self._states, self._tables, self._offsets, seen, mask)
+        self._seen, self._mask = seen, mask
         self.agent_selection = self._actor = agent = AGENT_NAMES[seat]
-        self.infos[agent] = {"action_mask": self._mask.copy()}
+        self.infos[agent] = {"action_mask": mask}
 
     def _require_game(self) -> None:
         """Raise `OptionError` before the first reset, when there is nothing to look at."""
@@ -151,32 +161,31 @@ class BidEuchreEnv(Bookkeeping, Face):
         ended, cut = self.terminations[agent], self.truncations[agent]
         seen: Observation = None
         if observe:
-            if self.observation == "flat" or ended or cut or agent is not self._actor:
+            seen = self._seen
+            if seen is None or self._is_flat or ended or cut or agent is not self._actor:
                 seen = self.observe(agent)
-            else:  # as `observe` does, in place
-                seen = {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
+            else:
+                self._seen = None
+                seen = {"observation": seen, "action_mask": self._mask}
         return seen, self._cumulative_rewards[agent], ended, cut, self.infos[agent]
 
     def observe(self, agent: str) -> Observation:
         """The observation of any agent at any time; new arrays every time."""
-        acts = agent is not None and agent is self._actor
-        if acts and not (self.terminations[agent] or self.truncations[agent]):
-            if self.observation == "flat":
-                return self._seen * self._scale
-            return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
         self._require_game()
-        seat = _seat_of(agent)
-        observation = self._seen.copy()
-        self._observe(self._states, self._tables, self._offsets, seat, observation)
-        if self.observation == "flat":
+        seat, observation = _seat_of(agent), next(self._fresh_seen)
+        if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
+            self._observe(self._states, self._tables, self._offsets, seat, observation)
+            mask = np.zeros(self._n_actions, np.int8)
+        else:
+            mask = next(self._fresh_masks)
+            self._look(self._states, self._tables, self._offsets, observation, mask)
+        if self._is_flat:
             return observation * self._scale
-        acts = AGENT_NAMES[seat] == self._actor and not self._over
-        mask = self._mask.copy() if acts else np.zeros(len(self._mask), np.int8)
         return {"observation": observation, "action_mask": mask}
 
     def _info(self) -> dict[str, Any]:
-        if self.observation == "flat":
-            return {"action_mask": np.zeros(len(self._mask), np.int8)}
+        if self._is_flat:
+            return {"action_mask": np.zeros(self._n_actions, np.int8)}
         return {}
 
     @property
@@ -191,8 +200,10 @@ class BidEuchreEnv(Bookkeeping, Face):
         None is where nobody is to act.
         """
         self._require_game()
-        mask: Array = self._mask.astype(bool)
-        return mask & (not self._over)
+        mask = np.zeros(self._n_actions, bool)
+        if not self._over:
+            mask_row(self._states, self._tables, mask.view(np.int8))
+        return mask
 
     def state(self) -> Array:
         """Everything, int8 of shape (state_size,): four seats' private blocks, then the public."""
@@ -220,28 +231,30 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._was_dead_step(action)
             return
         kind = type(action)
-        if kind is not _INT64 and not (kind is int and 0 <= action < len(self._mask)):
+        if kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
             action = self._read(action)
-        turn = self._play(self._states, self._tables, self._offsets, action, self._seen, self._mask)
+        seen, mask = next(self._fresh_seen), next(self._fresh_masks)
+        turn = self._play(self._states, self._tables, self._offsets, action, seen, mask)
         if turn == NOT_LEGAL:
             self._refuse(action)
         if self._paid:
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         infos = self.infos
-        infos[agent] = self._info()
+        infos[agent] = self._info() if self._is_flat else {}
         if turn >= 0:  # `_call_on`, in place
+            self._seen, self._mask = seen, mask
             self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
-            infos[agent] = {"action_mask": self._mask.copy()}
+            infos[agent] = {"action_mask": mask}
         else:
             self._end_hand()
-        if self.render_mode == "human":
+        if self.render_mode is not None and self.render_mode == "human":
             self.render()
 
     def _read(self, action: Any) -> int:
         """An action as a number in range; one that was typed is legal, too."""
         number = whole_action(action, self.rules, f"{self.agent_selection}: ", self._states)
-        if isinstance(action, str) and not self._mask[number]:
+        if isinstance(action, str) and not self.action_masks()[number]:
             name = self.action_names[number]
             given = "" if action == name else f"{typed(action)}: "
             raise IllegalActionError(illegal(self._states[0], self.rules, name, given))
@@ -286,7 +299,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         if twin.render_mode == "human":
             twin.render_mode = "ansi"
         twin._states = rows_of([self._states.tobytes()])
-        twin._seen, twin._mask = self._seen.copy(), self._mask.copy()
+        twin._seen = None
         twin._finished = self._finished.copy()
         if hasattr(self, "agents"):
             twin._copy_bookkeeping(self)
@@ -341,8 +354,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         """Nothing is held open."""
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_observe"}
-        derived |= {"_reward", "_ending"}
+        derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
+        derived |= {"_reward", "_ending", "_fresh_seen", "_fresh_masks", "_seen", "_mask"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

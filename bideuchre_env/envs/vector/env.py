@@ -47,8 +47,8 @@ class BidEuchreVec(Face):
     `reset` and `step` give
     - `obs["observation"]` (n, D) int8 and `obs["action_mask"]` (n, A) int8 of the seat to act; with
       `observation="flat"`, `obs` (n, D) float32 in [-1, 1],
-    - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, with `info["_seat"]` and
-      `info["_action_mask"]` (n,) bool, True, as Gymnasium has it,
+    - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, the mask again, with
+      `info["_seat"]` and `info["_action_mask"]` (n,) bool, True, as Gymnasium has it,
     - `rewards` (n, 4) float32 by seat, `terminated` and `truncated` (n,) bool,
     - `info["_episode"]` (n,) bool, where an episode has just ended, and `info["episode"]`, by name
       the arrays of what it came to: `"r"` (n, 4) float32 its rewards by seat, `"l"` (n,) int32
@@ -264,14 +264,12 @@ class BidEuchreVec(Face):
 
     def _shown(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """What `step` gives."""
-        handed = self._games.handed()
-        seen, mask, seat, seat_known, own, mask_known, ended = handed[:7]
-        rewards, terminated, truncated = handed[7:]
+        seen, mask, seat, rewards, terminated, truncated, ended, known = self._games.handed()
         info: dict[str, Any] = {
             "seat": seat,
-            "_seat": seat_known,
-            "action_mask": own,
-            "_action_mask": mask_known,
+            "_seat": known,
+            "action_mask": mask,
+            "_action_mask": known,
             "_episode": ended,
         }
         if some_ended:

@@ -74,8 +74,8 @@ class HostRows:
         self._is_flat, self._copy = chosen.observation == "flat", chosen.copy
         self.rows = blank_rows(rules, n, chosen)
         self._flat = np.zeros((n, layout_of(rules).size) if self._is_flat else 0, np.float32)
-        self._sampled = np.zeros(n, np.int64)
-        self._known = np.ones((2, n), bool)
+        self._sampled, self._shape = np.zeros(n, np.int64), (n,)
+        self._known = np.ones(n, bool)
         self._pool = StepPool(chosen.threads)
         self._derive()
 
@@ -83,9 +83,8 @@ class HostRows:
         """Make what no copy of these rows takes over."""
         rows = self.rows
         seen = self._flat if self._is_flat else rows.observations
-        looks = (seen, rows.masks, rows.seats, self._known[0], rows.masks, self._known[1])
-        ends = (rows.ended, rows.rewards, rows.terminated, rows.truncated)
-        self._handed = (*looks, *ends)
+        ends = (rows.rewards, rows.terminated, rows.truncated, rows.ended)
+        self._handed = (seen, rows.masks, rows.seats, *ends, self._known)
         self._draw: Callable[..., None] | None = None
 
     def seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
@@ -109,7 +108,7 @@ class HostRows:
         if (
             type(given) is np.ndarray
             and given.dtype is _INT64
-            and given.shape == self._sampled.shape
+            and given.shape == self._shape
             and given.flags.carray
         ):
             return given
@@ -168,10 +167,8 @@ class HostRows:
         return bool(self.rows.ended.any())
 
     def handed(self) -> list[Array]:
-        """What is seen: observations, masks, seats, where these are known, masks, where known.
-
-        And what came of it: where an episode ended, rewards, terminated, truncated. Views, or
-        copies if those are wanted.
+        """Observations, masks, seats, rewards, terminated, truncated, where an episode ended, and
+        True everywhere. Views, or copies if those are wanted.
         """
         if self._is_flat:
             scale_rows(self.rows.observations, layout_of(self.rules).scale, self._flat)

@@ -55,12 +55,12 @@ class DeviceRows:
         self._flat = room_for((n, layout.size) if self._is_flat else (1, 1), np.float32)
         self._sampled = room_for((n,), np.int64)
         self._cells = room_for((N_CELLS,), np.int64)
-        known = to_device(np.ones((2, n), bool))
+        known = to_device(np.ones(n, bool))
         seen = self._flat if self._is_flat else self.rows.observations
-        looks = (seen, self.rows.masks, self.rows.seats, known[0], self.rows.masks, known[1])
-        ends = (self.rows.ended, self.rows.rewards, self.rows.terminated, self.rows.truncated)
+        ends = (self.rows.rewards, self.rows.terminated, self.rows.truncated, self.rows.ended)
+        handed = (seen, self.rows.masks, self.rows.seats, *ends, known)
         # not the arrays themselves: the shape of what kernels take is ours
-        self._handed = [array.view(array.dtype) for array in (*looks, *ends)]
+        self._handed = [array.view(array.dtype) for array in handed]
 
     def seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
         """Seed each row i that is `chosen`, int64 (n,), with the seed of these words + i."""
