@@ -21,7 +21,7 @@ from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.seeing import show_hand
-from bideuchre_env.agents.search.workspace import CACHED_HANDS, SearchWorkspace
+from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.core.hands import put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -193,12 +193,34 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
             show_hand(view, t, hand, 0, 0)
             total += exchange_log(view, t, passed, moment.action, model)
         else:
-            show_hand(view, t, hand, 0, 0)
-            total += call_log(space, moment, view)
+            total += calls_log(space, seat, i, hand)
+            return total, True
         if total < least:
             return total, False
         i = moment.before
     return total, True
+
+
+@kernel
+def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
+    """The logarithm of how likely a hand, as dealt, is to make the calls of its seat.
+
+    They end with moment `last`. They follow from the hand and what all have heard, and take long to
+    weigh: they are kept from one decision to the next, as far as others do not take their place.
+    """
+    cache, key = space.call_caches[0], mix(space.pasts[0].heard[seat] + np.uint64(hand) * GOLDEN)
+    place = int(key & np.uint64(CACHED_CALLS - 1))
+    if cache.keys[place] == key:
+        return float(cache.logs[place])
+    t, total, i = space.players.tables[0], 0.0, last
+    while i >= 0:
+        moment, view = space.moments[i], space.moment_views[i]
+        show_hand(view, t, hand, 0, 0)
+        total += call_log(space, moment, view)
+        i = moment.before
+    cache.keys[place] = key
+    cache.logs[place] = total
+    return total
 
 
 @kernel

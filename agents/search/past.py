@@ -11,13 +11,41 @@ import numpy as np
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import look
+from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import entry_kernel
+from bideuchre_env.runtime.jit import Word, entry_kernel, kernel
+
+MODEL_UNIT = 1e9  # parts of the choice model are told apart to so many parts of 1
+
+
+@kernel
+def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
+    """A number for all that the calls of a seat follow from beside its hand.
+
+    Those are the calls in their order, the strain, the score and the deals, and the choice model.
+    It is the same for whoever asks, in whichever seat.
+    """
+    replay, model = space.replays[0], space.choice_models[0]
+    word = mix(GOLDEN + np.uint64((seat - replay.dealer) & 3))
+    for after in range(1, N_SEATS + 1):
+        who = (replay.dealer + after) & 3
+        call = 256 * (replay.calls[who] + 1) + replay.call_strains[who] + 1
+        word = mix(word + np.uint64(call))
+    word = mix(word + np.uint64(replay.strain + 1))
+    for side in range(2):
+        word = mix(word + np.uint64(replay.score[(seat & 1) ^ side]))
+    word = mix(word + np.uint64(replay.hands_dealt))
+    word = mix(word + np.uint64(replay.hands_played))
+    for part in (model.points, model.tricks, model.chance, model.error_rate):
+        word = mix(word + np.uint64(part * MODEL_UNIT))
+    for part in (model.level, model.pass_, model.strain):
+        word = mix(word + np.uint64(np.int64(part * MODEL_UNIT)))
+    return word
 
 
 @entry_kernel
@@ -29,6 +57,7 @@ def take_down(space: SearchWorkspace) -> None:
     past.reads_cards = space.choice_models[0].reads_cards
     for seat in range(N_SEATS):
         past.last[seat] = -1
+        past.heard[seat] = what_was_heard(space, seat)
     deal_replay(replay, s)
     action = next_action(replay, t, s)
     while action >= 0 and n < MOST_MOMENTS:

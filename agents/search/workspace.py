@@ -27,6 +27,7 @@ CHAINS = 20  # Metropolis chains, as far as so many worlds are wanted
 MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
+CACHED_CALLS = 1 << 16
 MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
 SOLVER_MEGABYTES = 16
 
@@ -89,6 +90,7 @@ MOMENT = np.dtype(
 PAST = np.dtype(
     [
         ("last", np.int64, (N_SEATS,)),  # by seat: its last moment, or -1
+        ("heard", np.uint64, (N_SEATS,)),  # by seat: a number for what its calls follow from
         ("reads_cards", np.int64),  # as in the choice model
         ("given", np.int64, (MAX_EXCHANGE,)),  # of the world weighed, in order
         ("passed", np.int64, (MAX_EXCHANGE,)),
@@ -102,6 +104,14 @@ HAND_CACHE = np.dtype(
         ("keys", np.uint64, (CACHED_HANDS,)),  # `hand_key`; 0 where there is none
         ("logs", np.float64, (CACHED_HANDS,)),
         ("complete", np.int8, (CACHED_HANDS,)),  # 0: at most so likely, for it was left early
+    ]
+)
+
+# How likely hands make all the calls of their seats, by the low bits of a key; of many decisions.
+CALL_CACHE = np.dtype(
+    [
+        ("keys", np.uint64, (CACHED_CALLS,)),  # of what was heard, and the hand; 0 where none is
+        ("logs", np.float64, (CACHED_CALLS,)),
     ]
 )
 
@@ -158,6 +168,7 @@ class SearchWorkspace(NamedTuple):
     moments: Array  # `MOMENT` (MOST_MOMENTS,)
     moment_views: Array  # what the seats saw; their cards are rewritten
     hand_caches: Array
+    call_caches: Array
     redeals: Array
     mixings: Array
     chains: Array  # `KEPT_WORLD` (CHAINS,)
@@ -196,6 +207,7 @@ def new_workspace(
         moments=new_rows(MOMENT, MOST_MOMENTS),
         moment_views=views_of(MOST_MOMENTS, goal),
         hand_caches=new_rows(HAND_CACHE, 1),
+        call_caches=new_rows(CALL_CACHE, 1),
         redeals=new_redeal(),
         mixings=new_rows(MIXING, 1),
         chains=new_rows(KEPT_WORLD, CHAINS),

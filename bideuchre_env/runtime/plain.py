@@ -15,9 +15,14 @@ import numpy as np
 
 
 class PlainRow(np.record):  # type: ignore[misc]  # numpy says final, and is not
-    """A row of a structured array whose whole numbers are Python ints."""
+    """A row of a structured array whose whole numbers are Python ints.
+
+    Its fields come before whatever numpy's own rows have of the same name, as `base`.
+    """
 
     def __getattribute__(self, name: str) -> Any:
+        if name in super().__getattribute__("dtype").fields:
+            return widened(super().__getitem__(name))
         return widened(super().__getattribute__(name))
 
 
@@ -39,6 +44,8 @@ def widened(value: Any) -> Any:
         return int(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "i":
         return value if type(value) is PlainArray else value.view(PlainArray)
+    if isinstance(value, np.ndarray) and value.dtype.names and value.dtype.type is not PlainRow:
+        return plain_rows(value)  # rows within a row
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(widened, value))
     return value
