@@ -140,7 +140,7 @@ def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: R
     weigh_standing(view, t, learned, scratch, calls)
     describe_table(view, t, calls)
     weigh_table(learned.network[0], calls)
-    if learned.wins.shape[0] > 0:
+    if len(learned.score) > 0 and learned.wins.shape[0] > 0:
         describe_score(view, t, learned.wins, calls)
         weigh_score(learned.score[0], calls)
 
@@ -187,7 +187,7 @@ def call_worth(
     worth = win + float(calls.slope) * more
     if last:
         worth = final_worth(view, t, level, strain, worth, more, wins, calls)
-    if wins.shape[0] == 0:
+    if wins.shape[0] == 0 or len(learned.score) == 0:
         return worth
     calls.win, calls.promise = win, worth
     describe_promise(view, t, wins, level, strain, more, calls)

@@ -19,6 +19,7 @@ from bideuchre_env.learning.weights import Weights, check_weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
+from bideuchre_env.runtime.vectors import add_rows
 
 FILE = "call_network.npz"
 KIND = "expert"
@@ -45,25 +46,6 @@ NETWORK = np.dtype(
 """All weights of the expert's auction in one game."""
 
 LAYERS = tuple(name for name in NETWORK.names or () if name != "shifts")
-
-
-@kernel
-def add_rows(inputs: Array, first: int, last: int, weights: Array, sums: Array) -> None:
-    """Add `inputs[first:last]`, each times its row of the weights, to `sums`; four at a time."""
-    i = first
-    while i + 3 < last:
-        one, two, three, four = inputs[i], inputs[i + 1], inputs[i + 2], inputs[i + 3]
-        if one != 0.0 or two != 0.0 or three != 0.0 or four != 0.0:
-            for j in range(len(sums)):
-                sums[j] += (one * weights[i, j] + two * weights[i + 1, j]) + (
-                    three * weights[i + 2, j] + four * weights[i + 3, j]
-                )
-        i += 4
-    while i < last:
-        one = inputs[i]
-        for j in range(len(sums)):
-            sums[j] += one * weights[i, j]
-        i += 1
 
 
 @kernel

@@ -16,12 +16,13 @@ import numpy as np
 
 from bideuchre_env.agents.data import read_record
 from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS
-from bideuchre_env.agents.expert.call_network import add_rows, copy, dot, rectify
+from bideuchre_env.agents.expert.call_network import copy, dot, rectify
 from bideuchre_env.agents.expert.score_tables import FILE, fitted_name
 from bideuchre_env.agents.expert.win_table import game_chance
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
+from bideuchre_env.runtime.vectors import add_rows
 
 TOLD = np.array(
     [
@@ -193,10 +194,10 @@ def fitted_score_network(name: str) -> Array:
 def load_score_network(rules: Rules) -> Array:
     """The weights for these rules, read-only: one `SCORE_NETWORK` record.
 
-    In a game that was not fitted the formula stands as it is.
+    In a game that was not fitted there is none: the formula stands as it is.
     """
     name = fitted_name(rules)
-    network = new_score_network() if name is None else fitted_score_network(name)
+    network = new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name)
     network.flags.writeable = False
     return network
 

@@ -32,7 +32,7 @@ class ExpertTables(NamedTuple):
     lone: Array
     estimates: bool  # whether the rule player's counts stand in where there is no table
     network: Array  # one `call_network.NETWORK`
-    score: Array  # one `score_network.SCORE_NETWORK`
+    score: Array  # one `score_network.SCORE_NETWORK`; none where nothing was learned
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
     call_error: float  # points by which the worth of a call may err; 0.0 where nothing was learned
 

@@ -201,7 +201,7 @@ def test_a_fitted_game_goes_by_its_own_numbers(name):
 def test_another_game_stands_by_the_formula(rules):
     """And by the hands of the rule player."""
     assert fitted_name(rules) is None
-    assert np.array_equal(load_score_network(rules), new_score_network())
+    assert len(load_score_network(rules)) == 0
     assert np.array_equal(win_table(rules), rule_table(rules))
 
 
