@@ -30,6 +30,7 @@ from bideuchre_env.agents.search.chains import (
     start_chains,
     weigh_draws,
 )
+from bideuchre_env.agents.search.endings import list_worlds, new_listing, open_listing
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import (
     CHAINS,
@@ -49,9 +50,11 @@ WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed before Ctrl-C is heard
 NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
 ENOUGH = 0.02  # effective share of worlds drawn alike from which more of them do better than chains
+LISTED = 100_000  # worlds that are all weighed where there are no more
+HARDER = 2.0  # more steps of chains where hardly a world drawn is likely
 DRAWN = 0.25  # the share of the worlds weighed that is drawn all alike, for the chains to begin at
 MOST_DRAWN = 400  # and so many at most
-SWAPS = 12  # pairs of cards that change places in a step
+SWAPS = 6  # pairs of cards that change places in a step
 BURN_IN = 0.25  # the share of a chain's steps, and time, before the first world that is kept
 WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
@@ -119,7 +122,7 @@ class PimcAgent(RowAgent):
         self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.net = self.preferred(net_cards)
-        self.space = new_workspace(rules, seed, goal, self.net)
+        self.space, self.listing = new_workspace(rules, seed, goal, self.net), new_listing()
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
@@ -207,8 +210,9 @@ class PimcAgent(RowAgent):
     def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
 
-        All count once if `considered` is 0 or nobody has called yet. Otherwise `considered` times
-        as many are weighed by how likely they are. If enough of those drawn first are likely, more
+        All count once if `considered` is 0 or nobody has called yet. In the play all there are are
+        weighed by how likely they are, if they are few. Otherwise `considered` times as many as
+        wanted are weighed. If enough of those drawn first are likely, more
         are drawn, and all share by how likely they are; else chains look for likely ones. When the
         time ends only those weighed until then share, and fewer are tried.
         """
@@ -216,6 +220,11 @@ class PimcAgent(RowAgent):
         space.mixings["n_kept"] = 0
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
+        if open_listing(space, self.listing) <= LISTED:
+            weights = np.zeros(wanted)
+            list_worlds(space, self.listing, wanted, weights)
+            self._tell("weighed", weighed, weighed)
+            return weights * (wanted / weights.sum())
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
         for first in range(0, len(logs), WEIGHED_AT_ONCE):
             last = min(first + WEIGHED_AT_ONCE, len(logs))
@@ -228,6 +237,8 @@ class PimcAgent(RowAgent):
         likely = chances.sum() ** 2 / (chances @ chances) / len(logs)
         if weighed == len(logs) or likely >= self.enough:
             return self.weights_of_draws(logs, weighed, wanted, considered, ends)
+        harder = 1.0 + HARDER * (1.0 - likely / self.enough)
+        weighed = len(logs) + int(harder * (weighed - len(logs)))
         return self.weights_of_chains(logs, weighed, wanted, ends)
 
     def weights_of_draws(

@@ -72,6 +72,17 @@ def _plain_nth_bit(bits: int, n: int) -> int:
     return lowest_bit(bits)
 
 
+def _plain_deposit_bits(bits: int, places: int) -> int:
+    """The number whose bits in these places, from the lowest on, are those of `bits`, in order."""
+    found = 0
+    while bits and places:
+        place = places & -places
+        found |= place if bits & 1 else 0
+        bits >>= 1
+        places ^= place
+    return found
+
+
 def _has_quick_deposit() -> bool:
     """Whether this processor puts bits in chosen places by one instruction that is not slow."""
     features = config.CPU_FEATURES
@@ -80,15 +91,24 @@ def _has_quick_deposit() -> bool:
     return "+bmi2" in features.split(",") and codegen.ll.get_host_cpu_name() not in _SLOW_DEPOSIT
 
 
+def _emit_deposit(builder: Any, bits: Any, places: Any) -> Any:
+    shape = codegen.llvmir.FunctionType(bits.type, [bits.type, bits.type])
+    name = "llvm.x86.bmi.pdep.64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), [bits, places])
+
+
 def _deposit(typing_context: Any, bits: Any, n: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = args[0].type
         one = builder.shl(context.get_constant(types.int64, 1), args[1])
-        shape = codegen.llvmir.FunctionType(word, [word, word])
-        name = "llvm.x86.bmi.pdep.64"
-        deposit = cgutils.get_or_insert_function(builder.module, shape, name)
-        bit = builder.call(deposit, [one, args[0]])
+        bit = _emit_deposit(builder, one, args[0])
         return builder.cttz(bit, context.get_constant(types.boolean, 1))
+
+    return types.int64(types.int64, types.int64), build
+
+
+def _deposit_bits(typing_context: Any, bits: Any, places: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _emit_deposit(builder, *args)
 
     return types.int64(types.int64, types.int64), build
 
@@ -96,6 +116,7 @@ def _deposit(typing_context: Any, bits: Any, n: Any) -> Any:
 _SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
 _QUICK = JIT and _has_quick_deposit()
 nth_bit: Any = intrinsic(_deposit) if _QUICK else inline_kernel(_plain_nth_bit)
+deposit_bits: Any = intrinsic(_deposit_bits) if _QUICK else inline_kernel(_plain_deposit_bits)
 
 
 def _plain_row(rows: Array, i: int) -> Array:
@@ -341,6 +362,7 @@ PLAIN_TWINS: list[tuple[Any, Any]] = [
     (lowest_bit, _lowest_bit),
     (highest_bit, _highest_bit),
     (nth_bit, _plain_nth_bit),
+    (deposit_bits, _plain_deposit_bits),
     (row_of, _plain_row),
     (line_of, _plain_line),
     (store_tricks, _plain_store_tricks),

@@ -91,10 +91,10 @@ def _fast_add_rows(
     typing_context: Any, inputs: Any, first: Any, last: Any, weights: Any, sums: Any
 ) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = [
-            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 3, 4)
-        ]
-        emit = _Sums(builder, *arrays, signature.args[4].shape[0])
+        def start(k: int) -> Any:
+            return context.make_array(signature.args[k])(context, builder, args[k]).data
+
+        emit = _Sums(builder, start(0), start(3), start(4), signature.args[4].shape[0])
         first, last = args[1:3]
         four = ir.Constant(first.type, 4)
         fours = builder.sdiv(builder.sub(last, first), four)

@@ -1,10 +1,11 @@
 """The worlds that chains come through: as many of each as it is likely, and all that are seen."""
 
-from itertools import combinations, count
+from itertools import count
 
 import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, searcher
+from support.exact_worlds import exact_worlds, put_in
 
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.chains import logistic_fit, weigh_draws
@@ -13,7 +14,7 @@ from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits
+from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.variants import RULES
 
 
@@ -29,12 +30,6 @@ def kept_worlds(agent, row, mask, wanted, considered=10):
     assert n == space.mixings["n_kept"][0]
     assert weights.sum() == wanted
     return space.kept[:n].copy(), weights[:n]
-
-
-def put_in(space, world):
-    """Make a world kept the one of the workspace."""
-    space.worlds["hands"][0, 1:] = world["hands"][1:]
-    space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
 
 
 @pytest.mark.parametrize(
@@ -65,41 +60,6 @@ def test_every_world_kept_is_one_that_the_seat_may_be_in(variant, bid):
             assert logs == pytest.approx(float(world["logs"][1:].sum()), abs=1e-9)
             checked += 1
     assert checked > 200
-
-
-def deals(cards, sizes):
-    """All ways to deal cards, each a thing of its own, into hands of these sizes."""
-    if not sizes:
-        yield ()
-        return
-    for chosen in combinations(range(len(cards)), sizes[0]):
-        rest = [card for i, card in enumerate(cards) if i not in chosen]
-        for others in deals(rest, sizes[1:]):
-            yield ([cards[i] for i in chosen], *others)
-
-
-def exact_worlds(space, rules):
-    """Every deal of the unseen cards that the voids allow: how likely it is, by its hands."""
-    world, tables = space.worlds[0], space.expert.tables
-    hands = [int(hand) for hand in world["hands"][1:]]
-    cards = [
-        kind for kind in range(rules.kinds) for hand in hands
-        for bit in (kind, kind + COPY_SHIFT) if hand >> bit & 1
-    ]  # fmt: skip
-    suits = tables["suit_of"][0][int(world["strain"])]
-    found = {}
-    for deal in deals(cards, [hand.bit_count() for hand in hands]):
-        if any(
-            int(world["voids"][seat]) >> int(suits[kind]) & 1
-            for seat, hand in enumerate(deal, 1)
-            for kind in hand
-        ):
-            continue
-        key = tuple(hand_bits(hand) for hand in deal)
-        space.worlds["hands"][0, 1:] = key
-        found[key] = found.get(key, 0.0) + np.exp(log_likelihood(space, -1e18))
-    total = sum(found.values())
-    return {key: chance / total for key, chance in found.items()}
 
 
 @pytest.mark.parametrize(("variant", "trick"), [("cincinnati_v0", 4), ("simplified_v0", 6)])

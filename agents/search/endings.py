@@ -1,0 +1,245 @@
+"""Every world there is, each as often as it is likely: where so few are left that all are listed.
+
+How likely a world is follows from its three hands one by one (`likelihood.py`), and there are far
+fewer hands than worlds: each is weighed once, and then all worlds are gone through twice. The first
+time their weights are added up, the second time those that count are kept. The cards that are not
+known are numbered from 0 on, and a hand is the bits of its cards' numbers. Of two copies of a card
+the second comes right after the first; hands that differ in nothing else are listed once.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+
+from bideuchre_env.agents.search.chains import NO_LIMIT, find_places, store_world
+from bideuchre_env.agents.search.likelihood import seat_log
+from bideuchre_env.agents.search.past import take_down
+from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.core.hands import put
+from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel, new_rows
+
+MOST_UNKNOWN = 13  # cards
+DEEP = 16.0  # a hand is left out if its logarithm is so far behind its seat's best so far
+LEAST = 1e-4  # a world is left out that is this share of all, or less, where all are kept
+TOO_MANY = 1e18
+
+# The worlds of one decision.
+LISTING = np.dtype(
+    [
+        ("n", np.int64),  # cards that are not known
+        ("kinds", np.int64, (MOST_UNKNOWN,)),
+        ("seconds", np.int64),  # those that are second copies of the one before, as bits
+        ("allowed", np.int64, (N_SEATS,)),  # by seat: those of suits that it may have, as bits
+        ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat: of a hand
+        ("total", np.float64),  # of the weights of all worlds
+        ("n_worlds", np.int64),
+        ("reached", np.float64),  # of the total so far, the second time
+        ("kept", np.int64),  # worlds so far, or marks
+        ("stride", np.int64),  # between the places of worlds kept one after another
+    ],
+    align=True,
+)
+
+
+def new_listing() -> Array:
+    """Room for the worlds of one decision, one `LISTING`."""
+    return new_rows(LISTING, 1)
+
+
+@entry_kernel
+def open_listing(space: SearchWorkspace, listings: Array) -> float:
+    """How many worlds there are at most for the position that is set up.
+
+    `TOO_MANY` where more than three hands is unknown, some of their cards are known, or there are
+    more than `MOST_UNKNOWN`.
+    """
+    listing, world, redeal = listings[0], space.worlds[0], space.redeals[0]
+    find_places(space)
+    if world.phase != PLAY or space.mixings[0].hides_passed == 1:
+        return TOO_MANY
+    left, ways = redeal.room[1] + redeal.room[2] + redeal.room[3], 1.0
+    if redeal.room[GIVEN_PILE] + redeal.room[PASSED_PILE] > 0 or left > MOST_UNKNOWN:
+        return TOO_MANY
+    number_cards(space, listing)
+    for seat in range(1, N_SEATS):
+        if redeal.known[seat] != 0:
+            return TOO_MANY
+        among = min(left, popcount(listing.allowed[seat]))
+        for i in range(redeal.room[seat]):
+            ways *= (among - i) / (i + 1.0)
+        left -= redeal.room[seat]
+    return ways
+
+
+@kernel
+def number_cards(space: SearchWorkspace, listing: Row) -> None:
+    """Number the cards that are not known, and note which seats may have them."""
+    world, redeal, n = space.worlds[0], space.redeals[0], 0
+    listing.seconds = 0
+    listing.allowed[:] = 0
+    for suit in range(4):
+        for i in range(redeal.n_unknown[suit]):
+            listing.kinds[n] = redeal.unknown[suit, i]
+            if i > 0 and redeal.unknown[suit, i] == redeal.unknown[suit, i - 1]:
+                listing.seconds |= 1 << n
+            for seat in range(1, N_SEATS):
+                if world.voids[seat] >> suit & 1 == 0:
+                    listing.allowed[seat] |= 1 << n
+            n += 1
+    listing.n = n
+
+
+@entry_kernel
+def list_worlds(space: SearchWorkspace, listings: Array, wanted: int, weights: Array) -> None:
+    """Keep the worlds that count, after `open_listing`; `weights`, float64 (wanted,), are 0.
+
+    If there are no more than `wanted` all are kept, and weigh what they are likely; else as many
+    marks lie evenly over all of them, and a world weighs as much as there are marks on it. Either
+    way they weigh `wanted` together, and one has nothing to do with the next.
+    """
+    listing = listings[0]
+    take_down(space)
+    for seat in range(1, N_SEATS):
+        weigh_hands(space, listing, seat)
+    listing.total, listing.n_worlds, listing.kept, listing.reached = 0.0, 0, -1, 0.0
+    go_through(space, listing, weights)
+    listing.stride = coprime(min(listing.n_worlds, wanted))
+    listing.kept = 0
+    go_through(space, listing, weights)
+    space.mixings[0].n_kept = wanted
+
+
+@kernel
+def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
+    """Fill in the chances of all hands that a seat may have to do what the seat did."""
+    world, most = space.worlds[0], NO_LIMIT
+    among, room = listing.allowed[seat], space.redeals[0].room[seat]
+    subset, end = (1 << room) - 1, 1 << popcount(among)
+    while subset < end:
+        bits = deposit_bits(subset, among)
+        world.hands[seat] = hand_of(listing, bits)
+        log = seat_log(space, seat, most - DEEP)
+        most = max(most, log)
+        listing.chances[seat, bits] = exp(log) if log > most - DEEP else 0.0
+        subset = next_subset(subset, end)
+
+
+@inline_kernel
+def next_subset(subset: int, end: int) -> int:
+    """The next larger number with as many bits set; `end` after the only one without any."""
+    if subset == 0:
+        return end
+    low = subset & -subset
+    high = subset + low
+    return high | ((subset ^ high) >> (2 + lowest_bit(low)))
+
+
+@kernel
+def hand_of(listing: Row, bits: int) -> int:
+    """The hand of cards of these numbers."""
+    hand = 0
+    while bits:
+        hand = put(hand, listing.kinds[lowest_bit(bits)])
+        bits &= bits - 1
+    return hand
+
+
+@inline_kernel
+def is_first(listing: Row, cards: int, hand: int) -> bool:
+    """Whether no other hand of the cards comes of this one by exchanging copies, and before it."""
+    return (hand & listing.seconds) >> 1 & cards & ~hand == 0
+
+
+@inline_kernel
+def copies(listing: Row, cards: int, hand: int) -> float:
+    """How many hands of the cards do: one of two copies is either."""
+    both = (cards & listing.seconds) >> 1 & cards
+    return float(1 << popcount(both & hand & ~((hand & listing.seconds) >> 1)))
+
+
+@kernel
+def go_through(space: SearchWorkspace, listing: Row, weights: Array) -> None:
+    """Go through all worlds: add up what they weigh, or keep those that count."""
+    cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
+    among = listing.allowed[1]
+    subset, end = (1 << rooms[1]) - 1, 1 << popcount(among)
+    while subset < end:
+        one = deposit_bits(subset, among)
+        if chances[1, one] > 0.0 and is_first(listing, cards, one):
+            weight, rest = chances[1, one] * copies(listing, cards, one), cards & ~one
+            left = rest & listing.allowed[2]
+            inner, inner_end = (1 << rooms[2]) - 1, 1 << popcount(left)
+            while inner < inner_end:
+                two = deposit_bits(inner, left)
+                three = rest & ~two
+                if three & ~listing.allowed[3] == 0 and is_first(listing, rest, two):
+                    both = weight * chances[2, two] * chances[3, three]
+                    add_world(space, listing, one, two, both * copies(listing, rest, two), weights)
+                inner = next_subset(inner, inner_end)
+        subset = next_subset(subset, end)
+
+
+@kernel
+def add_world(
+    space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
+) -> None:
+    """Add the weight of a world to the total, or keep the world if it is one of those that count.
+
+    `one` and `two` are the hands of seats 1 and 2.
+    """
+    if listing.kept < 0:
+        listing.total += weight
+        listing.n_worlds += 1 if weight > 0.0 else 0
+        return
+    wanted = len(weights)
+    if listing.n_worlds <= wanted:
+        if weight > LEAST * listing.total:
+            share = wanted * weight / listing.total
+            keep_world(space, listing, one, two, listing.n_worlds, share, weights)
+            listing.kept += 1
+        return
+    listing.reached += weight
+    marks, unit = listing.kept, listing.total / wanted
+    while marks < wanted and listing.reached > (marks + 0.5) * unit:
+        marks += 1
+    if marks > listing.kept:
+        keep_world(space, listing, one, two, wanted, float(marks - listing.kept), weights)
+        listing.kept = marks
+
+
+@kernel
+def keep_world(
+    space: SearchWorkspace,
+    listing: Row,
+    one: int,
+    two: int,
+    places: int,
+    weight: float,
+    weights: Array,
+) -> None:
+    """Keep a world in one of so many places, far from the one before."""
+    place, world = listing.kept * listing.stride % places, space.worlds[0]
+    world.hands[1] = hand_of(listing, one)
+    world.hands[2] = hand_of(listing, two)
+    world.hands[3] = hand_of(listing, ((1 << listing.n) - 1) & ~(one | two))
+    store_world(world, space.kept[place])
+    weights[place] = weight
+
+
+@kernel
+def coprime(n: int) -> int:
+    """A number without a common divisor with n, near the golden section of it."""
+    number = max(1, int(0.618 * n))
+    while True:
+        one, other = number, n
+        while other:
+            one, other = other, one % other
+        if one <= 1:
+            return number
+        number += 1

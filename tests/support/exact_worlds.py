@@ -1,0 +1,51 @@
+"""Every world of an ending, dealt card by card and weighed one by one."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from bideuchre_env.agents.search.likelihood import log_likelihood
+from bideuchre_env.rules.cards import COPY_SHIFT, hand_bits
+
+
+def put_in(space, world):
+    """Make a world kept the one of the workspace."""
+    space.worlds["hands"][0, 1:] = world["hands"][1:]
+    space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
+
+
+def deals(cards, sizes):
+    """All ways to deal cards, each a thing of its own, into hands of these sizes."""
+    if not sizes:
+        yield ()
+        return
+    for chosen in combinations(range(len(cards)), sizes[0]):
+        rest = [card for i, card in enumerate(cards) if i not in chosen]
+        for others in deals(rest, sizes[1:]):
+            yield ([cards[i] for i in chosen], *others)
+
+
+def exact_worlds(space, rules):
+    """Every deal of the unseen cards that the voids allow: how likely it is, by its hands."""
+    world, tables = space.worlds[0], space.expert.tables
+    hands = [int(hand) for hand in world["hands"][1:]]
+    cards = [
+        kind for kind in range(rules.kinds) for hand in hands
+        for bit in (kind, kind + COPY_SHIFT) if hand >> bit & 1
+    ]  # fmt: skip
+    suits = tables["suit_of"][0][int(world["strain"])]
+    found = {}
+    for deal in deals(cards, [hand.bit_count() for hand in hands]):
+        if any(
+            int(world["voids"][seat]) >> int(suits[kind]) & 1
+            for seat, hand in enumerate(deal, 1)
+            for kind in hand
+        ):
+            continue
+        key = tuple(hand_bits(hand) for hand in deal)
+        space.worlds["hands"][0, 1:] = key
+        found[key] = found.get(key, 0.0) + np.exp(log_likelihood(space, -1e18))
+    total = sum(found.values())
+    return {key: chance / total for key, chance in found.items()}
