@@ -5,8 +5,8 @@
 
 The positions are those in which the expert has a choice when it plays itself. Every agent is asked
 each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
-deals, drawn and weighed as `advise` does, of a seed that no agent has: that tells much smaller
-differences than boards do, but only as far as the expert's play of the rest is right.
+deals, drawn, weighed and played out as `advise` does, of a seed that no agent has: that tells much
+smaller differences than boards do, but only as far as those who play them out are right.
 """
 
 from __future__ import annotations

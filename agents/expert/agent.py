@@ -58,10 +58,14 @@ class ExpertWorkspace(NamedTuple):
 
 def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, lean: Any) -> None:
     """Raise `OptionError` for an option of the expert that makes no sense."""
-    if network is not None and not (
-        isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)
-    ):
-        raise OptionError("network: one record of `call_network.NETWORK`, or None")
+    if network is not None:
+        if not (
+            isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)
+        ):
+            raise OptionError("network: one record of `call_network.NETWORK`, or None")
+        for name in NETWORK.names or ():
+            if not np.isfinite(network[name]).all():
+                raise OptionError(f"network: {name} has a number that is not finite")
     whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
     if not whole or len(wanted) != len(WANTED):
         raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")

@@ -35,7 +35,7 @@ from bideuchre_env.agents.rule.bidding import (
     standing_tricks,
 )
 from bideuchre_env.core.phases.scoring import played_points
-from bideuchre_env.rules.bids import MAX_BIDS
+from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
@@ -54,9 +54,13 @@ CALLS = np.dtype(
         ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
         ("features", np.float64, (N_STRAINS, N_HAND)),  # of the hand, by strain
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
-        ("lone", np.float64, (4, N_STRAINS)),  # of all the tricks alone, by exchange and strain
+        (
+            "lone",
+            np.float64,
+            (N_EXCHANGES, N_STRAINS),
+        ),  # of all the tricks alone, by exchange and strain
         ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
-        ("best_lone", np.int64, (4,)),  # by exchange: the strain with the best chance
+        ("best_lone", np.int64, (N_EXCHANGES,)),  # by exchange: the strain with the best chance
         ("standing", np.float64),  # points if the standing bid is played; after a pass by all, 0
         ("standing_win", np.float64),  # the chance to win the game then
         ("points", np.float64),  # of one call, if its contract is played

@@ -31,7 +31,7 @@ SCALE = 8.0  # points for each 1 the network says
 
 NETWORK = np.dtype(
     [
-        # [trumps / no trump]: tricks beyond the table's, for its mean, the hand, and the auction
+        # [trumps / no trump]: more tricks, for the mean, the hand, and the auction
         ("shifts", np.float64, (2, 1 + N_HAND + N_AUCTION_FEATURES)),
         ("first", np.float32, (N_INPUTS, FIRST)),
         ("first_base", np.float32, (FIRST,)),

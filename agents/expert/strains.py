@@ -22,7 +22,7 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump, weigh
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
-from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
@@ -58,12 +58,10 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
         for won in range(t.tricks + 1):
             calls.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
         describe_hand(view, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
-        for i in range(N_HAND):
-            calls.features[strain, i] = scratch.features[i]
         shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
         shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
         sum_tricks(t, strain, calls)
-        for exchange in range(MAX_EXCHANGE + 1):
+        for exchange in range(N_EXCHANGES):
             chance = float(learned.lone[row, lone_lead, exchange, there])
             calls.lone[exchange, strain] = chance / SCALE
     return True
@@ -79,19 +77,24 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
         describe_hand(view, t, strain, on_lead, 0, features)
         mean = weigh(features, weights.tricks[DECLARER, plain])
         calls.table_mean[strain] = min(max(mean, 0.0), float(t.tricks))
-        for i in range(N_HAND):
-            calls.features[strain, i] = features[i]
         mean += trick_shift(view, t, strain, learned.network[0], features, calls)
+        mean = min(max(mean, -1.0), t.tricks + 1.0)  # beyond, the curve would have nothing left
         bell_curve(mean, weights.deviation[DECLARER, plain], t.tricks, calls.chances[strain])
         sum_tricks(t, strain, calls)
-        for exchange in range(MAX_EXCHANGE + 1):
+        for exchange in range(N_EXCHANGES):
             calls.lone[exchange, strain] = 0.0
-    for level in range(t.n_levels):
-        if t.alone[level]:
-            for strain in range(N_STRAINS):
-                exchange = t.exchange[level]
+            if bids_alone(t, exchange):
                 chance = lone_chance(view, t, weights, strain, exchange, scratch)
                 calls.lone[exchange, strain] = chance
+
+
+@kernel
+def bids_alone(t: Row, exchange: int) -> bool:
+    """Whether there is a bid to play alone after exchanging so many cards."""
+    found = False
+    for level in range(t.n_levels):
+        found = found or (t.alone[level] == 1 and t.exchange[level] == exchange)
+    return found
 
 
 @kernel
@@ -104,14 +107,16 @@ def sum_tricks(t: Row, strain: int, calls: Row) -> None:
 
 @kernel
 def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
-    """Tricks to expect beyond the table's, by hand and auction; rewrites `features`.
+    """Tricks to expect beyond those of `calls.table_mean`, by hand and auction.
 
-    A row of the table is a hundred deals or so: what the hand's features say evens out its luck.
+    The hand's features are in `features`, which is rewritten, and are kept in `calls`. A row of a
+    table is a hundred deals or so: what the features say evens out its luck.
     """
     shifts = network.shifts[no_trump(strain)]
     shift = calls.table_mean[strain] * shifts[0]
     for i in range(N_HAND):
-        shift += calls.features[strain, i] * shifts[1 + i]
+        calls.features[strain, i] = features[i]
+        shift += features[i] * shifts[1 + i]
     describe_auction(view, t, strain, features)
     for i in range(N_AUCTION_FEATURES):
         shift += features[i] * shifts[1 + N_HAND + i]
@@ -141,7 +146,7 @@ def find_best(calls: Row) -> None:
             calls.ranked[place] = calls.ranked[place - 1]
             place -= 1
         calls.ranked[place] = strain
-    for exchange in range(4):
+    for exchange in range(N_EXCHANGES):
         calls.best_lone[exchange] = 0
         for strain in range(1, N_STRAINS):
             best = calls.best_lone[exchange]

@@ -29,9 +29,9 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
         return
     observation, t = row_of(observations, i), space.expert.tables[0]
     plan.expert_action = net_decision(observation, row_of(masks, i), net)
+    plan.plays_net = 1
     if plan.n < 2:
         return
-    plan.plays_net = 1
     symmetry, point = weigh_cards(observation, net), worth_of_point(space)
     plan.prior_error, plan.prior_unit = NET_ERROR * point, point
     for j in range(plan.n):

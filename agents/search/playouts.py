@@ -44,7 +44,8 @@ def play_cards(space: SearchWorkspace) -> int:
     """The same from where the simulated world is in the play."""
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0
-    for i in range(len(s.plays)):
+    by_net = plan.plays_net == 1
+    for i in range(0 if by_net else len(s.plays)):
         if s.plays[i] >= 0:
             gone_pair |= gone & 1 << s.plays[i]
             gone |= 1 << s.plays[i]
@@ -58,7 +59,7 @@ def play_cards(space: SearchWorkspace) -> int:
         bits = legal_bits(s, t)
         kind = lowest_bit(bits)
         if bits & (bits - 1):
-            if plan.plays_net == 1:
+            if by_net:
                 kind = net_kind(space, bits)
             else:
                 see_play(s, t, gone, gone_pair, view)

@@ -65,7 +65,7 @@ CHOICE_MODEL = np.dtype(
         ("error_rate", np.float64),  # the share of calls and strains chosen at random
         ("lead", np.float64),  # the share of leads that are another card than the expert's
         ("follow", np.float64),  # the share of cards played to others' leads that are
-        # mismatch penalties, added to the logarithm; the first three where no table has the hand
+        # mismatch penalties, added to the logarithm; the first three where calls are not weighed
         ("level", np.float64),  # each level a bid is higher or lower
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid
         ("strain", np.float64),  # another strain

@@ -111,8 +111,8 @@ def check_weights(
 ) -> None:
     """Raise `WeightsError` unless the texts are as expected and the arrays have these shapes.
 
-    `expected` is as `made_for` gives it. Arrays are float32, and there are no others; a word in a
-    shape stands for one length, whichever it is, in all of them.
+    `expected` is as `made_for` gives it. Arrays are float32 and finite, and there are no others; a
+    word in a shape stands for one length, whichever it is, in all of them.
     """
     made = weights.metadata
     variant = f", for {printable(made['variant'])}," if "variant" in made else ""
@@ -137,6 +137,8 @@ def check_weights(
                 f"{whose}: {shown(key)} is {array.dtype} {list(array.shape)}, and float32 "
                 f"[{', '.join(map(str, known))}] is expected"
             )
+        if not np.isfinite(array).all():
+            raise WeightsError(f"{whose}: {shown(key)} has a number that is not finite")
 
 
 def weights_bytes(

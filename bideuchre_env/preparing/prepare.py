@@ -14,7 +14,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +42,7 @@ from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation import match
 from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
-from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar
+from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar, steps_of
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
@@ -94,6 +94,12 @@ class Preparation:
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
     @property
+    def _course(self) -> Course:
+        """How the cards of `net` are learned; where its steps are kept is left open."""
+        hands = self.hands
+        return Course(hands, hands // 5, call_hands=hands // 3, seed=self.seed)
+
+    @property
     def made(self) -> dict[str, str]:
         """What the files say of themselves."""
         settings = {
@@ -102,6 +108,7 @@ class Preparation:
             "rules": self.rules.to_toml(),
             "package": __version__,
             "features": [call_network.VERSION, features.VERSION],
+            "steps": steps_of(self._course),
         }
         command = command_of(self.rules, self.hands, self.seed)
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
@@ -218,9 +225,7 @@ class Preparation:
 
     def _learned(self, calls: Array) -> Weights:
         """The weights of `net`; finished steps are kept."""
-        course = Course(
-            self.hands, self.hands // 5, call_hands=self.hands // 3, seed=self.seed, out=self.folder
-        )
+        course = replace(self._course, out=self.folder)
         command, bar, report = self.made["command"], self.bar, self.report
         game = Variant("game", self.rules)  # its steps are named so, whatever it is called
         weights = Learner(game, calls, course, command, bar=bar, report=report).run()

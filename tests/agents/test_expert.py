@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from functools import partial
 
 import numpy as np
 import pytest
 from support.agent_games import per_hand, play_games, play_on, random_rules, start
 from support.kernels import callable_from_python
 from support.positions import BARRIE, CINCINNATI, SIX_CARD, Position
+from support.weighed_calls import expert_at
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.endgame import error_of, search, wins_over
@@ -25,8 +25,6 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
 error_of, search, wins_over = map(callable_from_python, (error_of, search, wins_over))
-
-expert_at = partial(Position, agent="expert")
 
 
 # --- legality ----------------------------------------------------------------------------------

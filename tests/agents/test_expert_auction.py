@@ -149,6 +149,15 @@ def test_a_large_deck_where_nothing_was_fitted_is_bid_as_the_rule_player_bids():
     assert (rows["points"].sum(axis=1) == 0).all()
 
 
+@pytest.mark.parametrize(
+    "options", [{"strain_named": "after_auction"}, {"target": 40, "partnered": (5, 12)}]
+)
+def test_neighbours_of_a_large_deck_gain_by_what_was_fitted_to_it(options):
+    """Other ladders, targets or namings of the same deck take its network, and are better by it."""
+    rules = RULES["double_deck_v0"].replace(**options)
+    assert match.play(rules, "expert", "rule", boards=400, seed=5).points_per_hand.low > 0.0
+
+
 def test_a_small_deck_is_bid_by_its_table():
     """Nothing was fitted there; the rule player, whose calls it had, bids alone far too often."""
     rules = BARRIE.replace(copies=1, ranks="10", partnered=(2, 5))

@@ -136,3 +136,23 @@ def test_of_more_worlds_considered_fewer_count_twice(phase):
         different[considered] = np.mean(tried)
     assert different[0] == 40
     assert different[1] < 0.7 * different[20]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_what_is_kept_from_one_decision_to_the_next_changes_nothing(variant):
+    """How likely hands are to make their calls: games with scores and dealers of every kind."""
+    rules = RULES[variant]
+    keeps, forgets = (searcher("inference", rules, worlds=20, played_out=20) for _ in range(2))
+    compared = shared = 0
+    for row, mask, state in decisions(rules, 3, seed=8, hands=3, every=3):
+        if mask.sum() < 2 or state["calls_made"] == 0:
+            continue
+        forgets.space.call_caches["keys"] = 0
+        known = np.count_nonzero(keeps.space.call_caches["keys"])
+        assert keeps.act(row, mask) == forgets.act(row, mask)
+        assert np.array_equal(keeps.space.plans["sums"], forgets.space.plans["sums"])
+        asked = np.count_nonzero(forgets.space.call_caches["keys"])
+        shared += np.count_nonzero(keeps.space.call_caches["keys"]) - known < asked
+        compared += 1
+    assert compared > 25
+    assert shared > 10  # something was there already

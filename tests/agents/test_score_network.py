@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zipfile
-from functools import partial
 from importlib import resources
 
 import numpy as np
 import pytest
 from support.kernels import callable_from_python
 from support.positions import BARRIE, CINCINNATI, SIMPLIFIED, Position
+from support.weighed_calls import expert_at
 
 from bideuchre_env import match
 from bideuchre_env.agents.data import sealed
@@ -42,7 +42,6 @@ weigh_score, score_correction = map(callable_from_python, (weigh_score, score_co
 QUICK = (0,) * 13  # cards played by the rules alone
 FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 TABLE_ALONE = "barrie_v0"
-expert_at = partial(Position, agent="expert")
 
 
 def drawn_network(seed, size=0.3):

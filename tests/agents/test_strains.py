@@ -11,11 +11,12 @@ from support.weighed_calls import expert_at, random_hand, weighed
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_features import need_of
-from bideuchre_env.agents.expert.call_network import new_network
+from bideuchre_env.agents.expert.call_network import NETWORK, new_network
 from bideuchre_env.agents.expert.strains import find_best
 from bideuchre_env.agents.rule.bidding import expected_tricks, lone_chance
 from bideuchre_env.agents.rule.weights import load_weights
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import NO_TRUMP, SUITS
@@ -85,6 +86,28 @@ def test_what_was_learned_of_a_large_deck_shifts_its_tricks():
         position.agent = ExpertAgent(DOUBLE_DECK, network=network)
         means.append(weighed(position)["means"].copy())
     assert means[1] - means[0] == pytest.approx(np.ones(5), abs=0.1)
+
+
+@pytest.mark.parametrize("shift", [-1e6, -40.0, 40.0, 1e6])
+def test_a_badly_fitted_shift_leaves_chances_that_add_up(shift):
+    """As far as weights may be off, a large deck's tricks stay between none and all."""
+    network = untaught(0)
+    network["shifts"][0, :, 0] = shift
+    position = expert_at(DOUBLE_DECK, {1: "JS JS JC JC AS AS KS KS QS QS TS TS"})
+    position.agent = ExpertAgent(DOUBLE_DECK, network=network)
+    calls = weighed(position)
+    assert calls["chances"][:, : DOUBLE_DECK.tricks + 1].sum(axis=1) == pytest.approx(np.ones(5))
+    assert (calls["means"] >= 0).all()
+    assert (calls["means"] <= DOUBLE_DECK.tricks).all()
+
+
+@pytest.mark.parametrize("part", NETWORK.names)
+def test_weights_that_are_no_numbers_are_refused(part):
+    """A shift that is none would become a place in an array."""
+    network = untaught(0)
+    network[part][..., -1:] = np.nan
+    with pytest.raises(OptionError, match=f"network: {part} has a number that is not finite"):
+        ExpertAgent(DOUBLE_DECK, network=network)
 
 
 def test_a_large_deck_with_lone_bids_has_the_rule_players_chances_alone():

@@ -353,6 +353,10 @@ def made(rules=CINCINNATI, kind="net", features=1, **arrays):
             r"for cincinnati_v0, cannot be used here: 'first' is float32 \[6, 3\], and float32 "
             r"\[5, hidden\] is expected",
         ),
+        (
+            Weights(made().arrays | {"bias": np.full(3, np.nan, np.float32)}, made().metadata),
+            "'bias' has a number that is not finite",
+        ),
         (made(first=np.zeros(5, np.float32)), r"'first' is float32 \[5\], and float32 \[5, hidden"),
     ],
 )

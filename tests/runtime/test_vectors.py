@@ -1,0 +1,53 @@
+"""Sums of products in registers, beside the plain Python that says the same."""
+
+import numpy as np
+import pytest
+
+from bideuchre_env.runtime.jit import JIT, config, entry_kernel, new_rows
+from bideuchre_env.runtime.vectors import _plain_add_rows, add_rows
+
+LAYER = np.dtype(
+    [
+        ("inputs", np.float32, (21,)),
+        ("weights", np.float32, (21, 24)),
+        ("sums", np.float32, (24,)),
+    ],
+    align=True,
+)
+
+
+@entry_kernel
+def add(layers, first, last):
+    """Add some rows of the first layer."""
+    layer = layers[0]
+    add_rows(layer.inputs, first, last, layer.weights, layer.sums)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [(0, 21), (0, 4), (0, 3), (5, 5), (3, 20), (20, 21), (0, 0)]
+)
+@pytest.mark.parametrize("share", [1.0, 0.3, 0.0])
+def test_the_same_bits_as_in_plain_python(first, last, share):
+    """Numbers of every size, some or all of them 0: the same order of the same sums."""
+    rng = np.random.default_rng(first + 100 * last)
+    layers = new_rows(LAYER, 1)
+    layers["inputs"] = rng.normal(0, 10, 21) * (rng.random(21) < share)
+    layers["weights"] = rng.normal(0, 1, (21, 24)) * 10.0 ** rng.integers(-6, 6, (21, 24))
+    layers["sums"] = rng.normal(0, 1, 24)
+    sums = layers["sums"][0].copy()
+    _plain_add_rows(layers["inputs"][0], first, last, layers["weights"][0], sums)
+    add(layers, first, last)
+    assert np.array_equal(layers["sums"][0].view(np.int32), sums.view(np.int32))
+
+
+@pytest.mark.skipif(not JIT or config.BOUNDSCHECK, reason="the plain one takes any array")
+def test_only_fields_of_rows_that_fit_are_taken():
+    """Others are a mistake in a kernel, found when it is compiled."""
+    other = np.dtype([("inputs", np.float32, (3,)), ("weights", np.float64, (3, 2))])
+
+    @entry_kernel
+    def wrong(layers, others):
+        add_rows(layers[0].inputs, 0, 3, others[0].weights, layers[0].sums)
+
+    with pytest.raises(Exception, match=r"add_rows|No implementation|not.*typ"):
+        wrong(new_rows(LAYER, 1), new_rows(other, 1))
