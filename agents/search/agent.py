@@ -6,7 +6,7 @@ counts only where little is hidden. In the play `pimc` draws every world that th
 alike; `inference` prefers those that make the others' calls, exchange and cards likely, begins with
 the cards of agent `net`, and tries cards in worlds that the net plays out. Before the play both go
 by the calls: against random hands every bid of the others would look easy to set. Where few of the
-worlds drawn are likely, chains look for likely ones.
+worlds drawn are likely, chains look for likely ones; where few are left, all are gone through.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PimcAgent(RowAgent):
 
     It weighs `considered` times as many by how likely the expert in the others' seats would have
     bid and exchanged as they did, and draws the deals by that; 0 takes all alike, None is 6 before
-    the play and 0 in it. The expert plays each out until `solved` tricks are left, 0 to 12, which
+    the play and 0 in it. The expert, or with `net_cards` the net, plays each out until `solved` tricks are left, 0 to 12, which
     the solver plays. A call, a strain or an exchange is tried in up to `played_out` deals. Nothing
     more is tried once only one candidate may be the best; nor are the last two cards where all
     deals are taken alike, for the expert draws likelier ones. `seed` fixes the deals: the same
@@ -289,8 +289,10 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net_cards` is
-    None, it leans on the cards of agent `net` where that has weights for the game.
+    If `considered` is None, it weighs 10 for each one that a card is tried in, more where likely
+    ones are rare, and all there are where they are few. If `net_cards` is None, it leans on the
+    cards of agent `net` where that has weights for the game: the net plays the deals that a card is
+    tried in.
     """
 
     name = "inference"

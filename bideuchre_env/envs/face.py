@@ -22,7 +22,7 @@ Observation: TypeAlias = Any
 """What is seen: by `observation` a dict of two arrays, or one array."""
 
 
-_CUT = 16  # arrays out of one: whoever keeps one of them keeps the memory of all
+_CUT = 32  # arrays out of one: whoever keeps one of them keeps the memory of all
 
 
 class Face:

@@ -51,9 +51,9 @@ def fuzz(face, seed, part=1):
         env.reset(seed=seed)
         raw, walls, n = env.unwrapped, [], env.action_space("player_0").n
         raw._states = walled(raw._states, walls)
-        for name, width in (("_fresh_seen", raw.observation_layout.size), ("_fresh_masks", n)):
-            # the same array again and again: nobody keeps any
-            setattr(raw, name, repeat(walled(np.zeros(width, np.int8), walls)))
+        views = (np.zeros(width, np.int8) for width in (raw.observation_layout.size, n))
+        # the same arrays again and again: nobody keeps any
+        raw._fresh = zip(*(repeat(walled(view, walls)) for view in views), strict=False)
         env.reset(seed=seed)
         things = odd_things(rng, n)
         turns = rng.integers(0, 60, ACTIONS // part).tolist()

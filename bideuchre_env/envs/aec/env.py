@@ -92,7 +92,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             direct_kernels()
         )
         self._n_actions = actions.of(self.rules).n
-        self._fresh_seen, self._fresh_masks = fresh_rows(layout.size), fresh_rows(self._n_actions)
+        self._fresh = zip(fresh_rows(layout.size), fresh_rows(self._n_actions), strict=False)
         # what the actor sees, until it is handed out, and may do; they are a caller's to write to
         self._seen: Array | None = None
         self._mask: Array | None = None
@@ -141,7 +141,7 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def _call_on(self, kernel: Callable[..., int]) -> None:
         """Have a kernel write what the seat to act sees, call on that seat and tell it its mask."""
-        seen, mask = next(self._fresh_seen), next(self._fresh_masks)
+        seen, mask = next(self._fresh)
         seat = kernel(self._states, self._tables, self._offsets, seen, mask)
         self._seen, self._mask = seen, mask
         self.agent_selection = self._actor = agent = AGENT_NAMES[seat]
@@ -172,12 +172,11 @@ class BidEuchreEnv(Bookkeeping, Face):
     def observe(self, agent: str) -> Observation:
         """The observation of any agent at any time; new arrays every time."""
         self._require_game()
-        seat, observation = _seat_of(agent), next(self._fresh_seen)
+        seat, (observation, mask) = _seat_of(agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
             self._observe(self._states, self._tables, self._offsets, seat, observation)
-            mask = np.zeros(self._n_actions, np.int8)
+            mask[:] = 0
         else:
-            mask = next(self._fresh_masks)
             self._look(self._states, self._tables, self._offsets, observation, mask)
         if self._is_flat:
             return observation * self._scale
@@ -233,7 +232,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         kind = type(action)
         if kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
             action = self._read(action)
-        seen, mask = next(self._fresh_seen), next(self._fresh_masks)
+        seen, mask = next(self._fresh)
         turn = self._play(self._states, self._tables, self._offsets, action, seen, mask)
         if turn == NOT_LEGAL:
             self._refuse(action)
@@ -355,7 +354,7 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
-        derived |= {"_reward", "_ending", "_fresh_seen", "_fresh_masks", "_seen", "_mask"}
+        derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
