@@ -79,14 +79,14 @@ class PimcAgent(RowAgent):
 
     It weighs `considered` times as many by how likely the expert in the others' seats would have
     bid and exchanged as they did, and draws the deals by that; 0 takes all alike, None is 6 before
-    the play and 0 in it. The expert, or with `net_cards` the net, plays each out until `solved` tricks are left, 0 to 12, which
-    the solver plays. A call, a strain or an exchange is tried in up to `played_out` deals. Nothing
-    more is tried once only one candidate may be the best; nor are the last two cards where all
-    deals are taken alike, for the expert draws likelier ones. `seed` fixes the deals: the same
-    observation always gets the same answer. `milliseconds` ends a decision after about that time,
-    four deals at the earliest, so the answers depend on the machine; without it only the number of
-    deals counts. All are taken to play to win the game, by the score; with `goal="points"`, for the
-    points of each hand.
+    the play and 0 in it. The expert, or the net with `net_cards`, plays each out until `solved`
+    tricks are left, 0 to 12, which the solver plays. A call, a strain or an exchange is tried in up
+    to `played_out` deals. Nothing more is tried once only one candidate may be the best; nor are
+    the last two cards where all deals are taken alike, for the expert draws likelier ones. `seed`
+    fixes the deals: the same observation always gets the same answer. `milliseconds` ends a
+    decision after about that time, four deals at the earliest, so the answers depend on the
+    machine; without it only the number of deals counts. All are taken to play to win the game, by
+    the score; with `goal="points"`, for the points of each hand.
     """
 
     name = "pimc"

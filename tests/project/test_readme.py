@@ -42,7 +42,7 @@ def figures() -> str:
     rows = {(row["group"], row["name"]): row for row in report["figures"]}
     env, vec, hands = (
         rows["bideuchre_env", name]["median"]
-        for name in ("AEC env()", "vec, actions drawn", "rollouts")
+        for name in ("AEC env()", "vec, 4,096 rows, actions drawn", "rollouts")
     )
     times = {
         name: f"{rows[name]['ratio']:.2g}"
