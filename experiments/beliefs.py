@@ -7,8 +7,9 @@ Worlds that are likely are few, and those of one chain are alike, so 200 of them
 than ten drawn by themselves from all that there may be. Here every decision is asked again and
 again with other seeds. How often a seat holds a card then differs from seed to seed: in n worlds
 drawn by themselves by p (1 - p) / n, where it holds it in p of all. So n is found for each decision
-from all seats and cards. Where all worlds there are were gone through, no seed makes a difference.
-The positions are those in which agent `net` has a card to choose when it plays itself.
+from all seats and cards. Where all worlds there are were gone through, and those that are tried lie
+evenly over them, no seed makes a difference. The positions are those in which agent `net` has a card
+to choose when it plays itself.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 EXACT = 10_000.0
-"""Worlds; as many or more are told as all there are."""
+"""Worlds; as many or more are told as those of positions that no seed makes a difference to."""
 BITS = 2 * COPY_SHIFT
 
 
@@ -124,6 +125,8 @@ def main(args: Args) -> int:
             if shares[0].max() > 0.0 and searchers[0].space.plans[0]["n"] > 1:
                 found.setdefault(trick, []).append(effective(shares))
             progress(n, len(asked), n)
+    if not found:
+        raise OptionError(f"--hands {args.hands}: no position leaves a choice of cards")
     rows = [row_of(trick, found[trick]) for trick in sorted(found)]
     rows.append(row_of(None, [number for each in found.values() for number in each]))
     print(table(rows))
@@ -147,9 +150,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = ["| trick | positions | median | worst tenth |", "|---|---|---|---|"]
     names = {None: "all", 0: "exchange"}
     for row in rows:
-        told = [
-            "all there are" if row[k] >= EXACT else f"{row[k]:.0f}" for k in ("median", "tenth")
-        ]
+        told = ["gone through" if row[k] >= EXACT else f"{row[k]:.0f}" for k in ("median", "tenth")]
         name = names.get(row["trick"], row["trick"])
         lines.append(f"| {name} | {row['positions']} | {' | '.join(told)} |")
     return "\n".join(lines)

@@ -39,6 +39,8 @@ MARGIN = 0.05
 """Points a card must gain over the one the rules would play."""
 STANDARD_ERRORS = 0.5
 """Standard errors of that gain that it must gain besides."""
+LARGEST_WEIGHT = 1e9
+"""Sums of larger ones might be no numbers, and tricks that are none no places in a table."""
 LEAN = 2
 """How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
 holder odds are known of the deck."""
@@ -64,8 +66,8 @@ def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, 
         ):
             raise OptionError("network: one record of `call_network.NETWORK`, or None")
         for name in NETWORK.names or ():
-            if not np.isfinite(network[name]).all():
-                raise OptionError(f"network: {name} has a number that is not finite")
+            if not (np.abs(network[name]) < LARGEST_WEIGHT).all():
+                raise OptionError(f"network: {name} has a number that is not finite, or too large")
     whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
     if not whole or len(wanted) != len(WANTED):
         raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")

@@ -78,8 +78,9 @@ class PimcAgent(RowAgent):
     """Plays what does best over `worlds` deals of the cards it cannot see.
 
     It weighs `considered` times as many by how likely the expert in the others' seats would have
-    bid and exchanged as they did, and draws the deals by that; 0 takes all alike, None is 6 before
-    the play and 0 in it. The expert, or the net with `net_cards`, plays each out until `solved`
+    bid and exchanged as they did, and draws the deals by that: up to three times more where likely
+    ones are rare, and all there are where few are left. 0 takes all alike, None is 6 before the
+    play and 0 in it. The expert, or the net with `net_cards`, plays each out until `solved`
     tricks are left, 0 to 12, which the solver plays. A call, a strain or an exchange is tried in up
     to `played_out` deals. Nothing more is tried once only one candidate may be the best; nor are
     the last two cards where all deals are taken alike, for the expert draws likelier ones. `seed`
@@ -210,20 +211,22 @@ class PimcAgent(RowAgent):
     def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
 
-        All count once if `considered` is 0 or nobody has called yet. In the play all there are are
-        weighed by how likely they are, if they are few. Otherwise `considered` times as many as
-        wanted are weighed. If enough of those drawn first are likely, more
-        are drawn, and all share by how likely they are; else chains look for likely ones. When the
-        time ends only those weighed until then share, and fewer are tried.
+        All count once if `considered` is 0 or nobody has called yet. Where few worlds are left in
+        the play, and time has no end, all are gone through, and those that count are as likely.
+        Otherwise `considered` times as many as wanted are weighed. If enough of those drawn first
+        are likely, more are drawn, and all share by how likely they are; else chains look for
+        likely ones, in more steps where those are rare. When the time ends only those weighed until
+        then share, and fewer are tried.
         """
         space, weighed = self.space, wanted * considered
         space.mixings["n_kept"] = 0
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
-        if open_listing(space, self.listing) <= LISTED:
-            weights = np.zeros(wanted)
-            list_worlds(space, self.listing, wanted, weights)
-            self._tell("weighed", weighed, weighed)
+        weights = np.zeros(wanted)
+        few = ends == inf and open_listing(space, self.listing) <= LISTED
+        if few and list_worlds(space, self.listing, wanted, weights):
+            n = int(self.listing["n_worlds"][0])
+            self._tell("weighed", n, n)
             return weights * (wanted / weights.sum())
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
         for first in range(0, len(logs), WEIGHED_AT_ONCE):
@@ -289,10 +292,9 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 10 for each one that a card is tried in, more where likely
-    ones are rare, and all there are where they are few. If `net_cards` is None, it leans on the
-    cards of agent `net` where that has weights for the game: the net plays the deals that a card is
-    tried in.
+    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net_cards` is
+    None, it leans on the cards of agent `net` where that has weights for the game: the net plays
+    the deals that a card is tried in.
     """
 
     name = "inference"

@@ -27,6 +27,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, k
 MOST_UNKNOWN = 13  # cards
 DEEP = 16.0  # a hand is left out if its logarithm is so far behind its seat's best so far
 LEAST = 1e-4  # a world is left out that is this share of all, or less, where all are kept
+LEFT_OUT = 0.01  # and no more than this share is left out in all
 TOO_MANY = 1e18
 
 # The worlds of one decision.
@@ -39,6 +40,7 @@ LISTING = np.dtype(
         ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat: of a hand
         ("total", np.float64),  # of the weights of all worlds
         ("n_worlds", np.int64),
+        ("least", np.float64),  # a world may weigh that is kept where all are
         ("reached", np.float64),  # of the total so far, the second time
         ("kept", np.int64),  # worlds so far, or marks
         ("stride", np.int64),  # between the places of worlds kept one after another
@@ -96,12 +98,13 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 
 
 @entry_kernel
-def list_worlds(space: SearchWorkspace, listings: Array, wanted: int, weights: Array) -> None:
+def list_worlds(space: SearchWorkspace, listings: Array, wanted: int, weights: Array) -> bool:
     """Keep the worlds that count, after `open_listing`; `weights`, float64 (wanted,), are 0.
 
     If there are no more than `wanted` all are kept, and weigh what they are likely; else as many
     marks lie evenly over all of them, and a world weighs as much as there are marks on it. Either
-    way they weigh `wanted` together, and one has nothing to do with the next.
+    way they weigh `wanted` together, or hardly less, and one has nothing to do with the next. False
+    where all are too unlikely to tell one from another; none is kept then.
     """
     listing = listings[0]
     take_down(space)
@@ -109,10 +112,14 @@ def list_worlds(space: SearchWorkspace, listings: Array, wanted: int, weights: A
         weigh_hands(space, listing, seat)
     listing.total, listing.n_worlds, listing.kept, listing.reached = 0.0, 0, -1, 0.0
     go_through(space, listing, weights)
+    if listing.total <= 0.0:
+        return False
+    listing.least = min(LEAST, LEFT_OUT / listing.n_worlds) * listing.total
     listing.stride = coprime(min(listing.n_worlds, wanted))
     listing.kept = 0
     go_through(space, listing, weights)
     space.mixings[0].n_kept = wanted
+    return True
 
 
 @kernel
@@ -199,7 +206,7 @@ def add_world(
         return
     wanted = len(weights)
     if listing.n_worlds <= wanted:
-        if weight > LEAST * listing.total:
+        if weight > listing.least:
             share = wanted * weight / listing.total
             keep_world(space, listing, one, two, listing.n_worlds, share, weights)
             listing.kept += 1

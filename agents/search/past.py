@@ -38,7 +38,7 @@ def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
         word = mix(word + np.uint64(call))
     word = mix(word + np.uint64(replay.strain + 1))
     for side in range(2):
-        word = mix(word + np.uint64(replay.score[(seat & 1) ^ side]))
+        word = mix(word + np.uint64(np.int64(replay.score[(seat & 1) ^ side])))
     word = mix(word + np.uint64(replay.hands_dealt))
     word = mix(word + np.uint64(replay.hands_played))
     for part in (model.points, model.tricks, model.chance, model.error_rate):

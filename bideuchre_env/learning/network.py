@@ -125,7 +125,10 @@ def straightened(network: Network) -> Straightened:
         rest * np.hstack([slope * second @ last, second]),
         rest * last,
     )
-    weights = Straightened(*(part.astype(np.float32) for part in parts))
+    with np.errstate(over="ignore"):
+        weights = Straightened(*(part.astype(np.float32) for part in parts))
+    if not all(np.isfinite(part).all() for part in weights):
+        raise OptionError("weights whose products no float32 holds")
     for part in weights:
         part.flags.writeable = False
     return weights

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from support.agent_games import decisions, lone_decisions, searcher
+from support.agent_games import decisions, lone_decisions, play_on, searcher, start
 from support.exact_worlds import exact_worlds, put_in
 
+from bideuchre_env import agents
 from bideuchre_env.agents.search.agent import LISTED
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.endings import (
@@ -126,3 +127,26 @@ def test_places_of_kept_worlds_are_all_used(n):
     """Each once: the stride between them has no divisor in common with their number."""
     stride = coprime.py_func(n) if hasattr(coprime, "py_func") else coprime(n)
     assert len({i * stride % n for i in range(n)}) == n
+
+
+def test_where_no_world_explains_what_was_played_others_are_looked_for():
+    """By players who choose at random, if the expert were never to be wrong: worlds are drawn."""
+    rules, seen, nothing = RULES["cincinnati_v0"], [], 0
+    agent = searcher("inference", rules, worlds=10)
+    agent.space.choice_models["follow"] = agent.space.choice_models["lead"] = 1e-200
+    cautious = [agents.make("cautious", rules, seed=seed) for seed in (1, 2)]
+    play_on(rules, start(rules, 30), cautious, watch=lambda *seats: seen.append(seats))
+    for rows, masks, _ in seen:
+        for row, mask in zip(rows, masks, strict=True):
+            if not mask[-rules.kinds :].any() or mask.sum() < 2:
+                continue
+            begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+            if open_listing(agent.space, agent.listing) > LISTED:
+                continue
+            weights = np.zeros(10)
+            if not list_worlds(agent.space, agent.listing, 10, weights):
+                assert not weights.any()
+                assert mask[agent.act(row, mask)]
+                assert np.isfinite(agent.space.plans["sums"]).all()
+                nothing += 1
+    assert nothing > 0

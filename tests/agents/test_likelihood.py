@@ -7,10 +7,12 @@ from support.agent_games import SEARCH, decisions, lone_decisions, searcher
 
 from bideuchre_env.agents.search.agent import NEGLIGIBLE
 from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
+from bideuchre_env.agents.search.past import what_was_heard
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, PLAY, new_states
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import entry_kernel
 
 
 def weighed(agent, row, mask, n, fresh):
@@ -156,3 +158,49 @@ def test_what_is_kept_from_one_decision_to_the_next_changes_nothing(variant):
         compared += 1
     assert compared > 25
     assert shared > 10  # something was there already
+
+
+@entry_kernel
+def heard_by(space, seat):
+    """What tells apart what a seat's calls follow from."""
+    return what_was_heard(space, seat)
+
+
+def test_what_calls_follow_from_is_told_apart():
+    """Calls, strain, scores, deals and the choice model; a score may be below 0."""
+    rules = RULES["barrie_v0"]
+    space = searcher("inference", rules).space
+    replay, model = space.replays, space.choice_models
+    replay["dealer"], replay["calls"], replay["call_strains"] = 2, (0, 3, -1, 2), (-1, 1, -1, 0)
+    replay["strain"], replay["score"], replay["hands_dealt"] = 1, (-5, 12), 3
+    before = [heard_by(space, seat) for seat in range(4)]
+    assert len(set(before)) == 4
+    changes = [(replay[name][0], (at,)) for name in ("calls", "call_strains", "score")
+               for at in range(len(replay[name][0]))]  # fmt: skip
+    changes += [
+        (replay[name], (0,)) for name in ("dealer", "strain", "hands_dealt", "hands_played")
+    ]
+    parts = ("points", "tricks", "chance", "error_rate", "level", "pass_", "strain")
+    changes += [(model[name], (0,)) for name in parts]
+    for array, at in changes:
+        kept = array[at]
+        array[at] += 1
+        assert all(heard_by(space, seat) != before[seat] for seat in range(4)), at
+        array[at] = kept
+    assert [heard_by(space, seat) for seat in range(4)] == before
+
+
+def test_what_was_heard_is_the_same_whoever_asks():
+    """The same seat, seen from others that decide one after another."""
+    rules, asked, compared = RULES["simplified_v0"], {}, 0
+    space = searcher("inference", rules).space
+    for row, mask, state in decisions(rules, 3, seed=5, hands=2):
+        if state["phase"] != PLAY or mask.sum() < 2:
+            continue
+        begin(space, row[np.newaxis], mask[np.newaxis], 0)
+        hand = (int(state["rng"][0]), int(state["hands_dealt"]))
+        for seat in range(4):
+            found = heard_by(space, (seat - int(state["turn"])) % 4)
+            compared += (hand, seat) in asked
+            assert asked.setdefault((hand, seat), found) == found
+    assert compared > 50

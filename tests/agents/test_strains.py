@@ -101,11 +101,12 @@ def test_a_badly_fitted_shift_leaves_chances_that_add_up(shift):
     assert (calls["means"] <= DOUBLE_DECK.tricks).all()
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1e9])
 @pytest.mark.parametrize("part", NETWORK.names)
-def test_weights_that_are_no_numbers_are_refused(part):
+def test_weights_that_are_no_numbers_are_refused(part, number):
     """A shift that is none would become a place in an array."""
     network = untaught(0)
-    network[part][..., -1:] = np.nan
+    network[part][..., -1:] = number
     with pytest.raises(OptionError, match=f"network: {part} has a number that is not finite"):
         ExpertAgent(DOUBLE_DECK, network=network)
 

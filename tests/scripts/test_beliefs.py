@@ -45,16 +45,19 @@ def test_the_table_and_the_file(beliefs, tmp_path, capsys):
     assert rows[None]["positions"] == sum(row["positions"] for row in kept["rows"][:-1])
     printed = capsys.readouterr().out
     assert beliefs.table(kept["rows"]) in printed
-    assert "all there are" in printed
+    assert "gone through" in printed
     assert "ms of processor time" in printed
 
 
-def test_what_cannot_be_asked_is_said(beliefs):
-    """An agent that tries no worlds, too few seeds."""
+def test_what_cannot_be_asked_is_said(beliefs, monkeypatch):
+    """An agent that tries no worlds, too few seeds, hands without a choice."""
     with pytest.raises(OptionError, match="none that tries worlds"):
         beliefs.main(beliefs.Args.parse(["--agent", "rule"]))
     with pytest.raises(OptionError, match="--seeds: 2 or more"):
         beliefs.main(beliefs.Args.parse(["--seeds", "1"]))
+    monkeypatch.setattr(beliefs, "positions", lambda *_: iter(()))
+    with pytest.raises(OptionError, match="--hands 2: no position leaves a choice"):
+        beliefs.main(beliefs.Args.parse(["--hands", "2"]))
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
