@@ -8,8 +8,8 @@ than ten drawn by themselves from all that there may be. Here every decision is 
 again with other seeds. How often a seat holds a card then differs from seed to seed: in n worlds
 drawn by themselves by p (1 - p) / n, where it holds it in p of all. So n is found for each decision
 from all seats and cards. Where all worlds there are were gone through, and those that are tried lie
-evenly over them, no seed makes a difference. The positions are those in which agent `net` has a card
-to choose when it plays itself.
+evenly over them, no seed makes a difference. The positions are those in which agent `net` has a
+card to choose when it plays itself.
 """
 
 from __future__ import annotations

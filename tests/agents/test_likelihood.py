@@ -6,6 +6,7 @@ from oracles.replayed_likelihood import replayed_log
 from support.agent_games import SEARCH, decisions, lone_decisions, searcher
 
 from bideuchre_env.agents.search.agent import NEGLIGIBLE
+from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.past import what_was_heard
 from bideuchre_env.core.observation.resample import resample_row
