@@ -241,8 +241,7 @@ class PimcAgent(RowAgent):
         if weighed == len(logs) or likely >= self.enough:
             return self.weights_of_draws(logs, weighed, wanted, considered, ends)
         harder = 1.0 + HARDER * (1.0 - likely / self.enough)
-        weighed = len(logs) + int(harder * (weighed - len(logs)))
-        return self.weights_of_chains(logs, weighed, wanted, ends)
+        return self.weights_of_chains(logs, weighed, wanted, ends, harder)
 
     def weights_of_draws(
         self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
@@ -259,11 +258,13 @@ class PimcAgent(RowAgent):
         reached = np.cumsum(np.exp(logs - logs.max()))
         return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
 
-    def weights_of_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
-        """The same by chains that begin at worlds drawn, and take a step for each one weighed."""
-        space, n_chains = self.space, min(wanted, CHAINS)
+    def weights_of_chains(
+        self, drawn: Array, weighed: int, wanted: int, ends: float, harder: float = 1.0
+    ) -> Array:
+        """The same by chains that begin at worlds drawn, and take `harder` steps for each more."""
+        space, n_chains, more = self.space, min(wanted, CHAINS), weighed - len(drawn)
         start_chains(space, drawn, len(drawn), n_chains)
-        weights, steps = np.zeros(wanted), (weighed - len(drawn)) // n_chains
+        weights, steps = np.zeros(wanted), int(harder * more) // n_chains
         burn_in, began = int(BURN_IN * steps), self.clock()
         for part in (0.5 * BURN_IN, BURN_IN):  # the second by what the chains have come to
             fit_leanings(space, self.rules.kinds)
@@ -274,7 +275,7 @@ class PimcAgent(RowAgent):
             walked = self.walk(some, each - 1, weights, ends)
             run_chains(space, some, walked, walked + 1, SWAPS, weights, True)
             left = wanted - first - some
-            self._tell("weighed", max(weighed - left * each, len(drawn)), weighed)
+            self._tell("weighed", weighed - left * more // wanted, weighed)
             if self.clock() >= ends:
                 break
         return weights

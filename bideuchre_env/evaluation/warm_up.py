@@ -232,7 +232,12 @@ PARTS = {
         "the search",
         (
             *("agents.search.candidates", "agents.search.card_prior", "agents.search.chains"),
-            *("agents.search.likelihood", "agents.search.past", "agents.search.worlds"),
+            *(
+                "agents.search.endings",
+                "agents.search.likelihood",
+                "agents.search.past",
+                "agents.search.worlds",
+            ),
         ),
         play_search,
     ),
