@@ -54,11 +54,7 @@ CALLS = np.dtype(
         ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
         ("features", np.float64, (N_STRAINS, N_HAND)),  # of the hand, by strain
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
-        (
-            "lone",
-            np.float64,
-            (N_EXCHANGES, N_STRAINS),
-        ),  # of all the tricks alone, by exchange and strain
+        ("lone", np.float64, (N_EXCHANGES, N_STRAINS)),  # of all the tricks alone, by exchange
         ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
         ("best_lone", np.int64, (N_EXCHANGES,)),  # by exchange: the strain with the best chance
         ("standing", np.float64),  # points if the standing bid is played; after a pass by all, 0

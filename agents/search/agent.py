@@ -30,7 +30,7 @@ from bideuchre_env.agents.search.chains import (
     start_chains,
     weigh_draws,
 )
-from bideuchre_env.agents.search.endings import list_worlds, new_listing, open_listing
+from bideuchre_env.agents.search.endings import list_worlds, open_listing
 from bideuchre_env.agents.search.likelihood import weigh_worlds
 from bideuchre_env.agents.search.workspace import (
     CHAINS,
@@ -123,7 +123,7 @@ class PimcAgent(RowAgent):
         self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.net = self.preferred(net_cards)
-        self.space, self.listing = new_workspace(rules, seed, goal, self.net), new_listing()
+        self.space = new_workspace(rules, seed, goal, self.net)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
@@ -223,9 +223,9 @@ class PimcAgent(RowAgent):
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(wanted)
         weights = np.zeros(wanted)
-        few = ends == inf and open_listing(space, self.listing) <= LISTED
-        if few and list_worlds(space, self.listing, wanted, weights):
-            n = int(self.listing["n_worlds"][0])
+        few = ends == inf and open_listing(space) <= LISTED
+        if few and list_worlds(space, wanted, weights):
+            n = int(space.listings["n_worlds"][0])
             self._tell("weighed", n, n)
             return weights * (wanted / weights.sum())
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))

@@ -11,57 +11,31 @@ from __future__ import annotations
 
 from math import exp
 
-import numpy as np
-
 from bideuchre_env.agents.search.chains import NO_LIMIT, find_places, store_world
 from bideuchre_env.agents.search.likelihood import seat_log
 from bideuchre_env.agents.search.past import take_down
-from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.agents.search.workspace import MOST_UNKNOWN, SearchWorkspace
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-MOST_UNKNOWN = 13  # cards
 DEEP = 16.0  # a hand is left out if its logarithm is so far behind its seat's best so far
 LEAST = 1e-4  # a world is left out that is this share of all, or less, where all are kept
 LEFT_OUT = 0.01  # and no more than this share is left out in all
 TOO_MANY = 1e18
 
-# The worlds of one decision.
-LISTING = np.dtype(
-    [
-        ("n", np.int64),  # cards that are not known
-        ("kinds", np.int64, (MOST_UNKNOWN,)),
-        ("seconds", np.int64),  # those that are second copies of the one before, as bits
-        ("allowed", np.int64, (N_SEATS,)),  # by seat: those of suits that it may have, as bits
-        ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat: of a hand
-        ("total", np.float64),  # of the weights of all worlds
-        ("n_worlds", np.int64),
-        ("least", np.float64),  # a world may weigh that is kept where all are
-        ("reached", np.float64),  # of the total so far, the second time
-        ("kept", np.int64),  # worlds so far, or marks
-        ("stride", np.int64),  # between the places of worlds kept one after another
-    ],
-    align=True,
-)
-
-
-def new_listing() -> Array:
-    """Room for the worlds of one decision, one `LISTING`."""
-    return new_rows(LISTING, 1)
-
 
 @entry_kernel
-def open_listing(space: SearchWorkspace, listings: Array) -> float:
+def open_listing(space: SearchWorkspace) -> float:
     """How many worlds there are at most for the position that is set up.
 
     `TOO_MANY` where more than three hands is unknown, some of their cards are known, or there are
     more than `MOST_UNKNOWN`.
     """
-    listing, world, redeal = listings[0], space.worlds[0], space.redeals[0]
+    listing, world, redeal = space.listings[0], space.worlds[0], space.redeals[0]
     find_places(space)
     if world.phase != PLAY or space.mixings[0].hides_passed == 1:
         return TOO_MANY
@@ -98,7 +72,7 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 
 
 @entry_kernel
-def list_worlds(space: SearchWorkspace, listings: Array, wanted: int, weights: Array) -> bool:
+def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
     """Keep the worlds that count, after `open_listing`; `weights`, float64 (wanted,), are 0.
 
     If there are no more than `wanted` all are kept, and weigh what they are likely; else as many
@@ -106,7 +80,7 @@ def list_worlds(space: SearchWorkspace, listings: Array, wanted: int, weights: A
     way they weigh `wanted` together, or hardly less, and one has nothing to do with the next. False
     where all are too unlikely to tell one from another; none is kept then.
     """
-    listing = listings[0]
+    listing = space.listings[0]
     take_down(space)
     for seat in range(1, N_SEATS):
         weigh_hands(space, listing, seat)

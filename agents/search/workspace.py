@@ -28,6 +28,7 @@ MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
 CACHED_CALLS = 1 << 16
+MOST_UNKNOWN = 13  # cards, where all worlds are listed
 MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
 SOLVER_MEGABYTES = 16
 
@@ -150,6 +151,24 @@ MIXING = np.dtype(
 # A hand weighed, for the leanings.
 SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
 
+# All worlds of one decision, where they are few.
+LISTING = np.dtype(
+    [
+        ("n", np.int64),  # cards that are not known
+        ("kinds", np.int64, (MOST_UNKNOWN,)),
+        ("seconds", np.int64),  # those that are second copies of the one before, as bits
+        ("allowed", np.int64, (N_SEATS,)),  # by seat: those of suits that it may have, as bits
+        ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat: of a hand
+        ("total", np.float64),  # of the weights of all worlds
+        ("n_worlds", np.int64),
+        ("least", np.float64),  # a world may weigh that is kept where all are
+        ("reached", np.float64),  # of the total so far, the second time
+        ("kept", np.int64),  # worlds so far, or marks
+        ("stride", np.int64),  # between the places of worlds kept one after another
+    ],
+    align=True,
+)
+
 
 class SearchWorkspace(NamedTuple):
     """The arrays that the kernels of a searcher share; most have one row."""
@@ -173,6 +192,7 @@ class SearchWorkspace(NamedTuple):
     mixings: Array
     chains: Array  # `KEPT_WORLD` (CHAINS,)
     kept: Array  # the same (MOST_WORLDS,)
+    listings: Array
     samples: Array  # `SAMPLE` (N_SEATS * MOST_SAMPLES,)
     solver: Searcher
     low: Word  # the seed
@@ -212,6 +232,7 @@ def new_workspace(
         mixings=new_rows(MIXING, 1),
         chains=new_rows(KEPT_WORLD, CHAINS),
         kept=new_rows(KEPT_WORLD, MOST_WORLDS),
+        listings=new_rows(LISTING, 1),
         samples=new_rows(SAMPLE, N_SEATS * MOST_SAMPLES),
         solver=new_searcher(SOLVER_MEGABYTES),
         low=low,

@@ -4,30 +4,33 @@ import numpy as np
 import pytest
 from support.agent_games import decisions, lone_decisions, play_on, searcher, start
 from support.exact_worlds import exact_worlds, put_in
+from support.kernels import callable_from_python
 
 from bideuchre_env import agents
 from bideuchre_env.agents.search.agent import LISTED
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.endings import (
-    MOST_UNKNOWN,
     TOO_MANY,
     coprime,
     list_worlds,
     open_listing,
 )
+from bideuchre_env.agents.search.workspace import MOST_UNKNOWN
 from bideuchre_env.core import one_row
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.rules.variants import RULES
 
+coprime = callable_from_python(coprime)
+
 
 def listed(agent, row, mask, wanted):
     """The worlds kept where all are listed, by their hands, and their weights; None elsewhere."""
     begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
-    if agent.space.plans["n"][0] < 2 or open_listing(agent.space, agent.listing) > LISTED:
+    if agent.space.plans["n"][0] < 2 or open_listing(agent.space) > LISTED:
         return None
     weights = np.zeros(wanted)
-    list_worlds(agent.space, agent.listing, wanted, weights)
+    list_worlds(agent.space, wanted, weights)
     kept = np.flatnonzero(weights)
     hands = [tuple(map(int, world["hands"][1:])) for world in agent.space.kept[kept]]
     assert len(set(hands)) == len(hands)  # each world is listed once
@@ -71,7 +74,7 @@ def test_of_many_worlds_each_is_kept_as_often_as_it_is_likely(variant):
     agent = searcher("inference", rules)
     for row, mask, _ in endings(variant, 9, decisions(rules, 12, seed=14, hands=2, every=2)):
         few, all_ = listed(agent, row, mask, 40), None
-        if few is None or agent.listing["n_worlds"][0] <= 40:
+        if few is None or agent.space.listings["n_worlds"][0] <= 40:
             continue
         all_ = listed(agent, row, mask, 9000)
         assert sum(few.values()) == 40
@@ -112,7 +115,7 @@ def test_no_list_where_more_than_hands_is_unknown():
         if state["phase"] != PLAY or mask.sum() < 2:
             continue
         begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
-        ways, own = open_listing(agent.space, agent.listing), state["turn"] == state["declarer"]
+        ways, own = open_listing(agent.space), state["turn"] == state["declarer"]
         others = [seat for seat in range(4) if seat != int(state["turn"])]
         left = sum(int(state["hands"][seat]).bit_count() for seat in others)
         assert (ways < TOO_MANY) == (bool(own) and left <= MOST_UNKNOWN)
@@ -125,7 +128,7 @@ def test_no_list_where_more_than_hands_is_unknown():
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 12, 200, 999, 10_000])
 def test_places_of_kept_worlds_are_all_used(n):
     """Each once: the stride between them has no divisor in common with their number."""
-    stride = coprime.py_func(n) if hasattr(coprime, "py_func") else coprime(n)
+    stride = coprime(n)
     assert len({i * stride % n for i in range(n)}) == n
 
 
@@ -141,10 +144,10 @@ def test_where_no_world_explains_what_was_played_others_are_looked_for():
             if not mask[-rules.kinds :].any() or mask.sum() < 2:
                 continue
             begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
-            if open_listing(agent.space, agent.listing) > LISTED:
+            if open_listing(agent.space) > LISTED:
                 continue
             weights = np.zeros(10)
-            if not list_worlds(agent.space, agent.listing, 10, weights):
+            if not list_worlds(agent.space, 10, weights):
                 assert not weights.any()
                 assert mask[agent.act(row, mask)]
                 assert np.isfinite(agent.space.plans["sums"]).all()

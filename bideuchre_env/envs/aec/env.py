@@ -240,14 +240,14 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         infos = self.infos
-        infos[agent] = self._info() if self._is_flat else {}
+        infos[agent] = self._info() if self._is_flat else {}  # `_info`, in place
         if turn >= 0:  # `_call_on`, in place
             self._seen, self._mask = seen, mask
             self.agent_selection = self._actor = agent = AGENT_NAMES[turn]
             infos[agent] = {"action_mask": mask}
         else:
             self._end_hand()
-        if self.render_mode is not None and self.render_mode == "human":
+        if self.render_mode == "human":
             self.render()
 
     def _read(self, action: Any) -> int:
