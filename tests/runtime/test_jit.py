@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.exercise import exercise, exercise_players
+from support.exercise import exercise, exercise_players, exercise_searchers
 from support.fuzzing import BOUNDS_CHECKED
 
 import bideuchre_env
@@ -58,6 +58,12 @@ def test_the_solver_and_the_agents_are_the_same_bounds_checked():
     """Some endings and hands; the players that search, and all the tests, are the slow run's."""
     told = python("-m", "support.exercise", "players", **SETTINGS["bounds checked"])
     assert told.strip() == exercise_players()
+
+
+def test_agents_decide_the_same_in_plain_python():
+    """Those that search, too, whose rows hold rows; at a score below 0."""
+    told = python("-m", "support.exercise", "searchers", **SETTINGS["plain"])
+    assert told.strip() == exercise_searchers()
 
 
 def test_the_settings_do_what_they_are_for():

@@ -1,7 +1,8 @@
 """Everything there is to see of some games, and what solver and agents say, as a checksum.
 
 `python -m support.exercise 3`, in the folder of the tests, plays three games of everything;
-`python -m support.exercise players` solves some endings and lets the quick agents play.
+`python -m support.exercise players` solves some endings and lets the quick agents play;
+`python -m support.exercise searchers` asks those that search for a few decisions.
 """
 
 from __future__ import annotations
@@ -73,6 +74,35 @@ def exercise_players():
     return seen.hexdigest()
 
 
+def exercise_searchers():
+    """What expert, net and one that searches decide in a hand or two, with few worlds, in words."""
+    told = []
+    for name in ("cincinnati_v0", "barrie_v0"):
+        env = make(name).raw_env(episode="hand")
+        env.reset(seed=4, options={"score": [-9, 14]})  # a score below 0 is usual
+        rule = agents.make("rule", env.rules)
+        # for points: a table of the chance to win takes plain Python minutes
+        players = [agents.make(agent, env.rules, goal="points") for agent in ("expert", "net")]
+        few = {
+            "goal": "points",
+            "seed": 1,
+            "worlds": 2,
+            "played_out": 2,
+            "considered": 3,
+            "solved": 1,
+        }
+        players.append(agents.make("inference", env.rules, **few))
+        for ply in range(24):
+            seen, *_ = env.last()
+            row, mask = seen["observation"], seen["action_mask"]
+            if mask.sum() > 1 and ply in (1, 12, 13, 20):
+                told.append([int(player.act(row, mask)) for player in players])
+            env.step(int(rule.act(row, mask)))
+    return str(told)
+
+
+PARTS = {"players": exercise_players, "searchers": exercise_searchers}
+
 if __name__ == "__main__":
     asked = sys.argv[1]
-    print(exercise_players() if asked == "players" else exercise(int(asked)))
+    print(PARTS[asked]() if asked in PARTS else exercise(int(asked)))
