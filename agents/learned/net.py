@@ -178,7 +178,7 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
 @kernel
 def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
     """The card to give up, to pass or to play, where the rule player's is `card`."""
-    expert, points = work.expert, work.cards.units
+    expert, points = work.expert, work.cards.outputs
     t, view = expert.tables[0], expert.views[0]
     best, symmetry = best_card(observation, legal, card, work)
     if view.phase != PLAY:
@@ -191,7 +191,7 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
 @kernel
 def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
     """The same by the network alone, and the symmetry of its outputs for `points_of`."""
-    points, symmetry = work.cards.units, weigh_cards(observation, work)
+    points, symmetry = work.cards.outputs, weigh_cards(observation, work)
     t, best, left = work.expert.tables[0], card, legal
     least = points_of(t, points, symmetry, card) + work.margin
     while left:
@@ -218,5 +218,5 @@ def weigh_cards(observation: Array, work: NetWorkspace) -> int:
 
 @inline_kernel
 def points_of(t: Any, points: Array, symmetry: int, kind: int) -> float:
-    """What the network says of a card, of its units, outputs first."""
+    """What the network says of a card, of its outputs (1, O)."""
     return float(points[0, output_of(t, 1, symmetry, t.card_offset + kind)])

@@ -107,10 +107,10 @@ def best_action(
     n, symmetry = active_inputs(observation, True, work.features)
     add_up(n, work)
     best = first
-    most = work.units[0, output_of(t, p.cards, symmetry, first)]
+    most = work.outputs[0, output_of(t, p.cards, symmetry, first)]
     for action in range(first + 1, stop):
         if mask[action]:
-            output = work.units[0, output_of(t, p.cards, symmetry, action)]
+            output = work.outputs[0, output_of(t, p.cards, symmetry, action)]
             if output > most:
                 best, most = action, output
     return best

@@ -35,7 +35,7 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
     symmetry, point = weigh_cards(observation, net), worth_of_point(space)
     plan.prior_error, plan.prior_unit = NET_ERROR * point, point
     for j in range(plan.n):
-        points = points_of(t, net.cards.units, symmetry, plan.actions[j] - t.card_offset)
+        points = points_of(t, net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
         plan.priors[j] = point * points
 
 

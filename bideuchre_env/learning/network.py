@@ -94,67 +94,28 @@ def forward(network: Network, inputs: Array) -> Array:
     return outputs
 
 
-class Straightened(NamedTuple):
-    """The weights of a network in which every unit passes `SLOPE` of itself straight on.
-
-    `leaky(x)` is `SLOPE * x` and, where x is positive, the rest of x. The first of these is a sum
-    over the inputs that are 1, through however many layers. It is added up with hidden 1, which
-    leaves the rest of the few units that are positive: one in nine of those that play cards.
-    Arrays are float32 and read-only; of the units in one row outputs come first, then hidden 2,
-    then hidden 1.
-    """
-
-    inputs: Array  # (F, O + K + H)
-    bias: Array  # (1, O + K + H)
-    one: Array  # (H, O + K): from hidden 1, where that is positive
-    two: Array  # (K, O): from hidden 2
-
-
-def straightened(network: Network) -> Straightened:
-    """The same network, so written."""
-    # in float64, so that what is left of it in float32 is the same on all machines
-    first, first_bias, second, second_bias, last, last_bias = (
-        part.astype(np.float64) for part in network
-    )
-    slope, rest = float(SLOPE), 1.0 - float(SLOPE)
-    inputs_two = slope * first @ second
-    bias_two = second_bias + slope * first_bias @ second
-    parts = (
-        np.hstack([slope * inputs_two @ last, inputs_two, first]),
-        np.hstack([last_bias + slope * bias_two @ last, bias_two, first_bias])[None],
-        rest * np.hstack([slope * second @ last, second]),
-        rest * last,
-    )
-    with np.errstate(over="ignore"):
-        weights = Straightened(*(part.astype(np.float32) for part in parts))
-    if not all(np.isfinite(part).all() for part in weights):
-        raise OptionError("weights whose products no float32 holds")
-    for part in weights:
-        part.flags.writeable = False
-    return weights
-
-
 class NetworkWorkspace(NamedTuple):
     """A network and what it needs to be played by kernels; arrays of one row."""
 
     features: FeatureWorkspace
-    weights: Straightened
-    units: Array  # float32 (1, O + K + H): outputs first; rewritten by each decision
-    positive: Array  # int64 (1, max(H, K) + 1): which units are, so rewritten
+    network: Network
+    one: Array  # float32 (1, H), rewritten by each decision, as all that follow
+    two: Array  # float32 (1, K)
+    outputs: Array  # float32 (1, O)
 
 
 def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
     """Room for one thread to play a network in; `OptionError` if it does not fit."""
-    weights = straightened(checked(network, features))
-    units, most = weights.bias.shape[1], max(len(weights.one), len(weights.two))
-    room = np.zeros((1, units), np.float32), np.zeros((1, most + 1), np.int64)
-    return NetworkWorkspace(features.workspace(), weights, *room)
+    fitting = checked(network, features)
+    widths = fitting.shape[1:]
+    one, two, outputs = (np.zeros((1, width), np.float32) for width in widths)
+    return NetworkWorkspace(features.workspace(), fitting, one, two, outputs)
 
 
 def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
     """Room for another thread to play the same network in."""
     scratch = (np.zeros_like(each) for each in work[2:])
-    return NetworkWorkspace(features.workspace(), work.weights, *scratch)
+    return NetworkWorkspace(features.workspace(), work.network, *scratch)
 
 
 def evaluate(
@@ -188,59 +149,55 @@ def evaluate_rows(
         n, symmetry = active_inputs(row_of(observations, i), True, feature)
         add_up(n, work)
         for j in range(outputs.shape[1]):
-            outputs[i, j] = work.units[0, j]
+            outputs[i, j] = work.outputs[0, j]
         list_legal(row_of(masks, i), t, p.cards, symmetry, legal, i)
         symmetries[i] = symmetry
 
 
 @kernel
 def add_up(n: int, work: NetworkWorkspace) -> None:
-    """Fill `work.units`, whose first are the outputs, from the first `n` active inputs.
+    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers.
 
     Four rows of weights are added at a time, which halves the time.
     """
-    active, units = work.features.active, work.units
-    inputs, bias, one, two = work.weights
-    width, i = units.shape[1], 0
-    for j in range(width):
-        units[0, j] = bias[0, j]
+    net, active = work.network, work.features.active
+    first, one, second, two = net.first, work.one, net.second, work.two
+    width = one.shape[1]
+    for h in range(width):
+        one[0, h] = net.first_bias[h]
+    i = 0
     while i + 4 <= n:
         a, b, c, d = active[0, i], active[0, i + 1], active[0, i + 2], active[0, i + 3]
-        for j in range(width):
-            units[0, j] += (inputs[a, j] + inputs[b, j]) + (inputs[c, j] + inputs[d, j])
+        for h in range(width):
+            one[0, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
         i += 4
     while i < n:
         a = active[0, i]
-        for j in range(width):
-            units[0, j] += inputs[a, j]
+        for h in range(width):
+            one[0, h] += first[a, h]
         i += 1
-    add_positive(units, one, work.positive)
-    add_positive(units, two, work.positive)
+    for h in range(width):
+        one[0, h] = max(one[0, h], SLOPE * one[0, h])
+    add_layer(one, second, net.second_bias, two)
+    for k in range(two.shape[1]):
+        two[0, k] = max(two[0, k], SLOPE * two[0, k])
+    add_layer(two, net.last, net.last_bias, work.outputs)
 
 
 @inline_kernel
-def add_positive(units: Array, weights: Array, positive: Array) -> None:
-    """Add what positive units of a layer bring the units before it: `weights` (units, before)."""
-    before, n, i = weights.shape[1], 0, 0
-    for h in range(len(weights)):
-        positive[0, n] = h
-        n += 1 if units[0, before + h] > ZERO else 0
+def add_layer(x: Array, weights: Array, bias: Array, out: Array) -> None:
+    """Rewrite `out` (1, m) by `bias + x @ weights`, all float32, `x` (1, n)."""
+    n, m, i = x.shape[1], out.shape[1], 0
+    for j in range(m):
+        out[0, j] = bias[j]
     while i + 4 <= n:
-        a, b, c, d = positive[0, i], positive[0, i + 1], positive[0, i + 2], positive[0, i + 3]
-        w, x, y, z = (
-            units[0, before + a],
-            units[0, before + b],
-            units[0, before + c],
-            units[0, before + d],
-        )
-        for j in range(before):
-            units[0, j] += (w * weights[a, j] + x * weights[b, j]) + (
-                y * weights[c, j] + z * weights[d, j]
+        a, b, c, d = x[0, i], x[0, i + 1], x[0, i + 2], x[0, i + 3]
+        for j in range(m):
+            out[0, j] += (a * weights[i, j] + b * weights[i + 1, j]) + (
+                c * weights[i + 2, j] + d * weights[i + 3, j]
             )
         i += 4
     while i < n:
-        a = positive[0, i]
-        x = units[0, before + a]
-        for j in range(before):
-            units[0, j] += x * weights[a, j]
+        for j in range(m):
+            out[0, j] += x[0, i] * weights[i, j]
         i += 1
