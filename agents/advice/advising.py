@@ -122,7 +122,8 @@ class Counting:
         self.hands.append(hands)
         self.outcomes.append(np.asarray(ends).reshape(n, len(tried)))
         self.weights.append(weights[numbers])
-        self.alike = float(space.plans["alike"][0])
+        plan = space.plans[0]
+        self.alike = 0.0 if plan["all_worlds"] > 0.0 else float(plan["alike"])
 
     def load(self, space: SearchWorkspace) -> None:
         """Load what is compiled, or compile it, by trying nothing: before the clock runs."""

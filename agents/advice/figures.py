@@ -2,7 +2,8 @@
 
 Worlds count by weights, and are as many as an even sample that says as much: their *effective* size
 is the square of the sum of the weights over the sum of their squares, and less where worlds are
-`alike`: so many of them tell as much as one drawn by itself.
+`alike`: so many of them tell as much as one drawn by itself. With `alike` 0 they are all there are,
+and nothing is left to chance.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Counted:
 
     @property
     def effective(self) -> float:
-        """The effective size of all its worlds."""
-        return effective(self.weights, self.alike)
+        """The effective size of all its worlds; as many as there are, where they are all."""
+        return effective(self.weights, self.alike) if self.alike else float(len(self.weights))
 
     def column(self, action: int) -> Array:
         """The outcomes of one action, (m,)."""
@@ -101,9 +102,11 @@ class Counted:
 
 
 def effective(weights: Array, alike: float = 1.0) -> float:
-    """The effective size of a sample with these weights, 0.0 for none."""
-    total, squares = float(weights.sum()), alike * float((weights * weights).sum())
-    return total * total / squares if squares else 0.0
+    """The effective size of a sample with these weights, 0.0 for none; infinite for all worlds."""
+    total, squares = float(weights.sum()), float((weights * weights).sum())
+    if not squares:
+        return 0.0
+    return total * total / squares / alike if alike else inf
 
 
 def mean(values: Array, weights: Array) -> float:
@@ -123,6 +126,8 @@ def error(values: Array, weights: Array, alike: float = 1.0) -> float:
 def interval(values: Array, weights: Array, alike: float = 1.0) -> Interval:
     """The weighted mean with its 95 % interval by Student's t."""
     centre, size = mean(values, weights), effective(weights, alike)
+    if size == inf:
+        return Interval(centre, centre, centre)
     if size - 1 < 1e-9:
         return Interval(centre, None, None)
     half = t_quantile(max(1, round(size - 1))) * error(values, weights, alike)
@@ -134,4 +139,6 @@ def share(good: Array, weights: Array, alike: float = 1.0) -> Interval | None:
     size = effective(weights, alike)
     if size == 0.0:
         return None
+    if size == inf:
+        return Interval(mean(good, weights), mean(good, weights), mean(good, weights))
     return wilson(mean(good, weights) * size, size)

@@ -31,6 +31,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
 HOPELESS = 3.0  # errors behind the best that rule a candidate out
+HARDLY = 1e-3  # worlds that are none
 TOLD = 40.0  # worlds from which on an error can be told
 NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
@@ -59,6 +60,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.squares[:] = 0.0
     plan.priors[:] = 0.0
     plan.prior_error = 0.0
+    plan.all_worlds = 0.0
     world, again = space.worlds[0], row_of(space.observations, 0)
     if not rebuild(observation, t, o, view, space.replays[0], world, again):
         return
@@ -255,10 +257,13 @@ def count_tried(plan: Row) -> float:
 def standard_error(plan: Row, i: int) -> float:
     """The standard error of a candidate's gain on `expert_action`.
 
-    A world that counts many times is still one world, and one world tells nothing of the error:
-    then it is as much as a chance can be wrong by.
+    None is left where all worlds there are have been tried. A world that counts many times is still
+    one world, and one world tells nothing of the error: then it is as much as a chance can be wrong
+    by.
     """
     total = plan.total
+    if plan.all_worlds > 0.0 and total > plan.all_worlds - HARDLY:
+        return 0.0
     others = count_tried(plan) - 1.0
     if others < 1e-9:
         return 1.0

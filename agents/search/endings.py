@@ -23,7 +23,7 @@ from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 DEEP = 16.0  # a hand is left out if its logarithm is so far behind its seat's best so far
-LEAST = 1e-4  # a world is left out that is this share of all, or less, where all are kept
+LEAST = 1e-4  # a world that is this share of all, or less, is left out where all others are kept
 LEFT_OUT = 0.01  # and no more than this share is left out in all
 TOO_MANY = 1e18
 
@@ -75,10 +75,10 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
     """Keep the worlds that count, after `open_listing`; `weights`, float64 (wanted,), are 0.
 
-    If there are no more than `wanted` all are kept, and weigh what they are likely; else as many
-    marks lie evenly over all of them, and a world weighs as much as there are marks on it. Either
-    way they weigh `wanted` together, or hardly less, and one has nothing to do with the next. False
-    where all are too unlikely to tell one from another; none is kept then.
+    If there are no more than `wanted` all are kept, and weigh what they are likely: nothing is left
+    to chance. Else as many marks lie evenly over all of them, and a world weighs as much as there
+    are marks on it. Either way they weigh `wanted` together, or hardly less. False where all are
+    too unlikely to tell one from another; none is kept then.
     """
     listing = space.listings[0]
     take_down(space)
@@ -93,6 +93,7 @@ def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
     listing.kept = 0
     go_through(space, listing, weights)
     space.mixings[0].n_kept = wanted
+    space.plans[0].all_worlds = float(wanted) if listing.n_worlds <= wanted else 0.0
     return True
 
 

@@ -45,6 +45,7 @@ PLAN = np.dtype(
         ("total", np.float64),  # worlds, by their weight
         ("total_squares", np.float64),  # of the weights, as many times as worlds are alike
         ("alike", np.float64),  # worlds that tell as much as one drawn by itself
+        ("all_worlds", np.float64),  # the weight of all there are, if all are to be tried; else 0
         ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by what is known without worlds
         ("prior_error", np.float64),  # of those; 0 where nothing is known
         ("prior_unit", np.float64),  # a point, in priors of cards; 1 in those of calls
@@ -161,7 +162,7 @@ LISTING = np.dtype(
         ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat: of a hand
         ("total", np.float64),  # of the weights of all worlds
         ("n_worlds", np.int64),
-        ("least", np.float64),  # a world may weigh that is kept where all are
+        ("least", np.float64),  # a world has to weigh more to be kept, where all that count are
         ("reached", np.float64),  # of the total so far, the second time
         ("kept", np.int64),  # worlds so far, or marks
         ("stride", np.int64),  # between the places of worlds kept one after another

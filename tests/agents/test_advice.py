@@ -10,8 +10,9 @@ from support.agent_games import decisions, look, met, shipped, start
 
 import bideuchre_env
 from bideuchre_env import agents
+from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice import Advisor, advise, advise_row
-from bideuchre_env.agents.advice.figures import effective, interval, share
+from bideuchre_env.agents.advice.figures import Counted, effective, error, interval, share
 from bideuchre_env.agents.advice.holding import holding
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.agent import NO_SEARCH
@@ -265,6 +266,24 @@ def test_intervals_go_by_the_effective_number_of_deals():
     assert (alone.mean, alone.low, alone.half) == (3.0, None, np.inf)
     assert share(np.array([1, 0, 1, 0]), heavy).mean == pytest.approx(10 / 12)
     assert share(np.array([1, 0, 1, 0]), np.zeros(4)) is None
+
+
+def test_where_all_deals_are_tried_figures_are_exact():
+    """`alike` is 0 then: intervals have no width, even of one deal, and counts are of deals."""
+    values, heavy = np.array([1.0, 0.0, 1.0]), np.array([9.0, 1.0, 1.0])
+    assert interval(values, heavy, 0.0) == Interval(10 / 11, 10 / 11, 10 / 11)
+    assert share(values, heavy, 0.0) == Interval(10 / 11, 10 / 11, 10 / 11)
+    assert error(values, np.array([1.0, 0.0, 0.0]), 0.0) == 0.0
+    assert share(values, np.zeros(3), 0.0) is None
+    assert Counted([1], np.zeros((3, 1)), heavy, np.zeros((3, 4)), 0.0).effective == 3
+    rules, exact = RULES["cincinnati_v0"], 0
+    for _, _, state in met(rules, 4, seed=8):
+        if state["phase"] != PLAY or state["trick"] < 4:
+            continue
+        told = advise_row(state, rules, "inference")
+        halves = [option.points.half for option in told.options]
+        exact += told.worlds > 1 and max(halves) == 0.0
+    assert exact > 2
 
 
 def test_advice_prints_and_can_be_kept():

@@ -112,3 +112,13 @@ def test_without_priors_a_gain_must_exceed_its_error():
     tried = {"worlds": 101, "spread": 1.0}
     assert choose(plan_of([0.0, 0.0], [0.0, 0.11], **tried), 1.0) == SECOND
     assert choose(plan_of([0.0, 0.0], [0.0, 0.09], **tried), 1.0) == FIRST
+
+
+def test_once_all_worlds_are_tried_nothing_is_left_to_chance():
+    """Then a hair's gain counts for more than what was known; before, and in a sample, not."""
+    plans = plan_of([0.0, -0.5], [0.0, 0.1], prior_error=0.5, worlds=10, spread=3.0)
+    assert choose(plans, 1.0) == FIRST
+    plans["all_worlds"] = 11.0
+    assert choose(plans, 1.0) == FIRST
+    plans["all_worlds"] = 10.0
+    assert choose(plans, 1.0) == SECOND

@@ -86,6 +86,25 @@ def test_of_many_worlds_each_is_kept_as_often_as_it_is_likely(variant):
     assert compared > 5
 
 
+def test_where_all_worlds_are_tried_the_best_card_is_played():
+    """However few they are, one of them mostly: no error is left, and the net's word is nothing."""
+    rules, compared, overruled = RULES["cincinnati_v0"], 0, 0
+    agent = searcher("inference", rules)
+    for row, mask, _ in endings("cincinnati_v0", 9, decisions(rules, 30, seed=21, hands=2)):
+        action, space = agent.act(row, mask), agent.space
+        plan = space.plans[0]
+        if plan["all_worlds"] == 0.0:
+            continue
+        n = int(plan["n"])
+        sums = dict(zip(plan["actions"][:n].tolist(), plan["sums"][:n], strict=True))
+        assert plan["total"] == pytest.approx(agent.worlds)
+        assert sums[action] == pytest.approx(max(sums.values()), abs=1e-9 * agent.worlds)
+        compared += 1
+        overruled += action != plan["expert_action"]
+    assert compared > 20
+    assert overruled > 0
+
+
 def test_every_world_listed_is_one_that_the_seat_may_be_in():
     """It gives the same observation, and is a sound position of one deck."""
     checked = 0
