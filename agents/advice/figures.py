@@ -1,7 +1,7 @@
 """From outcomes, world by world, to figures: means, shares, paired differences, and how sure.
 
 Worlds count by weights, and are as many as an even sample that says as much: their *effective* size
-is the square of the sum of the weights over the sum of their squares, and less where worlds are
+is the square of the sum of the weights over the sum of their squares, divided by how far they are
 `alike`: so many of them tell as much as one drawn by itself. With `alike` 0 they are all there are,
 and nothing is left to chance.
 """
@@ -48,8 +48,8 @@ class Counted:
 
     @property
     def effective(self) -> float:
-        """The effective size of all its worlds; as many as there are, where they are all."""
-        return effective(self.weights, self.alike) if self.alike else float(len(self.weights))
+        """The effective size of all its worlds, and no more than there are."""
+        return min(effective(self.weights, self.alike), float(len(self.weights)))
 
     def column(self, action: int) -> Array:
         """The outcomes of one action, (m,)."""

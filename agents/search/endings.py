@@ -77,8 +77,9 @@ def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
 
     If there are no more than `wanted` all are kept, and weigh what they are likely: nothing is left
     to chance. Else as many marks lie evenly over all of them, and a world weighs as much as there
-    are marks on it. Either way they weigh `wanted` together, or hardly less. False where all are
-    too unlikely to tell one from another; none is kept then.
+    are marks on it: each tells as much as a world drawn by itself. Either way they weigh `wanted`
+    together, or hardly less. False where all are too unlikely to tell one from another; none is
+    kept then.
     """
     listing = space.listings[0]
     take_down(space)
@@ -93,7 +94,13 @@ def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
     listing.kept = 0
     go_through(space, listing, weights)
     space.mixings[0].n_kept = wanted
-    space.plans[0].all_worlds = float(wanted) if listing.n_worlds <= wanted else 0.0
+    if listing.n_worlds <= wanted:
+        space.plans[0].all_worlds = float(wanted)
+        return True
+    squares = 0.0
+    for weight in weights:
+        squares += weight * weight
+    space.plans[0].alike = wanted / squares
     return True
 
 

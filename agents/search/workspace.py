@@ -44,7 +44,7 @@ PLAN = np.dtype(
         ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
         ("total", np.float64),  # worlds, by their weight
         ("total_squares", np.float64),  # of the weights, as many times as worlds are alike
-        ("alike", np.float64),  # worlds that tell as much as one drawn by itself
+        ("alike", np.float64),  # so many worlds tell as much as one drawn by itself
         ("all_worlds", np.float64),  # the weight of all there are, if all are to be tried; else 0
         ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by what is known without worlds
         ("prior_error", np.float64),  # of those; 0 where nothing is known

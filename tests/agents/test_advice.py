@@ -277,12 +277,13 @@ def test_where_all_deals_are_tried_figures_are_exact():
     assert share(values, np.zeros(3), 0.0) is None
     assert Counted([1], np.zeros((3, 1)), heavy, np.zeros((3, 4)), 0.0).effective == 3
     rules, exact = RULES["cincinnati_v0"], 0
-    for _, _, state in met(rules, 4, seed=8):
-        if state["phase"] != PLAY or state["trick"] < 4:
+    for _, mask, state in decisions(rules, 4, seed=8):
+        if state["phase"] != PLAY or state["trick"] < 3 or mask.sum() < 2:
             continue
-        told = advise_row(state, rules, "inference")
+        told = advise_row(state, rules)
         halves = [option.points.half for option in told.options]
         exact += told.worlds > 1 and max(halves) == 0.0
+        assert told.effective <= told.worlds
     assert exact > 2
 
 
@@ -337,7 +338,7 @@ def test_sentences_are_true(variant):
     found = [d for d in decisions(rules, 6, seed=14) if d[1].sum() > 1]
     for _, mask, state in found[:: max(1, len(found) // 60)]:
         told = advisor.of_row(state)
-        assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9]\.", told.why), told.why
+        assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9)]\.", told.why), told.why
         assert "  " not in told.why
         if state["phase"] != PLAY or not CERTAIN.search(told.why.split(";")[0] + ";"):
             continue

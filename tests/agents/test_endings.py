@@ -78,6 +78,8 @@ def test_of_many_worlds_each_is_kept_as_often_as_it_is_likely(variant):
             continue
         all_ = listed(agent, row, mask, 9000)
         assert sum(few.values()) == 40
+        squares = sum(weight**2 for weight in listed(agent, row, mask, 40).values())
+        assert agent.space.plans["alike"][0] * squares == pytest.approx(40)  # of 40 worlds drawn
         for hands_of, weight in few.items():
             assert abs(weight - 40 * all_.get(hands_of, 0.0) / 9000) < 1 + 1e-3
         for hands_of, weight in all_.items():
@@ -89,8 +91,8 @@ def test_of_many_worlds_each_is_kept_as_often_as_it_is_likely(variant):
 def test_where_all_worlds_are_tried_the_best_card_is_played():
     """However few they are, one of them mostly: no error is left, and the net's word is nothing."""
     rules, compared, overruled = RULES["cincinnati_v0"], 0, 0
-    agent = searcher("inference", rules)
-    for row, mask, _ in endings("cincinnati_v0", 9, decisions(rules, 30, seed=21, hands=2)):
+    agent = searcher("inference", rules, worlds=60)
+    for row, mask, _ in endings("cincinnati_v0", 9, decisions(rules, 60, seed=21, hands=2)):
         action, space = agent.act(row, mask), agent.space
         plan = space.plans[0]
         if plan["all_worlds"] == 0.0:
