@@ -40,7 +40,7 @@ MARGIN = 0.05
 STANDARD_ERRORS = 0.5
 """Standard errors of that gain that it must gain besides."""
 LARGEST_WEIGHT = 1e9
-"""Sums of larger ones might be no numbers, and tricks that are none no places in a table."""
+"""Sums of larger ones may overflow, and tricks that are no number have no place in a table."""
 LEAN = 2
 """How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
 holder odds are known of the deck."""

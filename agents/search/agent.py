@@ -79,11 +79,12 @@ class PimcAgent(RowAgent):
 
     It weighs `considered` times as many by how likely the expert in the others' seats would have
     bid and exchanged as they did, and draws the deals by that: up to three times more where likely
-    ones are rare, and all there are where few are left. 0 takes all alike, None is 6 before the
-    play and 0 in it. The expert, or the net with `net_cards`, plays each out until `solved`
-    tricks are left, 0 to 12, which the solver plays. A call, a strain or an exchange is tried in up
-    to `played_out` deals. Nothing more is tried once only one candidate may be the best; nor are
-    the last two cards where all deals are taken alike, for the expert draws likelier ones. `seed`
+    ones are rare, and all there are where few are left and no `milliseconds` are set. 0 takes all
+    alike, None is 6 before the play and 0 in it. The expert, or the net with `net_cards`, plays
+    each out until `solved` tricks are left, 0 to 12, which the solver plays. A call, a strain or an
+    exchange is tried in up to `played_out` deals. Nothing more is tried once only one candidate may
+    be the best; nor are the last two cards where all deals are taken alike, for the expert draws
+    likelier ones. `seed`
     fixes the deals: the same observation always gets the same answer. `milliseconds` ends a
     decision after about that time, four deals at the earliest, so the answers depend on the
     machine; without it only the number of deals counts. All are taken to play to win the game, by
@@ -212,9 +213,9 @@ class PimcAgent(RowAgent):
         """How often each world counts, float64 (n,), `wanted` in all.
 
         All count once if `considered` is 0 or nobody has called yet. Where few worlds are left in
-        the play, and time has no end, all are gone through, and those that count are as likely.
-        Otherwise `considered` times as many as wanted are weighed. If enough of those drawn first
-        are likely, more are drawn, and all share by how likely they are; else chains look for
+        the play, and time has no end, all are gone through, and each counts as much as it is
+        likely. Otherwise `considered` times as many as wanted are weighed. If enough of those drawn
+        first are likely, more are drawn, and all share by how likely they are; else chains look for
         likely ones, in more steps where those are rare. When the time ends only those weighed until
         then share, and fewer are tried.
         """
@@ -261,7 +262,7 @@ class PimcAgent(RowAgent):
     def weights_of_chains(
         self, drawn: Array, weighed: int, wanted: int, ends: float, harder: float = 1.0
     ) -> Array:
-        """The same by chains that begin at worlds drawn, and take `harder` steps for each more."""
+        """The same by chains that begin at worlds drawn, `harder` steps for each still to weigh."""
         space, n_chains, more = self.space, min(wanted, CHAINS), weighed - len(drawn)
         start_chains(space, drawn, len(drawn), n_chains)
         weights, steps = np.zeros(wanted), int(harder * more) // n_chains

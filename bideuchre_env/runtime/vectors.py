@@ -22,8 +22,8 @@ cgutils: Any = _cgutils
 def _plain_add_rows(inputs: Array, first: int, last: int, weights: Array, sums: Array) -> None:
     """Add `inputs[first:last]`, each times its row of the weights, to `sums`; all float32.
 
-    Four at a time, but for the last ones, and no four of which all are 0. The arrays are fields of
-    rows: `inputs` (n,), `weights` (n, W) and `sums` (W,).
+    Four at a time, but for the last ones; four that are all 0 are passed over. The arrays are
+    fields of rows: `inputs` (n,), `weights` (n, W) and `sums` (W,).
     """
     i, width = first, len(sums)
     while i + 4 <= last:

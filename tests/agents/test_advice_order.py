@@ -51,7 +51,7 @@ def test_the_order_is_that_of_the_figures_unless_they_are_not_sure():
             gains = counted.column(most)["worth"] - counted.column(advice.chosen)["worth"]
             shares = counted.weights / counted.weights.sum()
             centre = (shares * gains).sum()
-            several = 1 / (shares**2).sum() / counted.alike - 1
+            several = 1 / (shares**2).sum() / counted.alike - 1 if counted.alike else np.inf
             spread = np.sqrt((shares * (gains - centre) ** 2).sum() / several) if several else 9
             sure = centre > 1e-9 and centre >= 2 * spread
             assert advice.best.action == (most if sure else advice.chosen)

@@ -97,6 +97,8 @@ def exercise_searchers():
             row, mask = seen["observation"], seen["action_mask"]
             if mask.sum() > 1 and ply in (1, 12, 13, 20):
                 told.append([int(player.act(row, mask)) for player in players])
+                plan = players[2].space.plans[0]
+                told.append(np.round(plan["sums"][: plan["n"]], 6).tolist())
             env.step(int(rule.act(row, mask)))
     return str(told)
 
