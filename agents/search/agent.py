@@ -84,11 +84,10 @@ class PimcAgent(RowAgent):
     each out until `solved` tricks are left, 0 to 12, which the solver plays. A call, a strain or an
     exchange is tried in up to `played_out` deals. Nothing more is tried once only one candidate may
     be the best; nor are the last two cards where all deals are taken alike, for the expert draws
-    likelier ones. `seed`
-    fixes the deals: the same observation always gets the same answer. `milliseconds` ends a
-    decision after about that time, four deals at the earliest, so the answers depend on the
-    machine; without it only the number of deals counts. All are taken to play to win the game, by
-    the score; with `goal="points"`, for the points of each hand.
+    likelier ones. `seed` fixes the deals: the same observation always gets the same answer.
+    `milliseconds` ends a decision after about that time, four deals at the earliest, so the answers
+    depend on the machine; without it only the number of deals counts. All are taken to play to win
+    the game, by the score; with `goal="points"`, for the points of each hand.
     """
 
     name = "pimc"
