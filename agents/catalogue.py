@@ -29,7 +29,7 @@ MILLISECONDS = {
     "expert": 0.11,
     "ppo": 0.005,
     "net": 0.005,
-    "pimc": 3.4,
+    "pimc": 1.5,
     "inference": 6.6,
 }
 """A decision's processor time on Cincinnati: see the tables in `experiments/README.md`."""

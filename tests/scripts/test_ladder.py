@@ -29,7 +29,9 @@ STEPS = [
 ]
 PUBLISHED = {"cincinnati_v0": STEPS[:-2], "barrie_v0": STEPS[:-2]}
 OTHERS = ("simplified_v0", "club_v0", "six_card_v0", "double_deck_v0")
-PUBLISHED |= {v: ["net over expert", "net:search=true over expert"] for v in OTHERS}
+PUBLISHED |= {
+    v: ["expert over rule", "net over expert", "net:search=true over expert"] for v in OTHERS
+}
 
 
 @pytest.fixture(scope="module")
