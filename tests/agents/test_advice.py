@@ -338,7 +338,8 @@ def test_sentences_are_true(variant):
     found = [d for d in decisions(rules, 6, seed=14) if d[1].sum() > 1]
     for _, mask, state in found[:: max(1, len(found) // 60)]:
         told = advisor.of_row(state)
-        assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9)]\.", told.why), told.why
+        assert re.fullmatch(r"[A-Z0-9][^\n]*[a-zA-Z0-9]\)?\.", told.why), told.why
+        assert told.why.count("(") == told.why.count(")")
         assert "  " not in told.why
         if state["phase"] != PLAY or not CERTAIN.search(told.why.split(";")[0] + ";"):
             continue

@@ -14,7 +14,6 @@ import termios
 from pathlib import Path
 
 PROMPT = "(h: help): "
-PATIENCE = 30.0  # seconds until a key is pressed again
 OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", "--no-review")
 
 
@@ -37,7 +36,7 @@ class Play:
     """A run of `bideuchre play` in a folder, on a terminal of its own; `end` or `kill` it."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.screen, self._pressed = "", b""
+        self.screen = ""
         self._main, terminal = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "bideuchre_env", "play", *arguments],
@@ -55,8 +54,7 @@ class Play:
         """All that is on the screen once it waits at a new prompt; None when the run has ended."""
         before = self.screen.count(PROMPT)
         while self.screen.count(PROMPT) == before or not self.screen.endswith(PROMPT):
-            while not select.select([self._main], [], [], PATIENCE if self._pressed else None)[0]:
-                os.write(self._main, self._pressed)
+            select.select([self._main], [], [])
             try:
                 data = os.read(self._main, 65536)
             except OSError:  # the other end is closed
@@ -80,11 +78,7 @@ class Play:
         return True
 
     def press(self, key: bytes) -> None:
-        """Press a key: what the terminal makes of Ctrl-C, Ctrl-D; again where nothing comes of it.
-
-        Python looks for signals before it waits for a line: one in between is seen with the next.
-        """
-        self._pressed = key
+        """Press a key: what the terminal makes of Ctrl-C, Ctrl-D."""
         os.write(self._main, key)
 
     def end(self) -> int:
