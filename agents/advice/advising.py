@@ -22,9 +22,11 @@ from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
-from bideuchre_env.agents.search.agent import HowFar, InferenceAgent
+from bideuchre_env.agents.search.agent import InferenceAgent
+from bideuchre_env.agents.search.callers import load_callers
 from bideuchre_env.agents.search.chains import load_chains
 from bideuchre_env.agents.search.likelihood import weigh_worlds
+from bideuchre_env.agents.search.sampler import Report
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
 from bideuchre_env.core.one_row import look_row
 from bideuchre_env.core.state import STATE, Phase, new_states
@@ -92,7 +94,7 @@ def advise_row(
     milliseconds: float | None = None,
     seed: int = 0,
     also: Sequence[int] = (),
-    how_far: HowFar | None = None,
+    how_far: Report | None = None,
 ) -> Advice:
     """`advise` for the seat to act in a state row, of which it sees only what that seat does.
 
@@ -130,6 +132,7 @@ class Counting:
         nothing = np.empty(0)
         weigh_worlds(space, nothing, 0, 0, 0.0)
         load_chains(space)
+        load_callers(space)
         count_worlds(
             space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
             new_rows(OUTCOMES, 1), np.zeros((0, N_SEATS), np.int64),

@@ -5,8 +5,7 @@ finishes it. So bids are worth what play makes of them, and the solver, which kn
 counts only where little is hidden. In the play `pimc` draws every world that the observation allows
 alike; `inference` prefers those that make the others' calls, exchange and cards likely, begins with
 the cards of agent `net`, and tries cards in worlds that the net plays out. Before the play both go
-by the calls: against random hands every bid of the others would look easy to set. Where few of the
-worlds drawn are likely, chains look for likely ones; where few are left, all are gone through.
+by the calls: against random hands every bid of the others would look easy to set (`sampler.py`).
 """
 
 from __future__ import annotations
@@ -24,20 +23,8 @@ from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.protocols import Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
 from bideuchre_env.agents.search.card_prior import lean_on_net
-from bideuchre_env.agents.search.chains import (
-    fit_leanings,
-    run_chains,
-    start_chains,
-    weigh_draws,
-)
-from bideuchre_env.agents.search.endings import list_worlds, open_listing
-from bideuchre_env.agents.search.likelihood import weigh_worlds
-from bideuchre_env.agents.search.workspace import (
-    CHAINS,
-    MOST_WORLDS,
-    SearchWorkspace,
-    new_workspace,
-)
+from bideuchre_env.agents.search.sampler import AT_ONCE, Report, WorldSampler
+from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace, new_workspace
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import MAX_TRICKS
@@ -45,17 +32,6 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 MOST_CONSIDERED = 1000
-AT_ONCE = 4  # worlds tried between two looks at the clock
-WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
-CHUNK = 1000  # worlds weighed before Ctrl-C is heard
-NEGLIGIBLE = 7.0  # a world does not count if its logarithm is so far behind another's
-ENOUGH = 0.02  # effective share of worlds drawn alike from which more of them do better than chains
-LISTED = 100_000  # worlds that are all weighed where there are no more
-HARDER = 2.0  # more steps of chains where hardly a world drawn is likely
-DRAWN = 0.25  # the share of the worlds weighed that is drawn all alike, for the chains to begin at
-MOST_DRAWN = 400  # and so many at most
-SWAPS = 6  # pairs of cards that change places in a step
-BURN_IN = 0.25  # the share of a chain's steps, and time, before the first world that is kept
 WORLDS = 200  # that a card is tried in
 PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
 STANDARD_ERRORS = 1.0  # to gain over `expert_action` where nothing is known without worlds
@@ -63,14 +39,13 @@ STAGE = 40  # worlds tried before the hopeless candidates are dropped once more
 CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 LAST_CARDS = 2  # in hand from which on worlds drawn alike do not come before the expert's beliefs
 FITTED_MODEL = {
-    "points": 0.167, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.00305, "lead": 0.316,
-    "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "exchange": -3.04,
+    "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
+    "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5,
+    "exchange": -3.04,
 }  # fmt: skip
 """A `CHOICE_MODEL` but for `reads_cards`, found by `experiments/fitting/fit_choice_model.py`."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
 """What tries the candidates in the worlds of these numbers, as often as their weights say."""
-HowFar = Callable[[str, int, int], None]
-"""Is told what happens to worlds, "weighed" or "played out", to how many so far, and of how many"""
 SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
 
 
@@ -118,12 +93,12 @@ class PimcAgent(RowAgent):
             self.considered = (check_range("considered", considered, 0, MOST_CONSIDERED),) * 2
         self.milliseconds = check_milliseconds(milliseconds)
         self.clock = clock
-        self.how_far: HowFar | None = None
+        self.how_far: Report | None = None
         self.standard_errors = STANDARD_ERRORS
-        self.enough = ENOUGH
         self.goal = check_goal(goal)
         self.net = self.preferred(net_cards)
         self.space = new_workspace(rules, seed, goal, self.net)
+        self.sampler = WorldSampler(self.space, rules.kinds, clock)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
@@ -180,22 +155,19 @@ class PimcAgent(RowAgent):
             return
         in_play = phase == PLAY
         wanted = self.worlds if in_play else self.played_out
-        weights = self.weights_of_worlds(wanted, self.considered[in_play], began + limit / 2)
+        self.sampler.report = self.how_far
+        weights = self.sampler.weights(wanted, self.considered[in_play], began + limit / 2)
         numbers = np.flatnonzero(weights)
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
             tries(space, numbers[first : first + step], weights)
-            self._tell("played out", min(first + step, len(numbers)), len(numbers))
+            if self.how_far is not None:
+                self.how_far("played out", min(first + step, len(numbers)), len(numbers))
             staged = first + step >= STAGE
             if staged and drop_hopeless(space.plans) == 1 and not to_the_end:
                 break
             if self.clock() >= began + limit:
                 break
-
-    def _tell(self, what: str, done: int, total: int) -> None:
-        """Tell whoever waits."""
-        if self.how_far is not None:
-            self.how_far(what, done, total)
 
     def leaves_it(self) -> bool:
         """Whether the last cards are played as the expert does, who draws likelier worlds."""
@@ -207,87 +179,6 @@ class PimcAgent(RowAgent):
         if self.leaves_it():
             return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
-
-    def weights_of_worlds(self, wanted: int, considered: int, ends: float) -> Array:
-        """How often each world counts, float64 (n,), `wanted` in all.
-
-        All count once if `considered` is 0 or nobody has called yet. Where few worlds are left in
-        the play, and time has no end, all are gone through, and each counts as much as it is
-        likely. Otherwise `considered` times as many as wanted are weighed. If enough of those drawn
-        first are likely, more are drawn, and all share by how likely they are; else chains look for
-        likely ones, in more steps where those are rare. When the time ends only those weighed until
-        then share, and fewer are tried.
-        """
-        space, weighed = self.space, wanted * considered
-        space.mixings["n_kept"] = 0
-        if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
-            return np.ones(wanted)
-        weights = np.zeros(wanted)
-        few = ends == inf and open_listing(space) <= LISTED
-        if few and list_worlds(space, wanted, weights):
-            n = int(space.listings["n_worlds"][0])
-            self._tell("weighed", n, n)
-            return weights * (wanted / weights.sum())
-        logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
-        for first in range(0, len(logs), WEIGHED_AT_ONCE):
-            last = min(first + WEIGHED_AT_ONCE, len(logs))
-            weigh_draws(space, logs, first, last)
-            self._tell("weighed", last, weighed)
-            if self.clock() >= ends:
-                logs, weighed = logs[:last], last
-                break
-        chances = np.exp(logs - logs.max())
-        likely = chances.sum() ** 2 / (chances @ chances) / len(logs)
-        if weighed == len(logs) or likely >= self.enough:
-            return self.weights_of_draws(logs, weighed, wanted, considered, ends)
-        harder = 1.0 + HARDER * (1.0 - likely / self.enough)
-        return self.weights_of_chains(logs, weighed, wanted, ends, harder)
-
-    def weights_of_draws(
-        self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
-    ) -> Array:
-        """The same by so many worlds drawn all alike; the logarithms of the first are there."""
-        logs = np.append(drawn, np.empty(weighed - len(drawn)))
-        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
-        last = len(drawn)
-        while last < weighed and self.clock() < ends:
-            first, last = last, min(last + step, weighed)
-            weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
-            self._tell("weighed", last, weighed)
-        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
-        reached = np.cumsum(np.exp(logs - logs.max()))
-        return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
-
-    def weights_of_chains(
-        self, drawn: Array, weighed: int, wanted: int, ends: float, harder: float = 1.0
-    ) -> Array:
-        """The same by chains that begin at worlds drawn, `harder` steps for each still to weigh."""
-        space, n_chains, more = self.space, min(wanted, CHAINS), weighed - len(drawn)
-        start_chains(space, drawn, len(drawn), n_chains)
-        weights, steps = np.zeros(wanted), int(harder * more) // n_chains
-        burn_in, began = int(BURN_IN * steps), self.clock()
-        for part in (0.5 * BURN_IN, BURN_IN):  # the second by what the chains have come to
-            fit_leanings(space, self.rules.kinds)
-            self.walk(n_chains, burn_in // 2, weights, began + part * (ends - began))
-        each = max(1, (steps - burn_in) * n_chains // wanted)
-        for first in range(0, wanted, n_chains):
-            some = min(n_chains, wanted - first)
-            walked = self.walk(some, each - 1, weights, ends)
-            run_chains(space, some, walked, walked + 1, SWAPS, weights, True)
-            left = wanted - first - some
-            self._tell("weighed", weighed - left * more // wanted, weighed)
-            if self.clock() >= ends:
-                break
-        return weights
-
-    def walk(self, n_chains: int, steps: int, weights: Array, ends: float) -> int:
-        """Take so many steps in the chains, or as many as time allows: how many were taken."""
-        at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
-        taken = 0
-        while taken < steps and self.clock() < ends:
-            first, taken = taken, min(taken + at_once, steps)
-            run_chains(self.space, n_chains, first, taken, SWAPS, weights, False)
-        return taken
 
 
 class InferenceAgent(PimcAgent):

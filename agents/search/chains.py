@@ -1,11 +1,10 @@
-"""Worlds as likely as what the others did makes them: Metropolis chains from the likeliest drawn.
+"""Annealed Metropolis chains over worlds, in independent groups.
 
-Worlds are drawn all alike and weighed, and chains begin at some of them, likely ones more often.
-From the hands drawn a rough guess is fitted of how likely any hand is: the *leanings* of the cards
-to the seats (`fit_leanings`). In each step of a chain some pairs of cards change places, each pair
-by that guess alone, which costs next to nothing; the world that comes of it is weighed, and taken
-as often as it is likelier than guessed (Liu 2001, the surrogate transition method). So the chains
-come to every world as often as it is likely, however rough the guess. Worlds on their way are kept.
+Tempered sequential Monte Carlo: groups of chains begin at worlds drawn, and the exponent of the
+likelihood rises from 0 to 1 while the chains are resampled by their weights and walk on. A step of
+a chain swaps some pairs of cards by a cheap guess alone, the *leanings* of the cards to the seats
+(`fit_leanings`); the resulting world is weighed once, and accepted as often as it is likelier than
+guessed (Liu 2001, the surrogate transition method). So the guess affects the speed only.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from math import exp, log
 
 import numpy as np
 
-from bideuchre_env.agents.search.likelihood import seat_log
+from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.past import take_down
+from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.workspace import MOST_SAMPLES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world, load_world
 from bideuchre_env.core.hands import held, put, take
@@ -27,9 +27,10 @@ from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, nth_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
-ALIKE = 2.0  # worlds of chains, for one drawn: those of one chain are alike
 NO_LIMIT = -1e18
 LOWEST = -16.0  # a hand that makes what its seat did less likely than this is not looked at further
+BISECTIONS = 12  # to find the next exponent
+LEAST_RISE = 0.02  # of the exponent
 RIDGE = 1.0
 NEWTON_STEPS = 3
 MOST_STEP = 3.0
@@ -64,30 +65,33 @@ def store_world(world: Row, chain: Row) -> None:
 
 @entry_kernel
 def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> None:
-    """Draw worlds `first` to `last` - 1, all alike, and keep them with what their hands weigh.
+    """Draw worlds `first` to `last` - 1 and keep them with the log-likelihoods of their seats.
 
-    How likely they are goes to `logs`, float64, as logarithms; it may be less if it is very little.
+    `logs`, float64, gets their log-weights: `UNLIKELY` for a proposal that is no world.
     """
     world = space.worlds[0]
     if first == 0:
         take_down(space)
         space.mixings[0].n_samples[:] = 0
     for j in range(first, last):
-        draw_world(space, j)
         row = space.kept[j]
+        row.density = draw_world(space, j)
         store_world(world, row)
-        logs[j] = 0.0
-        for seat in range(1, N_SEATS):
-            row.logs[seat] = note_seat(space, seat, LOWEST)
-            logs[j] += row.logs[seat]
+        logs[j] = UNLIKELY
+        if row.density < IMPOSSIBLE:
+            logs[j] = -row.density
+            for seat in range(1, N_SEATS):
+                row.logs[seat] = note_seat(space, seat, LOWEST)
+                logs[j] += row.logs[seat]
 
 
 def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
     """Fill in how cards lean to seats 1 to 3, by the hands weighed so far."""
-    mixing, samples = space.mixings[0], space.samples.reshape(N_SEATS, MOST_SAMPLES)
+    mixing, powers = space.mixings[0], space.mixings["powers"][0]
+    samples = space.samples.reshape(N_SEATS, MOST_SAMPLES)
     for seat in range(1, N_SEATS):
         rows = samples[seat, : min(int(mixing["n_samples"][seat]), MOST_SAMPLES)]
-        found = logistic_fit(rows["hand"], rows["log"], kinds)
+        found = logistic_fit(rows["hand"], powers[seat] * rows["log"], kinds)
         space.mixings["leanings"][0, seat, :kinds] = found[:kinds]
         space.mixings["constants"][0, seat] = found[kinds]
 
@@ -119,29 +123,44 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
 
 
 @entry_kernel
-def start_chains(space: SearchWorkspace, logs: Array, n_draws: int, n_chains: int) -> None:
-    """Begin chains at worlds drawn and kept, the likelier ones by `logs` more often."""
-    mixing, kept = space.mixings[0], space.kept
-    mixing.word = mix(space.plans[0].stream + GOLDEN)
-    mixing.n_kept = 0
-    space.plans[0].alike = ALIKE
+def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
+    """Fill in the exact log-likelihoods of the first chains, which keep no world yet."""
+    space.mixings[0].word = mix(space.plans[0].stream + GOLDEN)
+    space.mixings[0].n_kept = 0
     find_places(space)
-    most, total = NO_LIMIT, 0.0
-    for j in range(n_draws):
-        most = max(most, logs[j])
-    for j in range(n_draws):
-        total += exp(logs[j] - most)
-    reached, j = exp(logs[0] - most), 0
     for i in range(n_chains):
-        while reached < total * (i + 0.5) / n_chains and j + 1 < n_draws:
-            j += 1
-            reached += exp(logs[j] - most)
         chain = space.chains[i]
-        load_world(space.worlds[0], kept[j])
+        load_world(space.worlds[0], chain)
         for seat in range(1, N_SEATS):
             chain.logs[seat] = seat_log(space, seat, NO_LIMIT)
-        store_world(space.worlds[0], chain)
         chain.kept_at = -1
+
+
+def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
+    """By how much the exponent of annealing may rise to leave this effective share of particles.
+
+    The log-weight of a particle is `fixed` and the rise, `most` at most, times `rest`.
+    """
+
+    def effective_share(rise: float) -> float:
+        logs = fixed + rise * rest
+        weights = np.exp(logs - logs.max())
+        return float(weights.sum() ** 2 / (weights * weights).sum() / weights.size)
+
+    low, high = 0.0, most
+    if effective_share(high) >= share:
+        return most
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if effective_share(middle) >= share else (low, middle)
+    return min(max(low, LEAST_RISE), most)
+
+
+def systematic(weights: Array, n: int, offset: float) -> Array:
+    """Systematic resampling: n indices in proportion to `weights`, offset from 0 to 1."""
+    reached = np.cumsum(weights)
+    marks = (np.arange(n) + offset) * (reached[-1] / n)
+    return np.minimum(np.searchsorted(reached, marks), len(weights) - 1)
 
 
 @kernel
@@ -203,7 +222,7 @@ def load_chains(space: SearchWorkspace) -> None:
     """Load what is compiled, or compile it, by doing nothing."""
     nothing = np.zeros(1)
     weigh_draws(space, nothing, 1, 1)
-    start_chains(space, nothing, 0, 0)
+    weigh_chains(space, 0)
     run_chains(space, 0, 0, 0, 0, nothing, False)
 
 
@@ -237,16 +256,16 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
             changed |= swap_cards(space, world, mixing)
     if changed == 0:
         return
-    total = 0.0
+    total, powers = 0.0, mixing.powers
     for seat in range(1, N_SEATS):
-        old += chain.logs[seat]
+        old += powers[seat] * chain.logs[seat]
         if changed >> seat & 1 == 0:
-            total += chain.logs[seat]
+            total += powers[seat] * chain.logs[seat]
     least = old + mixing.gained + log_uniform(mixing)
     for seat in range(1, N_SEATS):
         if changed >> seat & 1:
-            mixing.logs[seat] = note_seat(space, seat, least - total)
-            total += mixing.logs[seat]
+            mixing.logs[seat] = note_seat(space, seat, (least - total) / powers[seat])
+            total += powers[seat] * mixing.logs[seat]
             if total < least:
                 load_world(world, chain)
                 return

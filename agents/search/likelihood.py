@@ -16,10 +16,12 @@ from math import exp, log
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import expert_bid, weigh_hand
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, weigh_calls
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_calls
+from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.past import take_down
+from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.seeing import show_hand
 from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
@@ -32,6 +34,8 @@ from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 UNLIKELY = -1e9  # the logarithm of no chance worth counting
+FAR = 8.0  # units of the choice model by which a call is too bad to be chosen but by error
+LOWEST_ERROR = -30.0  # of an error's log-chance, so that none is impossible
 
 
 @kernel
@@ -50,25 +54,53 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 
 
 @kernel
-def call_chance(t: Row, did: int, calls: Row, model: Row) -> float:
-    """The chance of a call, after `weigh_calls`: a softmax of what the calls weighed are worth.
-
-    A call not worth weighing is left its part of the error rate.
-    """
-    most = NOT_WEIGHED
+def call_chance(t: Row, did: int, own: float, calls: Row, model: Row) -> float:
+    """The chance of a call of this worth, after `weigh_calls`: a softmax of the calls' worths."""
+    most, total, weighed, heat = own, 0.0, False, calls.slope * model.points
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
             most = max(most, calls.worth[1 + level, place])
-    total, own, heat = 0.0, 0.0, calls.slope * model.points
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
             value = calls.worth[1 + level, place]
             if value > NOT_WEIGHED:
-                part = exp((value - most) / heat)
-                total += part
-                if call_action(t, level, calls.ranked[place]) == did:
-                    own = part
-    return float(own / total * (1.0 - model.error_rate) + model.error_rate / t.n_actions)
+                total += exp((value - most) / heat)
+                weighed = weighed or call_action(t, level, calls.ranked[place]) == did
+    chance = exp((own - most) / heat) / total if weighed else 0.0
+    return chance * (1.0 - model.error_rate) + error_chance(t, own - most, calls, model)
+
+
+@kernel
+def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
+    """The chance that a call is made by error; `gain` is its worth less that of the best call.
+
+    A share `error_rate` of the calls are errors; one `error_points` worse is 1/e as likely.
+    """
+    cost = max(gain / (calls.slope * model.error_points), LOWEST_ERROR)
+    return float(model.error_rate / t.n_actions * exp(cost))
+
+
+@kernel
+def usual_worth(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> float:
+    """The worth of a pass or of the lowest bid in the best strain, whichever is more."""
+    most = NOT_WEIGHED
+    for level in range(-1, t.n_levels):
+        if legal >> (1 + level) & 1:
+            most = max(most, call_worth(view, t, learned, level, calls.ranked[0], calls))
+            if level >= 0:
+                break
+    return most
+
+
+@kernel
+def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
+    """Level and strain of a call; the level of a pass is -1, with the best strain."""
+    if action == 0:
+        return -1, calls.ranked[0]
+    level = (action - 1) // t.strains_per_bid
+    if t.strains_per_bid > 1:
+        return level, (action - 1) % t.strains_per_bid
+    return level, calls.best_lone[t.exchange[level]] if t.alone[level] else calls.ranked[0]
 
 
 @kernel
@@ -108,8 +140,13 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
     if (naming or learned.call_error > 0.0) and weigh_hand(view, t, learned, scratch, calls):
         if naming:
             return log(strain_chance(t, view.level, did - t.trump_offset, calls, model))
+        level, strain = call_of(t, did, calls)
+        own = call_worth(view, t, learned, level, strain, calls)
+        gain = own - usual_worth(view, t, learned, moment.legal, calls)
+        if gain < -FAR * calls.slope * model.points:
+            return log(error_chance(t, gain, calls, model))
         weigh_calls(view, t, learned, moment.legal, calls)
-        return log(call_chance(t, did, calls, model))
+        return log(call_chance(t, did, own, calls, model))
     would = expert_bid(view, moment.legal, t, learned, scratch, calls)
     return mismatch_penalty(t, view.phase, did, would, model)
 
@@ -297,6 +334,8 @@ def weigh_worlds(
     for j in range(first):
         most = max(most, logs[j])
     for j in range(first, last):
-        draw_world(space, j)
-        logs[j] = log_likelihood(space, most - negligible)
+        density = draw_world(space, j)
+        logs[j] = UNLIKELY
+        if density < IMPOSSIBLE:
+            logs[j] = log_likelihood(space, most - negligible + density) - density
         most = max(most, logs[j])

@@ -41,7 +41,7 @@ def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
         word = mix(word + np.uint64(np.int64(replay.score[(seat & 1) ^ side])))
     word = mix(word + np.uint64(replay.hands_dealt))
     word = mix(word + np.uint64(replay.hands_played))
-    for part in (model.points, model.tricks, model.chance, model.error_rate):
+    for part in (model.points, model.tricks, model.chance, model.error_rate, model.error_points):
         word = mix(word + np.uint64(part * MODEL_UNIT))
     for part in (model.level, model.pass_, model.strain):
         word = mix(word + np.uint64(np.int64(part * MODEL_UNIT)))

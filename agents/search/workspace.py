@@ -23,11 +23,13 @@ from bideuchre_env.runtime.jit import Array, Word, new_rows
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_WORLDS = 10_000
-CHAINS = 20  # Metropolis chains, as far as so many worlds are wanted
+GROUPS = 8  # independent groups of Metropolis chains: their spread tells the error
+CHAINS = 96  # in all groups
 MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
+MOST_LISTED = 1 << 15  # hands of a caller
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
-CACHED_CALLS = 1 << 16
+CACHED_CALLS = 1 << 18
 MOST_UNKNOWN = 13  # cards, where all worlds are listed
 MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
 SOLVER_MEGABYTES = 16
@@ -64,7 +66,11 @@ CHOICE_MODEL = np.dtype(
         ("points", np.float64),  # a call this much worse, in points, is 1/e as likely
         ("tricks", np.float64),  # a strain with so many tricks fewer is
         ("chance", np.float64),  # a strain with so much less chance alone is
-        ("error_rate", np.float64),  # the share of calls and strains chosen at random
+        ("error_rate", np.float64),  # the share of calls and strains that are errors
+        (
+            "error_points",
+            np.float64,
+        ),  # a call this much worse, in points, is 1/e as likely an error
         ("lead", np.float64),  # the share of leads that are another card than the expert's
         ("follow", np.float64),  # the share of cards played to others' leads that are
         # mismatch penalties, added to the logarithm; the first three where calls are not weighed
@@ -126,6 +132,8 @@ KEPT_WORLD = np.dtype(
         ("given", np.int8, (MAX_EXCHANGE,)),
         ("passed", np.int8, (MAX_EXCHANGE,)),
         ("kept_at", np.int64),  # of a chain: where its world is kept, or -1
+        ("group", np.int64),  # of chains
+        ("density", np.float64),  # log-density at which it was drawn, relative to uniform deals
     ],
     align=True,
 )
@@ -134,6 +142,7 @@ KEPT_WORLD = np.dtype(
 MIXING = np.dtype(
     [
         ("word", np.uint64),  # of the random stream
+        ("powers", np.float64, (N_SEATS,)),  # of each seat's likelihood in what chains sample from
         ("n_kept", np.int64),  # worlds kept; 0: worlds are drawn by their numbers
         ("n_places", np.int64),
         ("places", np.int64, (PLACES,)),  # where unknown cards lie
@@ -148,6 +157,22 @@ MIXING = np.dtype(
     align=True,
 )
 
+
+# Likely hands, as dealt, of the seat whose call was rarest; see `callers.py`.
+CALLER = np.dtype(
+    [
+        ("seat", np.int64),
+        ("n", np.int64),  # hands; 0: the worlds are uniform
+        ("hands", np.int64, (MOST_LISTED,)),
+        ("reached", np.float64, (MOST_LISTED,)),  # sums of the weights
+        ("logs", np.float64, (MOST_LISTED,)),  # log-density relative to uniform deals
+        ("pool", np.int8, (4 * MAX_TRICKS,)),  # scratch: the unknown cards
+        ("excess", np.int8, (MAX_TRICKS + MAX_EXCHANGE,)),
+        ("given", np.int8, (MAX_EXCHANGE,)),
+        ("word", np.uint64),  # of the random stream
+    ],
+    align=True,
+)
 
 # A hand weighed, for the leanings.
 SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
@@ -194,6 +219,7 @@ class SearchWorkspace(NamedTuple):
     chains: Array  # `KEPT_WORLD` (CHAINS,)
     kept: Array  # the same (MOST_WORLDS,)
     listings: Array
+    callers: Array  # `CALLER` (1,)
     samples: Array  # `SAMPLE` (N_SEATS * MOST_SAMPLES,)
     solver: Searcher
     low: Word  # the seed
@@ -234,6 +260,7 @@ def new_workspace(
         chains=new_rows(KEPT_WORLD, CHAINS),
         kept=new_rows(KEPT_WORLD, MOST_WORLDS),
         listings=new_rows(LISTING, 1),
+        callers=new_rows(CALLER, 1),
         samples=new_rows(SAMPLE, N_SEATS * MOST_SAMPLES),
         solver=new_searcher(SOLVER_MEGABYTES),
         low=low,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.agent import expert_decision
+from bideuchre_env.agents.search.proposals import deal_caller
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.observation.encode import encode
@@ -268,14 +269,19 @@ def prepare_worlds(space: SearchWorkspace) -> None:
     """Fill in what all worlds of the position that is set up have in common."""
     prepare_redeal(space.worlds[0], space.expert.tables[0], 0, space.redeals[0])
     space.mixings[0].n_kept = 0
+    space.callers[0].n = 0
 
 
 @kernel
-def draw_world(space: SearchWorkspace, number: int) -> None:
-    """Redeal the world as the one of this number; all deals are alike."""
+def draw_world(space: SearchWorkspace, number: int) -> float:
+    """Redeal the world as the one of this number; its log-density relative to uniform deals.
+
+    `IMPOSSIBLE` where a listed hand of the caller does not fit the other cards.
+    """
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
     world, redeal = space.worlds[0], space.redeals[0]
     redeal_row(world, space.expert.tables[0], 0, redeal, stream, space.high)
+    return deal_caller(space, number) if space.callers[0].n > 0 else 0.0
 
 
 @kernel

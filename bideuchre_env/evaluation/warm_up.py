@@ -167,7 +167,7 @@ def play_search() -> None:
     for kind in (PimcAgent, InferenceAgent):
         agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
         selfplay.play(GAME, agent, "random", boards=2)
-        agent.enough = 2.0  # it never is: chains run
+        agent.sampler.enough = 2.0  # no sample is: callers are listed, and chains run
         selfplay.play(GAME, agent, "random", boards=1)
 
 

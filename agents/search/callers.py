@@ -1,0 +1,167 @@
+"""Likely hands of the seat whose calls are rarest, as proposals for worlds.
+
+Hardly a uniform deal contains a hand that explains a rare call. So every hand that the caller may
+have been dealt is enumerated and weighed by the choice model. Worlds then take the caller's hand
+from this list and deal the other cards uniformly (`proposals.py`). Decks whose hands are too many
+to enumerate have no list.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.search.endings import next_subset
+from bideuchre_env.agents.search.likelihood import calls_log
+from bideuchre_env.agents.search.workspace import MOST_LISTED, SearchWorkspace
+from bideuchre_env.agents.search.worlds import load_world
+from bideuchre_env.core.hands import put, take
+from bideuchre_env.core.state import NAMING, PLAY
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, NO_TRUMP
+from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+MOST_SUBSETS = 3e6  # of the unknown cards that are enumerated for one hand
+MOST_HANDS = 1 << 18  # distinct hands that are enumerated
+RARE = 0.3  # the chance of a seat's calls from which on no list is made
+NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far behind the best
+
+
+def list_caller(space: SearchWorkspace, n_worlds: int) -> bool:
+    """List the likely hands of the seat whose calls the first kept worlds explain least.
+
+    After `weigh_draws`. False if no seat's calls are rare, or its hands cannot be enumerated.
+    """
+    chances = np.zeros(N_SEATS)
+    call_chances(space, n_worlds, chances)
+    seat = 1 + int(chances[1:].argmin())
+    if chances[seat] > RARE:
+        return False
+    hands, logs, ways = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS), np.empty(MOST_HANDS)
+    n = int(weigh_hands_dealt(space, seat, hands, logs, ways))
+    if n == 0:
+        return False
+    weights = logs[:n] + np.log(ways[:n])
+    kept = np.flatnonzero(weights > weights.max() - NEGLIGIBLE)
+    kept = kept[np.argsort(weights[kept])][-MOST_LISTED:]
+    caller = space.callers[0]
+    caller["seat"], caller["n"] = seat, len(kept)
+    caller["hands"][: len(kept)], caller["logs"][: len(kept)] = hands[kept], logs[kept]
+    caller["reached"][: len(kept)] = np.cumsum(np.exp(weights[kept] - weights[kept[-1]]))
+    return True
+
+
+def load_callers(space: SearchWorkspace) -> None:
+    """Compile the kernels by running them on nothing."""
+    call_chances(space, 0, np.zeros(N_SEATS))
+    nothing = np.empty(0)
+    weigh_hands_dealt(space, 0, np.empty(0, np.int64), nothing, nothing)
+
+
+@entry_kernel
+def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
+    """Write for seats 1 to 3 the mean chance of their calls in the first kept worlds."""
+    for j in range(n_worlds):
+        load_world(space.worlds[0], space.kept[j])
+        for seat in range(1, N_SEATS):
+            hand = dealt_hand(space.worlds[0], seat)
+            chances[seat] += np.exp(calls_log(space, seat, last_call(space, seat), hand)) / n_worlds
+
+
+@kernel
+def last_call(space: SearchWorkspace, seat: int) -> int:
+    """The last moment of a seat's calls and strain; -1 for none."""
+    moment = space.pasts[0].last[seat]
+    while moment >= 0 and space.moment_views[moment].phase > NAMING:
+        moment = space.moments[moment].before
+    return int(moment)
+
+
+@kernel
+def dealt_hand(world: Row, seat: int) -> int:
+    """The hand that a seat of the world was dealt, before exchange and play."""
+    hand = world.hands[seat]
+    for i in range(MAX_TRICKS):
+        if world.plays[seat * MAX_TRICKS + i] >= 0:
+            hand = put(hand, world.plays[seat * MAX_TRICKS + i])
+    for i in range(MAX_EXCHANGE):
+        given, passed = world.given[i], world.passed[i]
+        if seat == world.declarer and given >= 0:
+            hand = put(hand, given)
+        if world.phase >= PLAY and passed >= 0:
+            if seat == world.declarer:
+                hand = take(hand, passed)
+            elif seat == world.declarer ^ 2:
+                hand = put(hand, passed)
+    return int(hand)
+
+
+@entry_kernel
+def weigh_hands_dealt(
+    space: SearchWorkspace, seat: int, hands: Array, logs: Array, ways: Array
+) -> int:
+    """Write all hands that a seat may have been dealt; how many, 0 if they are too many.
+
+    `hands` int64, the log-likelihoods of the seat's calls `logs` and the numbers of deals `ways`
+    float64, all (n,). A hand has the cards that its seat has played, but for those it may have been
+    passed. It has none of a suit that the seat is known to be out of, unless it may have given
+    them up.
+    """
+    world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
+    caller, n, seconds, n_played, found = space.callers[0], 0, 0, 0, 0
+    gave = world.given[0] >= 0 and world.declarer == seat
+    if redeal.known[seat] != 0 or (world.given[0] >= 0 and world.declarer ^ seat == 2):
+        return 0
+    strain, call = world.strain if world.strain >= 0 else NO_TRUMP, last_call(space, seat)
+    for suit in range(4):
+        for i in range(redeal.n_unknown[suit]):
+            kind = redeal.unknown[suit, i]
+            if gave or world.voids[seat] >> t.suit_of[strain, kind] & 1 == 0:
+                if n > 0 and caller.pool[n - 1] == kind:
+                    seconds |= 1 << n
+                caller.pool[n] = kind
+                n += 1
+    while n_played < MAX_TRICKS and world.plays[seat * MAX_TRICKS + n_played] >= 0:
+        n_played += 1
+    most_passed = t.exchange[world.level] if gave and world.phase >= PLAY else 0
+    for passed in range(min(most_passed, n_played) + 1):
+        room = t.tricks - n_played + passed
+        if room > n or count_subsets(n, room) > MOST_SUBSETS:
+            return 0
+        own, own_end = (1 << (n_played - passed)) - 1, 1 << n_played
+        while own < own_end:
+            subset, end = (1 << room) - 1, 1 << n
+            while subset < end:
+                # of two copies the first is taken: the second alone is the same hand
+                if (subset & seconds) >> 1 & ~subset == 0:
+                    if found == len(hands):
+                        return 0
+                    hands[found] = join_cards(world, caller, seat, own, subset)
+                    ways[found] = float(1 << popcount(subset & ~(subset >> 1) & seconds >> 1))
+                    logs[found] = calls_log(space, seat, call, hands[found])
+                    found += 1
+                subset = next_subset(subset, end)
+            own = next_subset(own, own_end)
+    return found
+
+
+@kernel
+def count_subsets(n: int, size: int) -> float:
+    """How many subsets of this size n cards have."""
+    subsets = 1.0
+    for i in range(size):
+        subsets *= (n - i) / (i + 1.0)
+    return subsets
+
+
+@kernel
+def join_cards(world: Row, caller: Row, seat: int, own: int, subset: int) -> int:
+    """The hand of cards played, `own`, and of unknown ones, `subset`, both as bits."""
+    hand = 0
+    while own:
+        hand = put(hand, world.plays[seat * MAX_TRICKS + lowest_bit(own)])
+        own &= own - 1
+    while subset:
+        hand = put(hand, caller.pool[lowest_bit(subset)])
+        subset &= subset - 1
+    return int(hand)

@@ -1,0 +1,163 @@
+"""Worlds in which the caller holds one of its likely hands, and all other cards are uniform."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bideuchre_env.agents.rule.agent import rule_card
+from bideuchre_env.agents.search.seeing import show_hand
+from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.core.hands import NO_CARDS, held, put, take
+from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.state import GIVING, PLAY
+from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.cards import KIND_BITS, MAX_TRICKS, N_SEATS, NO_TRUMP
+from bideuchre_env.runtime.intrinsics import lowest_bit
+from bideuchre_env.runtime.jit import Array, Row, kernel
+
+IMPOSSIBLE = 1e18
+"""The log-density of a proposal that is no world of the position."""
+_ULP = 2.0**-53
+
+
+@kernel
+def deal_caller(space: SearchWorkspace, number: int) -> float:
+    """Give the caller of a uniform world a listed hand; its log-density, or `IMPOSSIBLE`.
+
+    The density is relative to uniform deals. The caller gives up the cards that the expert would.
+    The cards it lacks come from the other hidden hands, at random, for those it has too many: so
+    the other hands stay uniform as long as no suit is known to be missing.
+    """
+    world, caller, t = space.worlds[0], space.callers[0], space.expert.tables[0]
+    caller.word = mix(space.plans[0].stream + np.uint64(number) * GOLDEN) + np.uint64(1)
+    seat, chosen = caller.seat, choose_listed(caller)
+    old, hand, caller.given[:] = world.hands[seat], caller.hands[chosen], -1
+    exchanged = world.given[0] >= 0 and world.declarer == seat
+    if exchanged:
+        old = put_cards(old, world.given)
+        hand = choose_given(space, seat, hand, caller.given)
+        if world.phase >= PLAY:
+            hand = put_cards(hand, world.passed)
+    for i in range(MAX_TRICKS):
+        if world.plays[seat * MAX_TRICKS + i] >= 0:
+            hand = take(hand, world.plays[seat * MAX_TRICKS + i])
+    new = put_cards(hand, caller.given)
+    if new == NO_CARDS or breaks_void(world, t, seat, hand):
+        return IMPOSSIBLE
+    if not swap_differences(world, t, caller, old, new):
+        return IMPOSSIBLE
+    world.hands[seat] = hand
+    if exchanged:
+        for i in range(MAX_EXCHANGE):
+            world.given[i] = caller.given[i]
+    return float(caller.logs[chosen])
+
+
+@kernel
+def put_cards(hand: int, cards: Array) -> int:
+    """The hand with these cards, up to the first -1; `NO_CARDS` for three copies of one."""
+    for i in range(len(cards)):
+        if cards[i] < 0 or hand == NO_CARDS:
+            return hand
+        hand = NO_CARDS if held(hand, cards[i]) == 2 else put(hand, cards[i])
+    return hand
+
+
+@kernel
+def random_below(caller: Row, n: int) -> int:
+    """A random number from 0 to n - 1."""
+    caller.word += GOLDEN
+    return int(np.int64(((mix(caller.word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
+
+
+@kernel
+def choose_listed(caller: Row) -> int:
+    """The index of a listed hand, at random by the weights."""
+    caller.word += GOLDEN
+    mark = float(mix(caller.word) >> np.uint64(11)) * _ULP * caller.reached[caller.n - 1]
+    low, high = 0, caller.n - 1
+    while low < high:
+        middle = (low + high) // 2
+        if caller.reached[middle] > mark:
+            high = middle
+        else:
+            low = middle + 1
+    return int(low)
+
+
+@kernel
+def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> int:
+    """Write the cards that the expert gives up from a hand as dealt; return the hand without."""
+    t, gone, gone_pair = space.players.tables[0], 0, 0
+    for pick in range(MAX_EXCHANGE):
+        i = space.pasts[0].last[seat]
+        while i >= 0 and (space.moment_views[i].phase != GIVING or space.moments[i].action != pick):
+            i = space.moments[i].before
+        if i < 0:
+            break
+        view = space.moment_views[i]
+        show_hand(view, t, hand, gone, gone_pair)
+        card = lowest_bit(view.held)
+        if view.held & (view.held - 1):
+            card = rule_card(view, t, view.held)
+        cards[pick] = card
+        gone_pair |= gone & 1 << card
+        gone |= 1 << card
+        hand = take(hand, card)
+    return hand
+
+
+@kernel
+def breaks_void(world: Row, t: Row, seat: int, hand: int) -> bool:
+    """Whether a hand has a card of a suit that its seat is known to be out of."""
+    strain, cards = world.strain if world.strain >= 0 else NO_TRUMP, hand & KIND_BITS
+    while cards:
+        if world.voids[seat] >> t.suit_of[strain, lowest_bit(cards)] & 1:
+            return True
+        cards &= cards - 1
+    return False
+
+
+@kernel
+def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> bool:
+    """Swap the cards in which two hands of the caller differ with the other hidden hands.
+
+    False where a card is in none of them, or would go to a seat that is out of its suit.
+    """
+    n = 0
+    for kind in range(t.kinds):
+        for _ in range(held(old, kind) - held(new, kind)):
+            caller.excess[n] = kind
+            n += 1
+    for kind in range(t.kinds):
+        for _ in range(held(new, kind) - held(old, kind)):
+            holder = choose_holder(world, caller, kind)
+            if holder < 0 or n == 0:
+                return False
+            i = random_below(caller, n)
+            card = caller.excess[i]
+            n -= 1
+            caller.excess[i] = caller.excess[n]
+            hand = take(world.hands[holder], kind)
+            if held(hand, card) == 2 or breaks_void(world, t, holder, 1 << card):
+                return False
+            world.hands[holder] = put(hand, card)
+    return n == 0
+
+
+@kernel
+def choose_holder(world: Row, caller: Row, kind: int) -> int:
+    """Another hidden seat that holds this card, at random by its copies; -1 for none."""
+    copies = 0
+    for seat in range(1, N_SEATS):
+        if seat != caller.seat:
+            copies += held(world.hands[seat], kind)
+    if copies == 0:
+        return -1
+    copy = random_below(caller, copies)
+    for seat in range(1, N_SEATS):
+        if seat != caller.seat:
+            copy -= held(world.hands[seat], kind)
+            if copy < 0:
+                return seat
+    return -1

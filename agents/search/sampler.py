@@ -1,0 +1,218 @@
+"""Samples worlds: deals of the hidden cards, weighed by how well they explain what was done.
+
+Where few deals are left all are enumerated. Otherwise worlds are drawn uniformly and weighed. If
+hardly one of the first explains the calls, those that follow take the hand of the seat whose call
+is rarest from a list of its likely hands. If they are still too unlike the posterior, annealed
+chains lead there, in independent groups whose spread tells the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from bideuchre_env.agents.search.callers import list_caller
+from bideuchre_env.agents.search.chains import (
+    fit_leanings,
+    next_power,
+    run_chains,
+    systematic,
+    weigh_chains,
+    weigh_draws,
+)
+from bideuchre_env.agents.search.endings import list_worlds, open_listing
+from bideuchre_env.agents.search.likelihood import UNLIKELY, weigh_worlds
+from bideuchre_env.agents.search.workspace import CHAINS, GROUPS, SearchWorkspace
+from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
+from bideuchre_env.runtime.jit import Array
+
+AT_ONCE = 4  # worlds tried between two looks at the clock
+WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
+CHUNK = 1000  # worlds weighed before Ctrl-C is heard
+NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
+ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
+LISTED = 100_000  # worlds that are all enumerated where there are no more
+DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
+MOST_DRAWN = 400  # and so many at most
+SWAPS = 6  # pairs of cards that change places in a step
+ANNEALED = 0.5  # the share of the time in which chains are annealed
+BURN_IN = 0.25  # the share of a chain's further steps before the first world is kept
+EFFECTIVE = 0.5  # the effective share of the chains that a step of annealing leaves
+LEAST_EFFECTIVE = 0.05  # of the worlds drawn, that the first step leaves
+STEPS = 4  # of each chain after a step of annealing
+
+Report = Callable[[str, int, int], None]
+"""Called with "weighed" or "played out", how many worlds so far, and of how many."""
+
+
+class WorldSampler:
+    """Draws the worlds of one position at a time, in the workspace of a searcher."""
+
+    def __init__(self, space: SearchWorkspace, kinds: int, clock: Callable[[], float]) -> None:
+        self.space, self.kinds, self.clock = space, kinds, clock
+        self.report: Report | None = None
+        self.enough = ENOUGH
+
+    def weights(self, wanted: int, considered: int, ends: float) -> Array:
+        """How often each world counts, float64 (n,), `wanted` in all.
+
+        All count once if `considered` is 0 or nobody has called yet. Otherwise about `considered`
+        times as many as wanted are weighed, fewer if the clock reaches `ends` before.
+        """
+        space, weighed = self.space, wanted * considered
+        space.mixings["n_kept"], space.callers["n"] = 0, 0
+        if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
+            return np.ones(wanted)
+        weights = np.zeros(wanted)
+        few = ends == inf and open_listing(space) <= LISTED
+        if few and list_worlds(space, wanted, weights):
+            n = int(space.listings["n_worlds"][0])
+            self.progress(n, n)
+            return weights * (wanted / weights.sum())
+        logs, share = self.draw(weighed, ends)
+        if share < self.enough and ends == inf and list_caller(space, len(logs)):
+            logs, share = self.draw(weighed, ends)
+        if len(logs) == weighed or (share >= self.enough and self.draws_posterior()):
+            return self.weigh_draws(logs, weighed, wanted, considered, ends)
+        return self.run_chains(logs, weighed, wanted, ends)
+
+    def progress(self, done: int, total: int) -> None:
+        """Report how many worlds have been weighed."""
+        if self.report is not None:
+            self.report("weighed", done, total)
+
+    def draw(self, weighed: int, ends: float) -> tuple[Array, float]:
+        """Log-weights of the first worlds drawn, and their effective share.
+
+        The share is 0 where no world explains what some seat did: then nothing is known of those
+        that would.
+        """
+        space = self.space
+        logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
+        for first in range(0, len(logs), WEIGHED_AT_ONCE):
+            last = min(first + WEIGHED_AT_ONCE, len(logs))
+            weigh_draws(space, logs, first, last)
+            self.progress(last, weighed)
+            if self.clock() >= ends:
+                logs = logs[:last]
+                break
+        error = np.log(float(space.choice_models["error_rate"][0]))
+        if space.kept["logs"][: len(logs), 1:].max(axis=0).min() < error:
+            return logs, 0.0
+        chances = np.exp(logs - logs.max())
+        return logs, float(chances.sum() ** 2 / (chances @ chances) / len(logs))
+
+    def draws_posterior(self) -> bool:
+        """Whether weighed draws have the posterior as their limit: see `proposals.deal_caller`."""
+        world = self.space.worlds[0]
+        known = world["voids"][1:].any() or world["given"][0] >= 0
+        return bool(self.space.callers["n"][0] == 0 or not known)
+
+    def weigh_draws(
+        self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
+    ) -> Array:
+        """The weights of `weighed` worlds drawn; the log-weights of the first are `drawn`."""
+        logs = np.append(drawn, np.empty(weighed - len(drawn)))
+        step = CHUNK if ends == inf else WEIGHED_AT_ONCE
+        last = len(drawn)
+        while last < weighed and self.clock() < ends:
+            first, last = last, min(last + step, weighed)
+            weigh_worlds(self.space, logs, first, last, NEGLIGIBLE)
+            self.progress(last, weighed)
+        logs, wanted = logs[:last], min(wanted, max(AT_ONCE, last // considered))
+        reached = np.cumsum(np.exp(logs - logs.max()))
+        return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
+
+    def run_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
+        """The weights of worlds that annealed chains come through, from worlds drawn on."""
+        space, began = self.space, self.clock()
+        n_groups = min(wanted, GROUPS)
+        per_group = min(wanted, CHAINS) // n_groups
+        n, weights = n_groups * per_group, np.zeros(wanted)
+        evidence = self.anneal(drawn, n_groups, per_group, began + ANNEALED * (ends - began))
+        rounds, steps = wanted // n, (weighed - len(drawn)) // n
+        self.walk(n, int(BURN_IN * steps), ends)
+        each = max(1, int((1 - BURN_IN) * steps) // rounds)
+        for done in range(1, rounds + 1):
+            walked = self.walk(n, each - 1, ends)
+            run_chains(space, n, walked, walked + 1, SWAPS, weights, True)
+            self.progress(weighed * done // rounds, weighed)
+            if self.clock() >= ends:
+                break
+        kept = int(space.mixings["n_kept"][0])
+        groups = space.kept["group"][:kept]
+        weights[:kept] *= np.exp(evidence - evidence.max())[groups]
+        space.plans["alike"] = design_effect(space.kept["hands"][:kept, 1:], weights[:kept], groups)
+        return weights * (wanted / weights.sum())
+
+    def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
+        """Lead the chains from the worlds drawn to the posterior; log-evidence, (n_groups,).
+
+        The likelihood of a caller whose hands are listed has the exponent 1 from the first.
+        """
+        space, n = self.space, n_groups * per_group
+        rng = np.random.default_rng(int(space.plans["stream"][0]))
+        caller = int(space.callers["seat"][0]) if space.callers["n"][0] else 0
+        others = [seat for seat in range(1, N_SEATS) if seat != caller]
+        source = space.kept[: len(drawn)]
+        fixed = source["logs"][:, caller] - source["density"]  # those of seat 0 are 0
+        groups = split_evenly(np.flatnonzero(drawn > UNLIKELY), n_groups)
+        power, evidence, space.mixings["powers"] = 0.0, np.zeros(n_groups), 1.0
+        while power < 1.0:
+            fixed, rest = fixed[groups], source["logs"][:, others].sum(axis=1)[groups]
+            share = EFFECTIVE if power else max(EFFECTIVE * n / len(drawn), LEAST_EFFECTIVE)
+            late = self.clock() >= ends
+            rise = 1.0 - power if late else next_power(fixed, rest, 1.0 - power, share)
+            tilted = fixed + rise * rest
+            most = tilted.max(axis=1, keepdims=True)
+            weights = np.exp(tilted - most)
+            evidence += np.log(weights.mean(axis=1)) + most[:, 0]
+            chosen = [systematic(row, per_group, rng.random()) for row in weights]
+            space.chains[:n] = source[np.take_along_axis(groups, np.array(chosen), 1).T.ravel()]
+            if power == 0.0:
+                space.chains["group"][:n] = np.arange(n) % n_groups
+                weigh_chains(space, n)
+            power += rise
+            space.mixings["powers"][0, others] = power
+            fit_leanings(space, self.kinds)
+            self.walk(n, STEPS, ends)
+            source, fixed = space.chains[:n], np.zeros(n)
+            groups = np.arange(n).reshape(per_group, n_groups).T
+        return evidence
+
+    def walk(self, n_chains: int, steps: int, ends: float) -> int:
+        """Take so many steps in the chains, or as many as time allows: how many were taken."""
+        at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
+        taken, none = 0, np.empty(0)
+        while taken < steps and self.clock() < ends:
+            first, taken = taken, min(taken + at_once, steps)
+            run_chains(self.space, n_chains, first, taken, SWAPS, none, False)
+        return taken
+
+
+def split_evenly(numbers: Array, n_groups: int) -> Array:
+    """Deal numbers to groups of one size, (n_groups, n); groups share them if they are too few."""
+    size = len(numbers) // n_groups
+    if size == 0:
+        return np.tile(numbers, (n_groups, 1))
+    groups: Array = numbers[: size * n_groups].reshape(size, n_groups).T
+    return groups
+
+
+def design_effect(hands: Array, weights: Array, groups: Array) -> float:
+    """How many worlds of chains say as much as one independent world, at least 1.
+
+    From how much more the groups differ in who holds which card than groups of independent worlds
+    of these weights would. `hands` (n, 3), `weights` and `groups` (n,).
+    """
+    held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
+    member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights
+    totals, sums = member.sum(axis=1), member @ held
+    share = sums.sum(axis=0) / totals.sum()
+    n, alone = len(totals), float((share * (1 - share)).sum())
+    if n < 2 or alone <= 0.0:
+        return 1.0
+    between = n / (n - 1) * float(((sums - np.outer(totals, share)) ** 2).sum())
+    return max(1.0, between / alone / float(weights @ weights))
