@@ -1,159 +1,377 @@
-"""As how many worlds those count that a searcher tries its cards in, trick by trick.
+"""Check what searchers believe of the hidden cards after rare calls.
 
     python experiments/beliefs.py
-    python experiments/beliefs.py --variant barrie_v0 --agent inference:considered=20
+    python experiments/beliefs.py --check calibration --variants barrie_v0 --hands 3000
 
-Worlds that are likely are few, and those of one chain are alike, so 200 of them may tell no more
-than ten drawn by themselves from all that there may be. Here every decision is asked again and
-again with other seeds. How often a seat holds a card then differs from seed to seed: in n worlds
-drawn by themselves by p (1 - p) / n, where it holds it in p of all. So n is found for each decision
-from all seats and cards. Where all worlds there are were gone through, and those that are tried lie
-evenly over them, no seed makes a difference. The positions are those in which agent `net` has a
-card to choose when it plays itself.
+Both checks take their positions from self-play of `expert` against `net`. `coverage` asks for
+advice on positions after rare calls with many seeds, and compares the points of one action with a
+reference from very many uniform deals: how often the stated 95 % interval contains it, and what
+stated effective size is true. `calibration` compares the predicted chance that a contract is made,
+when a defender first acts, with the share that was made. With `--json` each position is saved when
+it is done, and the next run with the same file goes on after it.
 """
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
+import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
 
 # isort: split
 import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import inf
+from itertools import pairwise
 from pathlib import Path
-from time import thread_time
 from typing import Any
 
 import numpy as np
 
-import bideuchre_env
 from bideuchre_env import agents
 from bideuchre_env._files import write_file
-from bideuchre_env.agents.search.agent import PimcAgent
+from bideuchre_env._intervals import wilson
+from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds
+from bideuchre_env.agents.search.agent import InferenceAgent
+from bideuchre_env.agents.search.callers import call_chances
+from bideuchre_env.agents.search.chains import weigh_draws
+from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.agents.search.worlds import bring_world
+from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, run
-from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
+from bideuchre_env.core.state import AUCTION, DEAL, PLAY, new_states
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
-from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.jit import Array, entry_kernel, new_rows
 
-EXACT = 10_000.0
-"""Worlds; as many or more are told as those of positions that no seed makes a difference to."""
-BITS = 2 * COPY_SHIFT
+PLAYERS = ("expert", "net")
+DRAWS = 1_000_000  # uniform deals of a reference, four times as many until enough of them count
+MOST_DRAWS = 16_000_000
+ENOUGH = 400  # effective deals of a reference
+PLAYED = 4000  # deals of a reference that are played out
+DEPTH = 14.0  # a deal does not count if its log-likelihood is so far behind the best
+PILOT = 400  # uniform deals from which the rarity of a call is told
+OF_ONE_KIND = 12  # positions of one bid, role and stage from which the rarest is taken
+LEAST_RARE, MOST_RARE = 4e-5, 1e-2  # chances of the caller's calls; rarer ones have no reference
+MIDDLE = (1, 2, 3)  # tricks in mid-hand
+BINS = (0.2, 0.4, 0.6, 0.8)
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to ask; every field is an option of the command line."""
+    """What to check; every field is an option of the command line."""
 
-    agent: str = field(default="inference", metadata={"help": "the searcher"})
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
-    hands: int = field(default=40, metadata={"help": "hands that positions are taken from"})
-    seeds: int = field(default=8, metadata={"help": "how often each position is asked"})
-    seed: int = field(default=0, metadata={"help": "same seed, same positions and seeds"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    check: str = field(
+        default="coverage",
+        metadata={"help": "coverage or calibration", "metavar": "CHECK"},
+    )
+    variants: tuple[str, ...] = field(
+        default=("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"),
+        metadata={"help": "the games"},
+    )
+    hands: int = field(default=6000, metadata={"help": "hands that positions are taken from"})
+    positions: int = field(default=15, metadata={"help": "positions of each game, at most"})
+    seeds: int = field(default=20, metadata={"help": "how often advice is asked for on each"})
+    seed: int = field(default=0, metadata={"help": "same seed, same positions"})
+    json: Path | None = field(default=None, metadata={"help": "a file that keeps the rows"})
+
+
+@dataclass(frozen=True)
+class Position:
+    """A decision after somebody's bid, as its seat sees it."""
+
+    bid: str
+    role: str  # of the seat to act, to the bidder
+    stage: str
+    observation: Array
+    mask: Array
+    hand: int  # its number
+    lone: bool
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Array]:
+    """Decisions after bids of others in so many hands, and the state rows of the hands at the end.
+
+    A decision with one legal action counts in the auction alone.
+    """
+    players = [agents.make(name, rules, seed=seed) for name in PLAYERS]
+    tables, offsets = players[0].tables, players[0].layout.offsets
+    states, table = new_states(hands), players[0].tables[0]
+    seed_rows(states, *split_seed(seed))
+    start_rows(states, tables, np.arange(hands) % N_SEATS)
+    deal_rows(states, tables)
+    names, result = [bid.name for bid in rules.ladder], []
+    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
+        rows = np.zeros((len(live), players[0].layout.size), np.int8)
+        masks = np.zeros((len(live), int(table["n_actions"])), np.int8)
+        encode_rows(states, tables, offsets, live, rows, masks)
+        for i, hand in enumerate(live):
+            state = states[hand]
+            bidder, turn, phase = (int(state[name]) for name in ("declarer", "turn", "phase"))
+            if bidder in (-1, turn) or (phase != AUCTION and masks[i].sum() < 2):
+                continue
+            stage = stage_of(phase, int(state["trick"]))
+            role = "opponent" if (bidder ^ turn) & 1 else "partner"
+            level = int(state["level"])
+            lone = bool(table["alone"][level])
+            result.append(
+                Position(names[level], role, stage, rows[i].copy(), masks[i].copy(), hand, lone)
+            )
+        actions = np.zeros(len(live), np.int64)
+        for side, player in enumerate(players):
+            own = np.asarray(states["turn"])[live] & 1 == side
+            if own.any():
+                actions[own] = player.act_rows(rows[own], masks[own])
+        apply_rows(states, tables, live, actions)
+    return result, states
+
+
+def stage_of(phase: int, trick: int) -> str:
+    """The part of the hand: auction, exchange, lead, middle or end."""
+    if phase < PLAY:
+        return "auction" if phase == AUCTION else "exchange"
+    return "lead" if trick == 0 else "middle" if trick in MIDDLE else "end"
+
+
+def rare_positions(searcher: InferenceAgent, args: Args) -> list[tuple[float, Position]]:
+    """The rarest position of each bid, role and stage, with the chance of the rarest calls."""
+    by_kind: dict[tuple[str, str, str], list[tuple[float, Position]]] = {}
+    result, _ = positions(searcher.rules, args.hands, args.seed)
+    order = np.random.default_rng(args.seed).permutation(len(result))
+    for position in (result[i] for i in order):
+        kind = (position.bid, position.role, position.stage)
+        same = by_kind.setdefault(kind, [])
+        if position.stage != "end" and len(same) < OF_ONE_KIND:
+            searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
+            chances = np.zeros(N_SEATS)
+            weigh_draws(searcher.space, np.empty(PILOT), 0, PILOT)
+            call_chances(searcher.space, PILOT, chances)
+            same.append((float(chances[1:].min()), position))
+    rarest = [
+        min(rare, key=lambda one: one[0])
+        for same in by_kind.values()
+        if (rare := [one for one in same if LEAST_RARE <= one[0] <= MOST_RARE])
+    ]
+    return sorted(rarest, key=lambda one: one[0])[: args.positions]
+
+
+# --- coverage -------------------------------------------------------------------------------------
 
 
 @entry_kernel
-def count_cards(space: SearchWorkspace, numbers: Array, weights: Array, held: Array) -> None:
-    """Add up in how many worlds, by their weights, each seat holds each card of its hand's bits."""
-    for i in range(len(numbers)):
-        bring_world(space, numbers[i])
-        for seat in range(1, N_SEATS):
-            hand = space.worlds[0].hands[seat]
-            for bit in range(BITS):
-                if hand >> bit & 1:
-                    held[seat, bit] += weights[numbers[i]]
+def weigh_uniform(
+    space: SearchWorkspace, logs: Array, first: int, last: int, order: Array, most: float
+) -> float:
+    """Write the log-likelihoods of uniform worlds; the best so far.
 
-
-def positions(game: bideuchre_env.Variant, hands: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Observation, mask and trick (0: an exchange) wherever the net has a card to choose."""
-    env, net = game.raw_env(episode="hand"), agents.make("net", game.rules)
-    for number in range(hands):
-        env.reset(seed=seed + number)
-        for _ in env.agent_iter():
-            seen, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
+    Seats are weighed in `order`, so that the rarest rules out most worlds.
+    """
+    for j in range(first, last):
+        draw_world(space, j)
+        logs[j] = 0.0
+        for seat in order:
+            logs[j] += seat_log(space, seat, most - DEPTH - logs[j])
+            if logs[j] < most - DEPTH:
+                logs[j] = UNLIKELY
                 break
-            row, mask = seen["observation"], seen["action_mask"]
-            state = env.get_state()[0]
-            if mask.sum() > 1 and mask[-game.rules.kinds :].any():
-                trick = int(state["trick"]) + 1 if state["phase"] == PLAY else 0
-                yield row, mask, trick
-            env.step(int(net.act(row, mask)))
+        most = max(most, logs[j])
+    return most
 
 
-def shares_of(searcher: PimcAgent, row: Array, mask: Array, in_play: bool) -> Array:
-    """How often each seat holds each card in the worlds of one decision, float64 (4, BITS)."""
-    searcher.open(row[np.newaxis], mask[np.newaxis], 0)
-    wanted = searcher.worlds if in_play else searcher.played_out
-    weights = searcher.weights_of_worlds(wanted, searcher.considered[in_play], inf)
-    held = np.zeros((N_SEATS, BITS))
-    count_cards(searcher.space, np.flatnonzero(weights), weights, held)
-    return held / weights.sum()
+def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
+    """The points of an action, from uniform deals weighed by the choice model."""
+    searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
+    space, pilot = searcher.space, np.empty(PILOT)
+    weigh_draws(space, pilot, 0, PILOT)
+    seats = np.exp(space.kept["logs"][:PILOT, 1:]).mean(axis=0)
+    order, n = np.argsort(seats) + 1, DRAWS
+    while True:
+        logs, most = np.empty(n), float(pilot.max())
+        for first in range(0, n, DRAWS // 10):
+            most = weigh_uniform(space, logs, first, first + DRAWS // 10, order, most)
+        weights = np.exp(logs - most)
+        size = weights.sum() ** 2 / (weights @ weights)
+        if size >= ENOUGH or n >= MOST_DRAWS:
+            break
+        n *= 4
+    reached = np.cumsum(weights)
+    marks = (np.arange(PLAYED) + 0.5) / PLAYED * reached[-1]
+    numbers, counts = np.unique(np.searchsorted(reached, marks), return_counts=True)
+    outcomes, hands = new_rows(OUTCOMES, len(numbers)), np.zeros((len(numbers), N_SEATS), np.int64)
+    wins = Advisor(searcher.rules).wins
+    count_worlds(space, wins, np.array([action]), numbers, weights, outcomes, hands)
+    points = np.asarray(outcomes["points"], float)
+    mean = float(np.average(points, weights=counts))
+    deviation = float(np.sqrt(np.average((points - mean) ** 2, weights=counts)))
+    error = deviation * float(np.sqrt(1 / size + 1 / PLAYED))
+    return {"reference": mean, "error": error, "deviation": deviation, "deals": n}
 
 
-def effective(shares: Array) -> float:
-    """As how many worlds those count whose shares, float64 (seeds, 4, BITS), differ so."""
-    mean = shares.mean(axis=0)
-    apart = float(shares.var(axis=0, ddof=1).sum())
-    return min(float((mean * (1 - mean)).sum()) / apart, EXACT) if apart > 1e-9 else EXACT
+def cover(searcher: InferenceAgent, chance: float, position: Position, args: Args) -> Row:
+    """How advice on a position, with many seeds, compares with the reference."""
+    searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
+    action = int(searcher.space.plans["expert_action"][0])
+    row = reference(searcher, position, action)
+    means, halves, sizes = [], [], []
+    for seed in range(args.seeds):
+        advice = Advisor(searcher.rules, seed=seed).of_observation(
+            position.observation, position.mask, [action]
+        )
+        points = next(option.points for option in advice.options if option.action == action)
+        means.append(points.mean)
+        halves.append(points.half)
+        sizes.append(advice.effective)
+    away = np.array(means) - row["reference"]
+    error, half = row["error"], np.array(halves)
+    square = max(float(np.mean(away**2)) - error**2, 1e-9)
+    return row | {
+        "bid": position.bid,
+        "role": position.role,
+        "stage": position.stage,
+        "chance": chance,
+        "covered": float(np.mean(np.abs(away) <= np.sqrt(half**2 + (1.96 * error) ** 2) + 1e-9)),
+        "rms": float(np.sqrt(np.mean(away**2))),
+        "stated": float(np.median(sizes)),
+        "true": row["deviation"] ** 2 / square,
+    }
+
+
+# --- calibration ----------------------------------------------------------------------------------
+
+
+def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Position, bool]]:
+    """The first decision in play against each contract, and whether the contract was made."""
+    decisions, states = positions(rules, hands, seed)
+    seen: set[int] = set()
+    for position in decisions:
+        if position.stage == "lead" and position.role == "opponent" and position.hand not in seen:
+            seen.add(position.hand)
+            state = states[position.hand]
+            yield position, bool(state["points"][int(state["declarer"]) & 1] > 0)
+
+
+def calibrate(rules: Rules, args: Args) -> Iterator[Row]:
+    """Predicted chance and outcome of contracts: all lone ones, and as many others."""
+    every = list(first_defences(rules, args.hands, args.seed))
+    lone = [one for one in every if one[0].lone]
+    others = [one for one in every if not one[0].lone]
+    step = max(1, len(others) // max(len(lone), 1))
+    for position, made in [*lone, *others[::step]]:
+        advice = Advisor(rules, seed=args.seed).of_observation(position.observation, position.mask)
+        set_chance = advice.options[0].made
+        if set_chance is not None:
+            yield {
+                "bid": position.bid,
+                "lone": position.lone,
+                "predicted": 1.0 - set_chance.mean,
+                "made": made,
+            }
+
+
+# --- rows and tables ------------------------------------------------------------------------------
 
 
 def main(args: Args) -> int:
-    """Ask, and print the table."""
-    if args.hands < 1 or args.seeds < 2:
-        raise OptionError("--hands: 1 or more; --seeds: 2 or more")
-    game = bideuchre_env.make(args.variant)
-    seeds = range(args.seed, args.seed + args.seeds)
-    searchers = [agents.make(args.agent, game.rules, seed=seed) for seed in seeds]
-    if not all(isinstance(searcher, PimcAgent) for searcher in searchers):
-        raise OptionError(f"--agent {args.agent}: none that tries worlds, as pimc and inference do")
-    found: dict[int, list[float]] = {}
-    asked, seconds = list(positions(game, args.hands, args.seed)), 0.0
-    for row, mask, trick in asked[:3]:
-        shares_of(searchers[0], row, mask, trick > 0)  # compiles what is yet to be compiled
-    with progress_bar(f"beliefs on {args.variant}", "positions") as progress:
-        for n, (row, mask, trick) in enumerate(asked, 1):
-            began = thread_time()
-            shares = np.array([shares_of(each, row, mask, trick > 0) for each in searchers])
-            seconds += thread_time() - began
-            if shares[0].max() > 0.0 and searchers[0].space.plans[0]["n"] > 1:
-                found.setdefault(trick, []).append(effective(shares))
-            progress(n, len(asked), n)
-    if not found:
-        raise OptionError(f"--hands {args.hands}: no position leaves a choice of cards")
-    rows = [row_of(trick, found[trick]) for trick in sorted(found)]
-    rows.append(row_of(None, [number for each in found.values() for number in each]))
-    print(table(rows))
-    milliseconds = 1000 * seconds / max(len(asked) * args.seeds, 1)
-    print(f"\n{milliseconds:.1f} ms of processor time to find the worlds of a decision")
-    if args.json is not None:
-        kept = {"variant": args.variant, "agent": args.agent, "seed": args.seed, "rows": rows}
-        kept |= {"hands": args.hands, "seeds": args.seeds, "milliseconds": milliseconds}
-        write_file(args.json, json.dumps(kept, indent=1) + "\n")
+    """Check, save and print."""
+    if args.check not in ("coverage", "calibration"):
+        raise OptionError(f"--check {args.check}: expected coverage or calibration")
+    if unknown := sorted(set(args.variants) - set(RULES)):
+        raise OptionError(f"--variants {' '.join(unknown)}: expected some of {' '.join(RULES)}")
+    if min(args.hands, args.positions) < 1 or args.seeds < 2:
+        raise OptionError("--hands, --positions: expected 1 or more; --seeds: 2 or more")
+    settings = {
+        name: getattr(args, name) for name in ("check", "hands", "positions", "seeds", "seed")
+    }
+    saved: Row = {"settings": settings, "rows": {}}
+    if args.json is not None and args.json.exists():
+        saved = json.loads(args.json.read_text(encoding="utf-8"))
+        if saved["settings"] != settings:
+            raise OptionError(f"--json {args.json}: it has rows of {saved['settings']}")
+    for variant in args.variants:
+        rows = saved["rows"].setdefault(variant, [])
+        with progress_bar(f"{args.check} on {variant}", "positions") as progress:
+            for n, (row, total) in enumerate(new_rows_of(variant, rows, args), len(rows) + 1):
+                rows.append(row)
+                progress(n, total, n)
+                if args.json is not None:
+                    write_file(args.json, json.dumps(saved, indent=1) + "\n")
+    tabulate = coverage_table if args.check == "coverage" else calibration_table
+    print(tabulate(saved["rows"]))
     return 0
 
 
-def row_of(trick: int | None, numbers: list[float]) -> dict[str, Any]:
-    """The positions of a trick; all of them for None."""
-    tenth, median = np.percentile(numbers, [10, 50])
-    return {"trick": trick, "positions": len(numbers), "median": median, "tenth": tenth}
+def new_rows_of(variant: str, done: list[Row], args: Args) -> Iterator[tuple[Row, int]]:
+    """The rows that are not done yet, and how many there are in all."""
+    rules = RULES[variant]
+    if args.check == "coverage":
+        searcher = InferenceAgent(rules, seed=args.seed)
+        chosen = rare_positions(searcher, args)
+        for chance, position in chosen[len(done) :]:
+            yield cover(searcher, chance, position, args), len(chosen)
+    elif not done:
+        rows = list(calibrate(rules, args))
+        yield from ((row, len(rows)) for row in rows)
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown."""
-    lines = ["| trick | positions | median | worst tenth |", "|---|---|---|---|"]
-    names = {None: "all", 0: "exchange"}
-    for row in rows:
-        told = ["gone through" if row[k] >= EXACT else f"{row[k]:.0f}" for k in ("median", "tenth")]
-        name = names.get(row["trick"], row["trick"])
-        lines.append(f"| {name} | {row['positions']} | {' | '.join(told)} |")
+def coverage_table(by_variant: dict[str, list[Row]]) -> str:
+    """The positions and their mean as Markdown."""
+    lines = [
+        "| game | bid | seat | stage | chance of the calls | reference | covered | RMS error "
+        "| effective deals stated | true |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    every = []
+    for variant, rows in by_variant.items():
+        every += rows
+        for row in rows:
+            stated, true = (f"{min(row[name], 1e4):,.0f}" for name in ("stated", "true"))
+            lines.append(
+                f"| {variant} | {row['bid']} | {row['role']} | {row['stage']} | "
+                f"{row['chance']:.1e} | {row['reference']:+.2f} ± {1.96 * row['error']:.2f} | "
+                f"{row['covered']:.0%} | {row['rms']:.2f} | {stated} | {true} |"
+            )
+    covered, rms = (float(np.mean([row[name] for row in every])) for name in ("covered", "rms"))
+    lines.append(f"| all | | | | | | {covered:.0%} | {rms:.2f} | | |")
     return "\n".join(lines)
+
+
+def calibration_table(by_variant: dict[str, list[Row]]) -> str:
+    """Predicted chances and shares made, by game, kind of contract and prediction, as Markdown."""
+    lines = [
+        "| game | contracts | predicted made | n | mean prediction | made | 95 % interval |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for variant, rows in by_variant.items():
+        for lone in (True, False):
+            own = [row for row in rows if row["lone"] == lone]
+            bins = np.digitize([row["predicted"] for row in own], BINS)
+            for bin_, name in ((None, "all"), *enumerate(bin_names())):
+                some = [row for row, b in zip(own, bins, strict=True) if bin_ in (None, b)]
+                if not some:
+                    continue
+                interval = wilson(sum(row["made"] for row in some), len(some))
+                assert interval is not None
+                lines.append(
+                    f"| {variant} | {'alone' if lone else 'with partner'} | {name} | {len(some)} | "
+                    f"{np.mean([row['predicted'] for row in some]):.0%} | {interval.mean:.0%} | "
+                    f"{interval.low:.0%} to {interval.high:.0%} |"
+                )
+    return "\n".join(lines)
+
+
+def bin_names() -> list[str]:
+    """The ranges of `BINS` in words."""
+    edges = [0.0, *BINS, 1.0]
+    return [f"{low:.0%} to {high:.0%}" for low, high in pairwise(edges)]
 
 
 if __name__ == "__main__":

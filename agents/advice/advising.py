@@ -261,7 +261,7 @@ class Advisor:
     def _learned(self) -> dict[int, float]:
         """What the searcher's candidates are worth by what it has learned."""
         plan = self.searcher.space.plans[0]
-        if self.agent is not self.searcher or plan["prior_error"] <= 0.0:
+        if self.agent is not self.searcher or not plan["has_priors"]:
             return {}
         n, worth = plan["n"], plan["priors"][: plan["n"]] / plan["prior_unit"]
         return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))

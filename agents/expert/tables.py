@@ -16,8 +16,12 @@ from bideuchre_env.agents.rule.weights import load_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-CALL_ERROR = 0.35
-"""Points by which the network's word on a call may err."""
+CALL_ERRORS = np.array([[0.35, 1.2, 3.0], [1.2, 0.65, 3.0], [3.0, 3.0, 3.0]])
+"""[kind of call, kind of call]: points by which the difference of their worths may err.
+
+The kinds are a pass, a bid with partner and a lone bid; found by
+`experiments/fitting/measure_call_errors.py`.
+"""
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
 )
@@ -34,7 +38,8 @@ class ExpertTables(NamedTuple):
     network: Array  # one `call_network.NETWORK`
     score: Array  # one `score_network.SCORE_NETWORK`; none where nothing was learned
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
-    call_error: float  # points by which the worth of a call may err; 0.0 where nothing was learned
+    weighs_calls: bool  # whether a network of calls was learned
+    call_errors: Array  # `CALL_ERRORS`
 
 
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
@@ -58,5 +63,6 @@ def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables
         sealed(network),
         sealed(load_score_network(rules)),
         sealed(wins),
-        CALL_ERROR if network["last"].any() else 0.0,
+        bool(network["last"].any()),
+        sealed(CALL_ERRORS),
     )

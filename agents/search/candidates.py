@@ -59,7 +59,8 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     plan.sums[:] = 0.0
     plan.squares[:] = 0.0
     plan.priors[:] = 0.0
-    plan.prior_error = 0.0
+    plan.prior_errors[:] = 0.0
+    plan.has_priors = 0
     plan.all_worlds = 0.0
     world, again = space.worlds[0], row_of(space.observations, 0)
     if not rebuild(observation, t, o, view, space.replays[0], world, again):
@@ -74,8 +75,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     read_time(view)
     if view.phase == AUCTION:
         learned = expert.learned
-        weighs = learned.call_error > 0.0
-        if weighs and weigh_hand(view, t, learned, expert.scratch[0], expert.calls[0]):
+        if learned.weighs_calls and weigh_hand(view, t, learned, expert.scratch[0], expert.calls[0]):
             list_weighed(space, call_bits(mask, t))
         else:
             list_calls(space, call_bits(mask, t))
@@ -111,14 +111,22 @@ def add_candidate(plan: Row, action: int) -> None:
 
 
 @kernel
+def kind_of_call(t: Row, action: int) -> int:
+    """The row of `CALL_ERRORS` for a call: 0 a pass, 1 a bid with partner, 2 a lone bid."""
+    if action == 0:
+        return 0
+    return 2 if t.alone[(action - 1) // t.strains_per_bid] else 1
+
+
+@kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
     """Enter the expert's call, and the others it finds nearly as good, the best first."""
     expert, plan = space.expert, space.plans[0]
     t, calls = expert.tables[0], expert.calls[0]
     weigh_calls(expert.views[0], t, expert.learned, legal_calls, calls)
-    plan.prior_error = expert.learned.call_error * calls.slope
     add_candidate(plan, plan.expert_action)
-    most = NOT_WEIGHED
+    most, own = NOT_WEIGHED, kind_of_call(t, plan.expert_action)
+    plan.has_priors = 1
     while plan.n < MOST_CALLS:
         best = best_call(t, calls)
         if best < 0:
@@ -130,7 +138,9 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
             return
         action = call_action(t, level, calls.ranked[place])
         add_candidate(plan, action)
-        plan.priors[index_of(plan, action)] = worth
+        i, kind = index_of(plan, action), kind_of_call(t, action)
+        plan.priors[i] = worth
+        plan.prior_errors[i] = expert.learned.call_errors[kind, own] * calls.slope
         calls.worth[1 + level, place] = NOT_WEIGHED
 
 
@@ -279,14 +289,16 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
     What is known without worlds, the priors, and what was tried are weighed by how far each errs.
     """
     experts = index_of(plan, plan.expert_action)
-    prior, known = plan.priors[i] - plan.priors[experts], plan.prior_error * plan.prior_error
+    if i == experts:
+        return 0.0, 0.0
+    prior, known = plan.priors[i] - plan.priors[experts], plan.prior_errors[i] ** 2
     if plan.total <= 0.0:
-        return prior, plan.prior_error
+        return prior, plan.prior_errors[i]
     gain, error = (plan.sums[i] - plan.sums[experts]) / plan.total, standard_error(plan, i)
     if known > 0.0:
         tried = error * error
         gain = (gain * known + prior * tried) / (known + tried)
-        error *= plan.prior_error / sqrt(known + tried)
+        error *= plan.prior_errors[i] / sqrt(known + tried)
     return gain, error
 
 
@@ -299,8 +311,8 @@ def drop_hopeless(plans: Array) -> int:
     tried.
     """
     plan, left = plans[0], 0
-    told = plan.prior_error if plan.total <= 0.0 else count_tried(plan) - TOLD
-    if told <= 0.0:
+    told = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > TOLD
+    if not told:
         return int(plan.n)
     best = index_of(plan, plan.expert_action)
     most, doubt = known_gain(plan, best)
@@ -316,6 +328,7 @@ def drop_hopeless(plans: Array) -> int:
         if plan.values[i] == 1.0 or plan.actions[i] == plan.expert_action:
             plan.actions[left] = plan.actions[i]
             plan.priors[left] = plan.priors[i]
+            plan.prior_errors[left] = plan.prior_errors[i]
             plan.sums[left] = plan.sums[i]
             plan.squares[left] = plan.squares[i]
             left += 1
@@ -336,7 +349,7 @@ def choose(plans: Array, standard_errors: float) -> int:
     best, most = index_of(plan, plan.expert_action), 0.0
     for i in range(plan.n):
         gain, error = known_gain(plan, i)
-        if plan.prior_error == 0.0:
+        if plan.has_priors == 0:
             gain -= standard_errors * error
         if gain > most + 1e-9:
             best, most = i, gain

@@ -33,7 +33,8 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
     if plan.n < 2:
         return
     symmetry, point = weigh_cards(observation, net), worth_of_point(space)
-    plan.prior_error, plan.prior_unit = NET_ERROR * point, point
+    plan.has_priors, plan.prior_unit = 1 if point > 0.0 else 0, point
+    plan.prior_errors[:] = NET_ERROR * point
     for j in range(plan.n):
         points = points_of(t, net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
         plan.priors[j] = point * points

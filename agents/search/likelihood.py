@@ -137,7 +137,7 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
         players.scratch[0],
     )
     naming, did = view.phase == NAMING, moment.action
-    if (naming or learned.call_error > 0.0) and weigh_hand(view, t, learned, scratch, calls):
+    if (naming or learned.weighs_calls) and weigh_hand(view, t, learned, scratch, calls):
         if naming:
             return log(strain_chance(t, view.level, did - t.trump_offset, calls, model))
         level, strain = call_of(t, did, calls)

@@ -49,7 +49,8 @@ PLAN = np.dtype(
         ("alike", np.float64),  # so many worlds tell as much as one drawn by itself
         ("all_worlds", np.float64),  # the weight of all there are, if all are to be tried; else 0
         ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by what is known without worlds
-        ("prior_error", np.float64),  # of those; 0 where nothing is known
+        ("prior_errors", np.float64, (MOST_CANDIDATES,)),  # of their gains on `expert_action`
+        ("has_priors", np.int64),  # 1 where something is known without worlds
         ("prior_unit", np.float64),  # a point, in priors of cards; 1 in those of calls
         ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
         ("solver_ready", np.int64),  # 1: the solver's table holds worlds of this decision

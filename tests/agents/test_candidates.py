@@ -24,7 +24,8 @@ def plan_of(priors, gains, *, prior_error=0.0, worlds=0, spread=0.0):
     plan, n = plans[0], len(priors)
     plan["expert_action"], plan["n"], plan["alike"], plan["prior_unit"] = FIRST, n, 1.0, 1.0
     plan["actions"][:n], plan["priors"][:n] = range(FIRST, FIRST + n), priors
-    plan["prior_error"], plan["total"], plan["total_squares"] = prior_error, worlds, worlds
+    plan["prior_errors"][1:n], plan["has_priors"] = prior_error, prior_error > 0.0
+    plan["total"], plan["total_squares"] = worlds, worlds
     plan["sums"][:n] = worlds * np.array(gains)
     plan["squares"][1:n] = worlds * (np.array(gains[1:]) ** 2 + spread**2)
     return plans

@@ -145,7 +145,7 @@ def test_calls_without_a_network_are_compared_by_trying_alone():
         agent = searcher("pimc", rules)
         row, mask, _ = next(d for d in decisions(rules, 2, seed=5) if d[1].sum() > 4)
         assert mask[agent.act(row, mask)]
-        assert (agent.space.plans[0]["prior_error"] > 0) == reckoned
+        assert (agent.space.plans[0]["has_priors"] == 1) == reckoned
 
 
 def test_one_world_tells_nothing_of_the_error():
