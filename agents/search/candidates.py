@@ -75,7 +75,9 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     read_time(view)
     if view.phase == AUCTION:
         learned = expert.learned
-        if learned.weighs_calls and weigh_hand(view, t, learned, expert.scratch[0], expert.calls[0]):
+        if learned.weighs_calls and weigh_hand(
+            view, t, learned, expert.scratch[0], expert.calls[0]
+        ):
             list_weighed(space, call_bits(mask, t))
         else:
             list_calls(space, call_bits(mask, t))

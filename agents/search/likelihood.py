@@ -54,9 +54,20 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 
 
 @kernel
-def call_chance(t: Row, did: int, own: float, calls: Row, model: Row) -> float:
-    """The chance of a call of this worth, after `weigh_calls`: a softmax of the calls' worths."""
-    most, total, weighed, heat = own, 0.0, False, calls.slope * model.points
+def call_chance(
+    view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
+) -> float:
+    """The chance of a call, after `weigh_hand`: a softmax of what the calls are worth, or an error.
+
+    A call far worse than the usual ones can only be an error; the others are not weighed then.
+    """
+    level, strain = call_of(t, did, calls)
+    own = call_worth(view, t, learned, level, strain, calls)
+    gain, heat = own - usual_worth(view, t, learned, legal, calls), calls.slope * model.points
+    if gain < -FAR * heat:
+        return error_chance(t, gain, calls, model)
+    weigh_calls(view, t, learned, legal, calls)
+    most, total, weighed = own, 0.0, False
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
             most = max(most, calls.worth[1 + level, place])
@@ -140,13 +151,7 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
     if (naming or learned.weighs_calls) and weigh_hand(view, t, learned, scratch, calls):
         if naming:
             return log(strain_chance(t, view.level, did - t.trump_offset, calls, model))
-        level, strain = call_of(t, did, calls)
-        own = call_worth(view, t, learned, level, strain, calls)
-        gain = own - usual_worth(view, t, learned, moment.legal, calls)
-        if gain < -FAR * calls.slope * model.points:
-            return log(error_chance(t, gain, calls, model))
-        weigh_calls(view, t, learned, moment.legal, calls)
-        return log(call_chance(t, did, own, calls, model))
+        return log(call_chance(view, t, learned, moment.legal, did, calls, model))
     would = expert_bid(view, moment.legal, t, learned, scratch, calls)
     return mismatch_penalty(t, view.phase, did, would, model)
 

@@ -7,7 +7,6 @@ from support.exact_worlds import exact_worlds, put_in
 from support.kernels import callable_from_python
 
 from bideuchre_env import agents
-from bideuchre_env.agents.search.agent import LISTED
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.endings import (
     TOO_MANY,
@@ -15,6 +14,7 @@ from bideuchre_env.agents.search.endings import (
     list_worlds,
     open_listing,
 )
+from bideuchre_env.agents.search.sampler import LISTED
 from bideuchre_env.agents.search.workspace import MOST_UNKNOWN
 from bideuchre_env.core import one_row
 from bideuchre_env.core.state import PLAY

@@ -5,10 +5,10 @@ import pytest
 from oracles.replayed_likelihood import replayed_log
 from support.agent_games import SEARCH, decisions, lone_decisions, searcher
 
-from bideuchre_env.agents.search.agent import NEGLIGIBLE
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.past import what_was_heard
+from bideuchre_env.agents.search.sampler import NEGLIGIBLE
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, PLAY, new_states
@@ -181,7 +181,7 @@ def test_what_calls_follow_from_is_told_apart():
     changes += [
         (replay[name], (0,)) for name in ("dealer", "strain", "hands_dealt", "hands_played")
     ]
-    parts = ("points", "tricks", "chance", "error_rate", "level", "pass_", "strain")
+    parts = ("points", "tricks", "chance", "error_rate", "error_points", "level", "pass_", "strain")
     changes += [(model[name], (0,)) for name in parts]
     for array, at in changes:
         kept = array[at]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from math import log
 
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
-from bideuchre_env.agents.expert.auction import weigh_calls
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.search.likelihood import (
     call_chance,
@@ -68,8 +67,7 @@ def action_log(space, replay, action):
         if phase == NAMING:
             return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
         if learned.weighs_calls:
-            weigh_calls(view, t, learned, call_bits(mask, t), calls)
-            return log(call_chance(t, action, calls, model))
+            return log(call_chance(view, t, learned, call_bits(mask, t), action, calls, model))
     would = expert_decision(row, mask, players)
     if phase <= NAMING:
         return mismatch_penalty(t, phase, action, would, model)

@@ -1,0 +1,194 @@
+"""After a rare call searchers find the hands behind it, and their errors are honest."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from support.agent_games import lone_decisions, searcher
+from support.chi_square import assert_fits
+
+from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.search.callers import list_caller, weigh_hands_dealt
+from bideuchre_env.agents.search.candidates import begin
+from bideuchre_env.agents.search.chains import next_power, systematic, weigh_draws
+from bideuchre_env.agents.search.likelihood import UNLIKELY
+from bideuchre_env.agents.search.sampler import design_effect
+from bideuchre_env.core import one_row
+from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.validity import checked_states
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.cards import hand_bits
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+
+SMALL = Rules(ranks="J", copies=1, partnered=(1, 4), lone=[Bid("moon", value=8)], target=20)
+BARRIE = RULES["barrie_v0"]
+
+
+def set_up(agent, row, mask, draws=100):
+    """Set up a decision and draw uniform worlds."""
+    begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+    weigh_draws(agent.space, np.empty(draws), 0, draws)
+
+
+def dealt(agent, seat):
+    """The hands that a seat may have been dealt, their log-likelihoods and numbers of deals."""
+    hands, logs, ways = np.zeros(1 << 18, np.int64), np.empty(1 << 18), np.empty(1 << 18)
+    n = weigh_hands_dealt(agent.space, seat, hands, logs, ways)
+    return hands[:n], logs[:n], ways[:n]
+
+
+@pytest.mark.parametrize("rules", [SMALL, BARRIE], ids=["16 cards", "barrie"])
+def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
+    """Against all subsets of the cards that the seat to act does not see, in mid-hand too."""
+    agent, compared = searcher("inference", rules), 0
+    for row, mask, state in lone_decisions(rules, "moon", 4, seed=3):
+        set_up(agent, row, mask)
+        world = agent.space.worlds[0]
+        if state["phase"] == AUCTION and rules is BARRIE:
+            continue  # 735,471 subsets
+        unknown = [
+            kind for seat in (1, 2, 3) for kind in range(rules.kinds)
+            for shift in (0, 24) if int(world["hands"][seat]) >> (kind + shift) & 1
+        ]  # fmt: skip
+        seat = int(world["declarer"])
+        if seat < 1:
+            continue
+        played = [int(kind) for kind in world["plays"].reshape(4, -1)[seat] if kind >= 0]
+        suits = agent.space.expert.tables["suit_of"][0, max(int(world["strain"]), 0)]
+        void, room = int(world["voids"][seat]), rules.tricks - len(played)
+        allowed = [kind for kind in unknown if not void >> int(suits[kind]) & 1]
+        if len(allowed) > 17:
+            continue
+        expected = {}
+        for cards in combinations(allowed, room):
+            hand = hand_bits([*cards, *played])
+            expected[hand] = expected.get(hand, 0) + 1
+        hands, _, ways = dealt(agent, seat)
+        assert dict(zip(hands.tolist(), ways.tolist(), strict=True)) == expected
+        compared += 1
+    assert compared > 3
+
+
+@pytest.mark.parametrize("bid", ["moon", "call-1", "call-2"])
+def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
+    """They give the same observation, and are sound positions of one deck."""
+    agent, checked, fitting = searcher("inference", BARRIE), 0, 0
+    for row, mask, state in lone_decisions(BARRIE, bid, 4, seed=9)[::3]:
+        set_up(agent, row, mask)
+        space, again, logs = agent.space, np.zeros_like(row), np.empty(40)
+        if not list_caller(space, 100):
+            continue
+        weigh_draws(space, logs, 0, 40)
+        for world in space.kept[:40][logs > UNLIKELY]:
+            space.worlds["hands"][0, 1:] = world["hands"][1:]
+            space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
+            one_row.observe_row(space.worlds, space.expert.tables, space.expert.offsets, 0, again)
+            assert np.array_equal(again, row)
+            checked_states(space.worlds, 1, space.expert.tables)
+            fitting += 1
+        checked += state["phase"] == PLAY
+    assert checked > 2
+    assert fitting > 100
+
+
+def test_the_cards_beside_a_listed_hand_are_uniform():
+    """Each card that the caller does not hold lies with either other seat as often."""
+    agent, draws = searcher("inference", BARRIE), 4000
+    row, mask, _ = lone_decisions(BARRIE, "moon", 1, seed=2)[0]
+    set_up(agent, row, mask)
+    assert list_caller(agent.space, 100)
+    caller, seat = agent.space.callers[0], int(agent.space.callers["seat"][0])
+    caller["n"] = 1  # one hand for all worlds
+    weigh_draws(agent.space, np.empty(draws), 0, draws)
+    hands = agent.space.kept["hands"][:draws]
+    assert (hands[:, seat] == caller["hands"][0]).all()
+    others = [other for other in (1, 2, 3) if other != seat]
+    for kind in range(BARRIE.kinds):
+        held = [
+            int(((hands[:, other] >> kind & 1) + (hands[:, other] >> (kind + 24) & 1)).sum())
+            for other in others
+        ]
+        assert_fits(held, [sum(held) / 2] * 2, scale=2.0)
+
+
+def moon_of_spades():
+    """A hand beside which one deal in 3,000 explains the opponent's moon in spades."""
+    hand = ["JH", "AH", "KH", "QH", "JD", "AS", "KS", "QC"]
+    return known_position(BARRIE, hand, calls=["moon S"], score=(10, 45))
+
+
+MOON_OF_SPADES = -23.3
+"""Points of a pass there, from 1,000,000 uniform deals by `experiments/beliefs.py`: +- 0.5."""
+
+
+def test_intervals_after_a_rare_call_contain_the_answer():
+    """The points of the only legal call; a sample without a deal that explains the moon has +27."""
+    for seed in range(6):
+        advice = Advisor(BARRIE, seed=seed).of_row(moon_of_spades())
+        points = advice.options[0].points
+        assert abs(points.mean - MOON_OF_SPADES) < points.half + 0.5
+        assert points.half < 3.0
+        assert advice.options[0].made.mean < 0.1  # that the moon is set
+
+
+def test_a_sample_that_explains_no_call_is_refused():
+    """Hundreds of uniform deals look alike where none of them explains the call."""
+    agent = searcher("inference", BARRIE, worlds=100)
+    _, (row, mask) = None, observed(agent, moon_of_spades())
+    begin(agent.space, row[np.newaxis], mask[np.newaxis], 0)
+    weights = agent.sampler.weights(100, 10, np.inf)
+    assert weights.sum() == pytest.approx(100)
+    assert agent.space.callers["n"][0] > 0
+
+
+def observed(agent, state):
+    """What the seat to act sees of a state row."""
+    row, mask = np.zeros(agent.layout.size, np.int8), np.zeros(agent.n_actions, np.int8)
+    one_row.look_row(state, agent.tables, agent.layout.offsets, row, mask)
+    return row, mask
+
+
+def test_calls_are_rarer_errors_the_more_they_cost():
+    """Of hands that would not bid a moon, those that lose more by it are less likely behind it."""
+    agent = searcher("inference", BARRIE)
+    row, mask = observed(agent, moon_of_spades())
+    set_up(agent, row, mask)
+    hands, logs, _ = dealt(agent, 3)
+    good, poor = (
+        logs[hands == hand_bits(hand)].item()
+        for hand in ([11, 11, 7, 3, 10, 8, 6, 2], [15, 14, 13, 12, 5, 9, 4, 1])
+        if (hands == hand_bits(hand)).any()
+    )
+    assert good > poor + 2.0
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_the_design_effect_is_the_number_of_worlds_that_say_the_same(copies):
+    """Groups of independent worlds, each repeated within its group."""
+    rng, effects = np.random.default_rng(1), []
+    for _ in range(60):
+        worlds = [rng.permutation(18) for _ in range(80)]
+        hands = np.array([[hand_bits(cards[i : i + 6]) for i in (0, 6, 12)] for cards in worlds])
+        hands, groups = np.repeat(hands, copies, axis=0), np.repeat(np.arange(80) % 8, copies)
+        effects.append(design_effect(hands, np.ones(len(hands)), groups))
+    assert copies <= np.mean(effects) < 1.3 * copies
+
+
+def test_annealing_rises_as_far_as_the_particles_allow():
+    """To the end for likelihoods that are alike, in small steps for those far apart."""
+    fixed = np.zeros(100)
+    assert next_power(fixed, np.zeros(100), 1.0, 0.5) == 1.0
+    rest = np.linspace(-200.0, 0.0, 100)
+    rise = next_power(fixed, rest, 1.0, 0.5)
+    weights = np.exp(rise * rest)
+    assert weights.sum() ** 2 / (weights @ weights) / 100 == pytest.approx(0.5, abs=0.01)
+
+
+def test_systematic_resampling_takes_each_as_often_as_it_weighs():
+    weights = np.array([0.1, 0.0, 0.6, 0.3])
+    for offset in (0.0, 0.5, 0.999):
+        counts = np.bincount(systematic(weights, 10, offset), minlength=4)
+        assert (np.abs(counts - 10 * weights) < 1 + 1e-9).all()
+        assert counts[1] == 0
