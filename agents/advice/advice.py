@@ -11,11 +11,19 @@ from bideuchre_env._columns import columns
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.figures import NO_GAP
 from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.core.state import Phase
 
 SHOWN = 3  # options that are printed
 WIDTH = 80
 LEAST = 0.05  # points, or games of 100: less is printed as 0.0
 SAFER = 0.95  # part of the deviation of another option up to which one is called safer
+TO_DO = {
+    Phase.AUCTION: "call",
+    Phase.NAMING: "name the strain",
+    Phase.GIVING: "give up a card",
+    Phase.PASSING: "pass a card",
+    Phase.PLAY: "play",
+}
 NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; elsewhere cards
 
 
@@ -139,19 +147,11 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """Everything as a JSON object."""
         return {
-            "seat": self.seat,
-            "phase": self.phase,
-            "agent": self.agent,
-            "goal": self.goal,
+            **vars(self),
             "choice": self.choice.name,
             "close": [option.name for option in self.close],
             "safer": self.safer.name if self.safer else None,
-            "legal": self.legal,
-            "drawn": self.drawn,
-            "worlds": self.worlds,
-            "effective": self.effective,
             "headline": self.headline,
-            "why": self.why,
             "options": [option.to_dict() for option in self.options],
         }
 

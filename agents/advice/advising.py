@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
-from bideuchre_env.agents.advice.advice import Advice, Option
+from bideuchre_env.agents.advice.advice import TO_DO, Advice, Option
 from bideuchre_env.agents.advice.calls import mark_calls
 from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.outcomes import (
@@ -35,14 +35,6 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, new_rows
-
-TO_DO = {
-    Phase.AUCTION: "call",
-    Phase.NAMING: "name the strain",
-    Phase.GIVING: "give up a card",
-    Phase.PASSING: "pass a card",
-    Phase.PLAY: "play",
-}
 
 
 def advise(
@@ -276,9 +268,8 @@ class Advisor:
         first, whatever the figures are, and `why` explains that action.
         """
         first, choices = trials[0], [trial.chosen for trial in trials]
-        chosen = max(choices, key=choices.count)
         counted = Counted.of_all([trial.counted for trial in trials])
-
+        chosen = max(counted.actions, key=choices.count)
         order = sorted(
             counted.actions,
             key=lambda action: (counted.average(action, self.figure), action == chosen),

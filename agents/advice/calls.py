@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.rule.agent import call_bits
-from bideuchre_env.agents.rule.bidding import (
-    DECLARER,
-    N_STRAINS,
-    bell_curve,
-    call_action,
-    expected_tricks,
-    lone_chance,
-)
-from bideuchre_env.agents.rule.hand_features import no_trump
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
@@ -29,12 +20,13 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
 
     Both are int8 (n_actions,). The calls are a pass; every lone bid that is not hopeless, and each
     in its best strain; in every strain near the best one the highest partnered bid that is likely
-    to be made; in the best strain also the bids next to that and the lowest bid.
+    to be made; in the best strain also the bids next to that and the lowest bid. Nothing is marked
+    in games of which the expert has learned nothing: there the agents consider more calls.
     """
     expert = space.expert
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
     if not weigh_hand(view, t, learned, expert.scratch[0], calls):
-        estimate_hand(view, t, learned.weights[0], expert.scratch[0], calls)
+        return
     legal_calls = call_bits(mask, t)
     marks[0] = legal_calls & 1
     best, partnered = 0, 0
@@ -98,15 +90,3 @@ def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
     for won in range(t.need[level], t.tricks + 1):
         chance += calls.chances[strain, won]
     return chance
-
-
-@kernel
-def estimate_hand(view: Row, t: Row, weights: Row, scratch: Row, calls: Row) -> None:
-    """Fill tricks and chances by strain as the rule player sees them, where nothing was learned."""
-    for strain in range(N_STRAINS):
-        mean = expected_tricks(view, t, weights, strain, scratch)
-        deviation = weights.deviation[DECLARER, no_trump(strain)]
-        bell_curve(mean, deviation, t.tricks, calls.chances[strain])
-        calls.means[strain] = mean
-        for exchange in range(N_EXCHANGES):
-            calls.lone[exchange, strain] = lone_chance(view, t, weights, strain, exchange, scratch)

@@ -35,11 +35,12 @@ class Counted:
 
     @classmethod
     def of_all(cls, several: Sequence[Counted]) -> Counted:
-        """The worlds of several counts of the same actions in one."""
-        first = several[0].actions
-        columns = [[each.actions.index(action) for action in first] for each in several]
+        """The worlds of several counts in one, with the actions that all of them have tried."""
+        tried = [set(each.actions) for each in several]
+        common = [action for action in several[0].actions if all(action in one for one in tried)]
+        columns = [[each.actions.index(action) for action in common] for each in several]
         return cls(
-            first,
+            common,
             np.concatenate(
                 [each.outcomes[:, order] for each, order in zip(several, columns, strict=True)]
             ),

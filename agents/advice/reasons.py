@@ -5,7 +5,6 @@ Every clause is a fact of the position, by the tables of the rules, or a figure 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -14,6 +13,8 @@ import numpy as np
 
 from bideuchre_env.agents.advice.advice import (
     LEAST,
+    NOUNS,
+    TO_DO,
     Option,
     amount,
     clearly_behind,
@@ -34,13 +35,6 @@ from bideuchre_env.runtime.jit import Array, Row
 
 RARELY = 0.2  # the share of deals in which a bid is played, under which no chance of it is told
 MOSTLY = 0.9  # and that from which it goes without saying
-_NOUNS = {
-    Phase.AUCTION: "call",
-    Phase.NAMING: "strain",
-    Phase.GIVING: "card to give up",
-    Phase.PASSING: "card to pass",
-    Phase.PLAY: "card",
-}
 
 
 @dataclass(frozen=True)
@@ -89,21 +83,16 @@ def why(situation: Situation, taken: int | None = None) -> str:
     The sentence says what the action does, and how the options compare.
     """
     if situation.mask.sum() == 1:
-        return sentence(f"the only legal {_NOUNS[situation.phase]}")
-    words: dict[Phase, Callable[[Situation, Option], str]] = {
-        Phase.AUCTION: call_words,
-        Phase.NAMING: strain_words,
-        Phase.GIVING: exchange_words,
-        Phase.PASSING: exchange_words,
-        Phase.PLAY: play_words,
-    }
-    option = situation.option(situation.chosen if taken is None else taken)
-    if taken is not None and option is not situation.best:
-        text = words[situation.phase](situation, option)
-        return sentence(f"{text}{loss_words(situation, option)}")
-    if clearly_behind(option, situation.goal):
+        return sentence(f"the only legal {NOUNS.get(TO_DO[situation.phase], 'card')}")
+    reviews, option = (
+        taken is not None,
+        situation.option(situation.chosen if taken is None else taken),
+    )
+    if not reviews and clearly_behind(option, situation.goal):
         option = situation.best
-    text = words[situation.phase](situation, option)
+    text = action_words(situation, option)
+    if reviews and option is not situation.best:
+        return sentence(f"{text}{loss_words(situation, option)}")
     return sentence(f"{text}{lead(situation)}{verdict(situation)}")
 
 
@@ -112,41 +101,43 @@ def sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
+def action_words(situation: Situation, option: Option) -> str:
+    """Explain what an action does."""
+    if situation.phase == Phase.AUCTION:
+        return call_words(situation, option)
+    if situation.phase == Phase.NAMING:
+        return strain_words(situation, option)
+    first, kinds, t = actions.of(situation.rules).card_offset, situation.kinds, situation.tables
+    if situation.phase == Phase.PLAY:
+        legal = [int(action) - first for action in np.flatnonzero(situation.mask)]
+        return card_words(option.action - first, legal, kinds, situation.view, t)
+    words = give_words if situation.phase == Phase.GIVING else pass_words
+    return words(option.action - first, kinds, int(situation.view["strain"]), t)
+
+
 def call_words(situation: Situation, option: Option) -> str:
-    """Explain a bid by what is held and how often it is made; a pass by the best bid's chance."""
-    if option.action > 0:
-        return bid_words(situation, option)
-    first = option is situation.best
-    bid = next((each for each in situation.options if each.action > 0), None)
+    """Explain a bid by the hand and how often it is made; a pass by how often the best bid is."""
+    first, passes = option is situation.best, option.action == 0
+    bid = next((each for each in situation.options if each.action > 0), None) if passes else option
     if bid is None:
         return "no bid is worth trying"
     strain, stands = played(situation, bid)
-    with_pass = "" if first else "pass with "
-    if stands < RARELY:
-        return f"{'' if first else 'pass: '}{short(bid)} would be outbid in {deals_of(1 - stands)}"
-    hand = holding(situation.kinds, strain, situation.tables)
-    text = f"{with_pass}{hand}: {short(bid)} would be made in {per_hundred(bid)}{where(stands)}"
-    return text + decided(situation, bid, strain)
-
-
-def bid_words(situation: Situation, bid: Option) -> str:
-    """Explain a bid: what is held, and how often it and the next higher bid are made."""
-    first = bid is situation.best
-    strain, stands = played(situation, bid)
     if not stands:
-        return f"{bid.name}: the others bid on in every deal"
-    hand = holding(situation.kinds, strain, situation.tables)
+        return f"{option.name}: others bid on over {bid.name} in every deal"
     head = "" if situation.mask[0] else "a pass is not allowed, and the hand has "
+    head = "a pass with " if passes and not first else head
+    hand = f"{head}{holding(situation.kinds, strain, situation.tables)}"
     if stands < RARELY:
-        return f"{head}{hand}: others bid on over {bid.name} in {deals_of(1 - stands)}"
+        return f"{hand}: others bid on over {bid.name} in {deals_of(1 - stands)}"
     takes = goal(situation, bid) if first else f"{bid.name} needs {goal(situation, bid)}, made"
-    text = f"{head}{hand}: {takes} in {per_hundred(bid)}{where(stands)}"
-    text += decided(situation, bid, strain)
-    higher = next_bid(situation, bid)
-    if higher:
-        text += f", {short(higher)} in {per_hundred(higher, only=True)}"
-        text += decided(situation, higher, strain)
-    return text
+    takes = f"{short(bid)} would be made" if passes else takes
+    stand = " where it stands" if stands < MOSTLY else ""
+    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{decided(situation, bid, strain)}"
+    higher = None if passes else next_bid(situation, bid)
+    if higher is None:
+        return text
+    text += f", {short(higher)} in {per_hundred(higher, only=True)}"
+    return text + decided(situation, higher, strain)
 
 
 def next_bid(situation: Situation, bid: Option) -> Option | None:
@@ -181,22 +172,6 @@ def with_strain(strain: int) -> str:
     return f"at {word}" if word == "no trump" else f"with {word}"
 
 
-def exchange_words(situation: Situation, option: Option) -> str:
-    """Explain a card that is given up or passed."""
-    words = give_words if situation.phase == Phase.GIVING else pass_words
-    kind = option.action - actions.of(situation.rules).card_offset
-    strain = int(situation.view["strain"])
-    return words(kind, situation.kinds, strain, situation.tables)
-
-
-def play_words(situation: Situation, option: Option) -> str:
-    """Explain a card that is played."""
-    first = actions.of(situation.rules).card_offset
-    legal = [int(action) - first for action in np.flatnonzero(situation.mask)]
-    kind = option.action - first
-    return card_words(kind, legal, situation.kinds, situation.view, situation.tables)
-
-
 def played(situation: Situation, option: Option) -> tuple[int, float]:
     """The strain in which a bid is played most often, and the share of deals in which it is."""
     column, weights = situation.counted.column(option.action), situation.counted.weights
@@ -205,11 +180,6 @@ def played(situation: Situation, option: Option) -> tuple[int, float]:
         return -1, 0.0
     strain = int(np.bincount(np.maximum(column["strain"], 0), own).argmax())
     return strain, float(own.sum() / weights.sum())
-
-
-def where(stands: float) -> str:
-    """What is said of a bid that does not stand in all deals, by the share in which it does."""
-    return " where it stands" if stands < MOSTLY else ""
 
 
 def goal(situation: Situation, option: Option) -> str:

@@ -196,7 +196,7 @@ class _Judge:
             return first, False
         again: list[Trial] = []
         for advisor in self.others:
-            again.append(advisor.try_row(states, also=[action]))
+            again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:
                 return _Finding.of(self.first, [trial, *again], action), False
         found = _Finding.of(self.first, again, action)
