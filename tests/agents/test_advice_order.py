@@ -127,3 +127,16 @@ def test_as_many_deals_as_the_time_allows():
     advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
     advisor.searcher.clock = lambda: next(ticks) / 100  # a hundred looks
     assert 300 < advisor.of_row(row).drawn < 500
+
+
+def test_trials_of_several_seeds_compare_the_actions_that_all_have_tried():
+    """An agent may choose another action from other deals."""
+    rules = RULES["barrie_v0"]
+    row = known_position(rules, ["JH", "JH", "JD", "AH", "KH", "QS", "AC", "AC"])
+    advisor, odd = Advisor(rules, worlds=10), actions.of(rules).index["bid 8 S"]
+    with_odd, without = advisor.try_row(row, [odd]), advisor.try_row(row)
+    assert odd not in without.counted.actions
+    for trials in ([with_odd, without], [without, with_odd]):
+        advice = advisor.advice(trials)
+        assert {option.action for option in advice.options} == set(without.counted.actions)
+        assert advice.drawn == 20
