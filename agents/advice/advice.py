@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env._intervals import Interval
+from bideuchre_env.agents.advice.figures import NO_GAP
+from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.core.state import Phase
 
 SHOWN = 3  # options that are printed
 WIDTH = 80
+LEAST = 0.05  # points, or games of 100: less is printed as 0.0
+SAFER = 0.95  # part of the deviation of another option up to which one is called safer
+TO_DO = {
+    Phase.AUCTION: "call",
+    Phase.NAMING: "name the strain",
+    Phase.GIVING: "give up a card",
+    Phase.PASSING: "pass a card",
+    Phase.PLAY: "play",
+}
+NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; elsewhere cards
 
 
 @dataclass(frozen=True)
@@ -30,26 +43,24 @@ class Option:
     """The chance to win the game."""
     tricks: float
     """The tricks our side takes; of a bid, where it becomes the contract."""
+    deviation: float
+    """The standard deviation of the points from deal to deal."""
+    behind: Interval
+    """The expected loss against the first option, deal by deal, in the unit of the advice's goal:
+    points, or chances to win the game."""
     loss: float
-    """The expected points behind the best option; 0.0 for that, and where there are more."""
+    """The expected points behind the first option; below 0 where there are more."""
     error: float
     """The standard error of that difference, which is taken deal by deal; infinite of one deal."""
     wins_loss: float
-    """The chance to win the game behind the best option; 0.0 for that, and where it is higher."""
+    """The chance to win the game behind the first option; below 0 where it is higher."""
     wins_error: float
     """The standard error of that."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers; None for what is not known."""
-        return {
-            "action": self.name,
-            "points": self.points.to_dict(),
-            "made": self.made.to_dict() if self.made else None,
-            "wins": self.wins.to_dict(),
-            "tricks": self.tricks,
-            "loss": self.loss,
-            "error": self.error if math.isfinite(self.error) else None,
-        }
+        figures = {name: None if value == inf else value for name, value in asdict(self).items()}
+        return {**figures, "action": figures.pop("name")}
 
 
 @dataclass(frozen=True)
@@ -61,11 +72,15 @@ class Advice:
     phase: str
     """What is to be done: "call", "name the strain", "give up a card", "pass a card", "play"."""
     agent: str
+    goal: Goal
+    """What the agent plays for, "game" or "points": it orders the options, and is the unit of their
+    differences."""
     chosen: int
     """What the agent itself would do."""
+    legal: int
+    """The number of legal actions; the options are those that were tried."""
     options: tuple[Option, ...]
-    """The best first, by what they are worth in these deals. The agent's own choice is taken for
-    the best unless another is better by two standard errors."""
+    """By the goal's mean in these deals, the best first."""
     drawn: int
     """The deals that all options were tried in."""
     worlds: int
@@ -77,13 +92,50 @@ class Advice:
 
     @property
     def best(self) -> Option:
-        """The best by what was counted; where that is not sure, the agent's own choice."""
+        """The first option. Those of `close` may be as good."""
         return self.options[0]
 
     @property
     def choice(self) -> Option:
         """The agent's own choice."""
         return self.option(self.chosen)
+
+    @property
+    def close(self) -> tuple[Option, ...]:
+        """The other options that are not clearly behind the first: too close to call."""
+        return tuple(each for each in self.options[1:] if not clearly_behind(each, self.goal))
+
+    @property
+    def safer(self) -> Option | None:
+        """Of the first option and those too close to call the one whose points vary least.
+
+        None where no other is close, or all vary about as much.
+        """
+        first, *others = sorted((self.best, *self.close), key=lambda option: option.deviation)
+        varies_less = others and first.deviation < SAFER * others[-1].deviation
+        return first if varies_less else None
+
+    @property
+    def headline(self) -> str:
+        """Who is to act, what the agent chooses, and what is best or that it is too close to call.
+
+        The best is the first option.
+        """
+        text = f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}"
+        if self.legal == 1:
+            return f"{text}."
+        near = [option.name for option in (self.best, *self.close)]
+        if len(near) == 1:
+            own = self.choice is self.best
+            return f"{text}, {'the best' if own else f'but {near[0]} is better'}."
+        equal = all(option.behind == NO_GAP for option in self.close)
+        text += ". Equally good" if equal else ". Too close to call"
+        if len(near) > SHOWN + 1:
+            near[SHOWN:] = [f"{len(near) - SHOWN} more"]
+        text += f": {', '.join(near[:-1])} or {near[-1]}"
+        if self.safer is None:
+            return f"{text}."
+        return f"{text}; {self.safer.name} is the {'safer' if len(near) == 2 else 'safest'}."
 
     def option(self, action: int) -> Option:
         """The option of an action; `KeyError` for one that was not tried."""
@@ -95,14 +147,11 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """Everything as a JSON object."""
         return {
-            "seat": self.seat,
-            "phase": self.phase,
-            "agent": self.agent,
+            **vars(self),
             "choice": self.choice.name,
-            "drawn": self.drawn,
-            "worlds": self.worlds,
-            "effective": self.effective,
-            "why": self.why,
+            "close": [option.name for option in self.close],
+            "safer": self.safer.name if self.safer else None,
+            "headline": self.headline,
             "options": [option.to_dict() for option in self.options],
         }
 
@@ -114,36 +163,72 @@ class Advice:
 
         The agent's choice and actions `also` have a row in any case.
         """
-        asked = (self.chosen, *also)
-        rows = list(self.options[:SHOWN])
-        rows += [option for option in self.options[SHOWN:] if option.action in asked]
         deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
         if self.worlds < self.drawn:
             deals += f", {self.worlds:,} of them different"
         if round(self.effective) < self.worlds:
             deals += f", that tell as much as {self.effective:,.0f} alike"
-        head = (
-            f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}. "
-            f"The best first, by {deals}:"
-        )
-        title = ["", "points", "made or set", "wins the game", "behind"]
-        lines = [title, *(row_of(option, self.best) for option in rows)]
+        tried = f"{len(self.options)} of {self.legal} legal {NOUNS.get(self.phase, 'card')}s"
+        unit = "points" if self.goal == "points" else "games won"
+        order = f"{tried} tried in {deals}; the most {unit} first:"
+        head = f"{self.headline} {order if self.legal > 1 else f'In {deals}:'}"
         return "\n\n".join(
             (
                 textwrap.fill(head, width, break_on_hyphens=False),
-                columns(lines, "lrrrr"),
+                columns(self.table((self.chosen, *also)), "lrrrr"),
                 textwrap.fill(self.why, width, break_on_hyphens=False),
             )
         )
 
+    def table(self, also: tuple[int, ...] = ()) -> list[list[str]]:
+        """The cells of the best options and of the actions `also`, below a row of titles.
 
-def row_of(option: Option, best: Option) -> list[str]:
-    """The cells of an option; with more points than the best it is behind by -2.3."""
-    behind = f"{best.points.mean - option.points.mean:.1f}" + spread(option.error * 2, ".1f")
-    behind = "" if option is best else behind.replace("-0.0", "0.0")
-    made = "" if option.made is None else percent(option.made)
-    points = f"{option.points.mean:+.1f}" + spread(option.points.half, ".1f")
-    return [option.name, points, made, percent(option.wins), behind]
+        The goal's figure comes first, and how far each option is behind the first by it.
+        """
+        rows = list(self.options[:SHOWN])
+        rows += [option for option in self.options[SHOWN:] if option.action in also]
+        titles = ["", "points", "behind", "made or set", "wins the game"]
+        lines = [titles, *(self._cells(option) for option in rows)]
+        if self.goal == "points":
+            return lines
+        return [[line[0], line[4], line[2], line[1], line[3]] for line in lines]
+
+    def _cells(self, option: Option) -> list[str]:
+        return [
+            option.name,
+            format_points(option.points, "+"),
+            "" if option is self.best else format_gap(option.behind, self.goal),
+            "" if option.made is None else percent(option.made),
+            percent(option.wins),
+        ]
+
+
+def clearly_behind(option: Option, goal: Goal) -> bool:
+    """Whether an option is surely behind the first, and by so much that a table shows it."""
+    least = LEAST if goal == "points" else LEAST / 100
+    low = option.behind.low
+    return low is not None and low > 0.0 and option.behind.mean >= least
+
+
+def amount(option: Option, goal: Goal) -> str:
+    """The loss of an option against the first: "1.2 points", "1.2 points and 1.5 % of games"."""
+    points = f"{option.loss:.1f} points"
+    if goal == "points":
+        return points
+    games = f"{100 * option.wins_loss:.1f} % of games"
+    return f"{points} and {games}" if option.loss >= LEAST else games
+
+
+def format_points(interval: Interval, sign: str = "") -> str:
+    """Points with half the width of their interval: "1.2 ±0.4"."""
+    return f"{round(interval.mean, 1) + 0.0:{sign}.1f}" + spread(interval.half, ".1f")
+
+
+def format_gap(gap: Interval, goal: Goal) -> str:
+    """How far an option is behind with half the width of the interval: "1.2 ±0.4", "1.5 % ±0.4"."""
+    if goal == "points":
+        return format_points(gap)
+    return f"{round(100 * gap.mean, 1) + 0.0:.1f} %" + spread(100 * gap.half, ".1f")
 
 
 def percent(interval: Interval) -> str:
@@ -153,4 +238,4 @@ def percent(interval: Interval) -> str:
 
 def spread(half: float, form: str) -> str:
     """ " ±0.4", or nothing where it is not known."""
-    return f" ±{half:{form}}" if math.isfinite(half) else ""
+    return "" if half == inf else f" ±{half:{form}}"

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
-from bideuchre_env.agents.advice.advice import Advice, Option
+from bideuchre_env.agents.advice.advice import TO_DO, Advice, Option
+from bideuchre_env.agents.advice.calls import mark_calls
 from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
     count_worlds,
     open_position,
-    strongest_strain,
 )
 from bideuchre_env.agents.advice.reasons import Situation, why
 from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
-from bideuchre_env.agents.protocols import AgentSource, CompleteAgent
+from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
 from bideuchre_env.agents.search.agent import InferenceAgent
 from bideuchre_env.agents.search.callers import load_callers
 from bideuchre_env.agents.search.chains import load_chains
@@ -37,14 +37,6 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, new_rows
-
-TO_DO = {
-    Phase.AUCTION: "call",
-    Phase.NAMING: "name the strain",
-    Phase.GIVING: "give up a card",
-    Phase.PASSING: "pass a card",
-    Phase.PLAY: "play",
-}
 
 
 def advise(
@@ -186,10 +178,10 @@ class Advisor:
             lends = isinstance(agent, str) and not limits  # else its deals are of another seed
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
                 self.searcher = self.agent  # its decision and the figures are from the same deals
-        self.goal = "points" if getattr(self.agent, "goal", "game") == "points" else "worth"
+        self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
+        self.figure = "points" if self.goal == "points" else "wins"
         self.wins = win_table(rules)
         self.actions = actions.of(rules)
-        self._calls = self.actions.trump_offset  # the actions before it are calls
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
         """Advice for the seat to act in a state row."""
@@ -238,19 +230,25 @@ class Advisor:
         self, rows: Array, masks: Array, also: Sequence[int]
     ) -> tuple[Counted, int, dict[int, float]]:
         """The outcomes of all that is tried, the agent's choice, and what `_learned` says."""
-        searcher, chosen = self.searcher, -1
+        searcher, chosen, compared = self.searcher, -1, np.zeros(self.actions.n, np.int8)
+        if searcher.space.expert.views["phase"][0] == Phase.AUCTION:
+            mark_calls(searcher.space, masks[0], compared)
         if self.agent is not searcher:
             chosen = int(self.agent.act_rows(rows, masks)[0])
             if not 0 <= chosen < self.actions.n or not masks[0][chosen]:
                 raise IllegalActionError(
                     f"agent {self.agent.name!r} chooses {shown(chosen)}, which is not legal"
                 )
+            compared[chosen] = 1
+        compared[list(also)] = 1
         counting = Counting(self.wins)
         counting.load(searcher.space)
         began = searcher.clock()
         searcher.open(rows, masks, 0)
         learned = self._learned()
-        counting.tried = self._tried(masks[0], [chosen, *map(int, also)])
+        plan = searcher.space.plans[0]
+        candidates = plan["actions"][: plan["n"]].tolist()
+        counting.tried = list(dict.fromkeys(candidates + np.flatnonzero(compared).tolist()))
         searcher.search(began, counting, to_the_end=True)
         if chosen < 0:
             chosen = int(np.flatnonzero(masks[0])[0])
@@ -266,56 +264,43 @@ class Advisor:
         n, worth = plan["n"], plan["priors"][: plan["n"]] / plan["prior_unit"]
         return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))
 
-    def _tried(self, mask: Array, asked: list[int]) -> list[int]:
-        """The searcher's candidates, what is asked about, and in the auction some calls more.
-
-        These are a pass, the lowest bid in the strongest strain, and the bid after each that is
-        tried: what else a player would think of.
-        """
-        space, calls, per_bid = self.searcher.space, self._calls, self.actions.strains_per_bid
-        plan = space.plans[0]
-        tried = [int(action) for action in plan["actions"][: plan["n"]]]
-        tried += [action for action in asked if action >= 0]
-        if space.expert.views["phase"][0] == Phase.AUCTION:
-            strain = int(strongest_strain(space)) if per_bid > 1 else 0
-            bids = [bid for bid in range(1 + strain, calls, per_bid) if mask[bid]]
-            tried += [0, *bids[:1]]
-            tried += [bid + per_bid for bid in tried if 0 < bid < calls - per_bid]
-        return list(dict.fromkeys(action for action in tried if mask[action]))
-
-    def advice(self, trials: Sequence[Trial], choice_first: bool = False) -> Advice:
+    def advice(self, trials: Sequence[Trial], taken: int | None = None) -> Advice:
         """The advice from one or more trials of a position, with all their deals.
 
-        The agent's choice is that of most trials; `choice_first` whatever the figures are.
+        The agent's choice is that of most trials. For the review of an action `taken` it comes
+        first, whatever the figures are, and `why` explains that action.
         """
         first, choices = trials[0], [trial.chosen for trial in trials]
-        chosen = max(choices, key=choices.count)
         counted = Counted.of_all([trial.counted for trial in trials])
+        chosen = max(counted.actions, key=choices.count)
         order = sorted(
-            counted.actions, key=lambda action: counted.average(action, self.goal), reverse=True
+            counted.actions,
+            key=lambda action: (counted.average(action, self.figure), action == chosen),
+            reverse=True,
         )
-        lead, error = counted.behind(chosen, order[0], self.goal)
-        if choice_first or lead < max(2 * error, 1e-9):
+        if taken is not None:
             order = [chosen, *(action for action in order if action != chosen)]
         options = tuple(self._option(counted, action, order[0]) for action in order)
         situation = Situation(
-            self.rules, first.view, first.mask, options, counted, chosen, first.learned
+            self.rules, first.view, first.mask, options, counted, chosen, first.learned, self.goal
         )
         return Advice(
             seat=first.seat,
             phase=TO_DO[Phase(int(first.view["phase"]))],
             agent=self.agent.name,
+            goal=self.goal,
             chosen=chosen,
+            legal=int(first.mask.sum()),
             options=options,
             drawn=round(counted.weights.sum()),
             worlds=len(counted.weights),
             effective=counted.effective,
-            why=why(situation),
+            why=why(situation, taken),
         )
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
         """The figures of an option."""
-        bids = 0 < action < self._calls
+        bids = 0 < action < self.actions.trump_offset
         loss, error = counted.behind(action, best)
         wins_loss, wins_error = counted.behind(action, best, "wins")
         chances = counted.tricks(action, bids)
@@ -326,8 +311,10 @@ class Advisor:
             made=counted.made(action, bids),
             wins=counted.wins(action),
             tricks=float(chances @ np.arange(len(chances))),
-            loss=max(0.0, loss),
+            deviation=counted.deviation(action),
+            behind=counted.gap(action, best, self.figure),
+            loss=loss,
             error=error,
-            wins_loss=max(0.0, wins_loss),
+            wins_loss=wins_loss,
             wins_error=wins_error,
         )

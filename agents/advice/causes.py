@@ -21,7 +21,7 @@ from bideuchre_env.runtime.jit import Array
 LEAST_SHARE = 0.1  # of the deals, by weight, on either side,
 LEAST_DEALS = 10  # and as many as that are worth
 LEAST_CHANCE = 0.25  # difference between the two sides that is told, of a chance,
-LEAST_POINTS = 1.0  # and of points
+LEAST_GAIN = 1.0  # and of points, or of games of 100
 SURE = 4.0  # standard errors: one of some 20 conditions is far off by luck
 NEXT, PARTNER, LAST = 1, 2, 3  # seats; the first and the last are the opponents
 

@@ -17,6 +17,8 @@ import numpy as np
 from bideuchre_env._intervals import Interval, t_quantile, wilson
 from bideuchre_env.runtime.jit import Array
 
+NO_GAP = Interval(0.0, 0.0, 0.0)
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -33,11 +35,12 @@ class Counted:
 
     @classmethod
     def of_all(cls, several: Sequence[Counted]) -> Counted:
-        """The worlds of several counts of the same actions in one."""
-        first = several[0].actions
-        columns = [[each.actions.index(action) for action in first] for each in several]
+        """The worlds of several counts in one, with the actions that all of them have tried."""
+        tried = [set(each.actions) for each in several]
+        common = [action for action in several[0].actions if all(action in one for one in tried)]
+        columns = [[each.actions.index(action) for action in common] for each in several]
         return cls(
-            first,
+            common,
             np.concatenate(
                 [each.outcomes[:, order] for each, order in zip(several, columns, strict=True)]
             ),
@@ -90,6 +93,11 @@ class Counted:
         counts: Array = np.bincount(column["tricks"], weights, 13) / weights.sum()
         return counts
 
+    def deviation(self, action: int) -> float:
+        """The standard deviation of the points after an action, from deal to deal."""
+        points = self.column(action)["points"]
+        return sqrt(mean((points - mean(points, self.weights)) ** 2, self.weights))
+
     def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
         """By how much an action is behind another in the same worlds, and the standard error.
 
@@ -97,8 +105,19 @@ class Counted:
         """
         if action == best:
             return 0.0, 0.0
-        differences = self.column(best)[figure] - self.column(action)[figure]
+        differences = self.differences(action, best, figure)
         return mean(differences, self.weights), error(differences, self.weights, self.alike)
+
+    def gap(self, action: int, best: int, figure: str) -> Interval:
+        """The same difference with its 95 % interval."""
+        if action == best:
+            return NO_GAP
+        return interval(self.differences(action, best, figure), self.weights, self.alike)
+
+    def differences(self, action: int, best: int, figure: str) -> Array:
+        """By how much an action is behind another in each world, float64 (m,)."""
+        differences: Array = self.column(best)[figure] - self.column(action)[figure]
+        return differences.astype(float)
 
 
 def effective(weights: Array, alike: float = 1.0) -> float:

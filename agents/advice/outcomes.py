@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
-from bideuchre_env.agents.rule.bidding import N_STRAINS, expected_tricks
 from bideuchre_env.agents.search.candidates import (
     add_values,
     hand_worth,
@@ -52,18 +51,6 @@ def open_position(space: SearchWorkspace, observations: Array) -> bool:
         return False
     legal(world, t, mask)
     return True
-
-
-@entry_kernel
-def strongest_strain(space: SearchWorkspace) -> int:
-    """The strain in which the hand of the position that is set up takes most tricks."""
-    expert, best, most = space.expert, 0, -1e9
-    t, view, weights = expert.tables[0], expert.views[0], expert.learned.weights[0]
-    for strain in range(N_STRAINS):
-        mean = expected_tricks(view, t, weights, strain, expert.scratch[0])
-        if mean > most:
-            best, most = strain, mean
-    return best
 
 
 @entry_kernel

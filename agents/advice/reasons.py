@@ -5,17 +5,26 @@ Every clause is a fact of the position, by the tables of the rules, or a figure 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.advice.advice import Option
+from bideuchre_env.agents.advice.advice import (
+    LEAST,
+    NOUNS,
+    TO_DO,
+    Option,
+    amount,
+    clearly_behind,
+    format_gap,
+)
 from bideuchre_env.agents.advice.cards import card_words, give_words, pass_words
-from bideuchre_env.agents.advice.causes import LEAST_CHANCE, LEAST_POINTS, cause
+from bideuchre_env.agents.advice.causes import LEAST_CHANCE, LEAST_GAIN, Cause, cause
 from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.holding import holding, number_word
+from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.words import STRAIN_WORDS
@@ -24,16 +33,8 @@ from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row
 
-LEAST = 0.05  # points that are told: what would read 0.0 is none
 RARELY = 0.2  # the share of deals in which a bid is played, under which no chance of it is told
 MOSTLY = 0.9  # and that from which it goes without saying
-_NOUNS = {
-    Phase.AUCTION: "call",
-    Phase.NAMING: "strain",
-    Phase.GIVING: "card to give up",
-    Phase.PASSING: "card to pass",
-    Phase.PLAY: "card",
-}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class Situation:
     """The agent's own choice."""
     learned: dict[int, float]
     """What calls or cards are worth by what it has learned of them; empty where it has not."""
+    goal: Goal
+
+    @property
+    def best(self) -> Option:
+        """The first option, which the others are measured against."""
+        return self.options[0]
 
     @property
     def tables(self) -> Any:
@@ -65,20 +72,28 @@ class Situation:
         """What is to be done."""
         return Phase(int(self.view["phase"]))
 
+    def option(self, action: int) -> Option:
+        """The option of an action."""
+        return next(option for option in self.options if option.action == action)
 
-def why(situation: Situation) -> str:
-    """The sentence for the first option."""
+
+def why(situation: Situation, taken: int | None = None) -> str:
+    """Explain the action `taken`, else the agent's choice, or the first option if that is better.
+
+    The sentence says what the action does, and how the options compare.
+    """
     if situation.mask.sum() == 1:
-        return sentence(f"the only legal {_NOUNS[situation.phase]}")
-    words: dict[Phase, Callable[[Situation], str]] = {
-        Phase.AUCTION: call_words,
-        Phase.NAMING: strain_words,
-        Phase.GIVING: exchange_words,
-        Phase.PASSING: exchange_words,
-        Phase.PLAY: play_words,
-    }
-    text = words[situation.phase](situation)
-    return sentence(f"{text}{verdict(situation)}")
+        return sentence(f"the only legal {NOUNS.get(TO_DO[situation.phase], 'card')}")
+    reviews, option = (
+        taken is not None,
+        situation.option(situation.chosen if taken is None else taken),
+    )
+    if not reviews and clearly_behind(option, situation.goal):
+        option = situation.best
+    text = action_words(situation, option)
+    if reviews and option is not situation.best:
+        return sentence(f"{text}{loss_words(situation, option)}")
+    return sentence(f"{text}{lead(situation)}{verdict(situation)}")
 
 
 def sentence(text: str) -> str:
@@ -86,85 +101,75 @@ def sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def call_words(situation: Situation) -> str:
-    """Why a bid or a pass."""
-    best, others = situation.options[0], situation.options[1:]
-    if best.action > 0:
-        return bid_words(situation)
-    bids = [option for option in others if option.action > 0]
-    if not bids:  # nothing more was worth trying
+def action_words(situation: Situation, option: Option) -> str:
+    """Explain what an action does."""
+    if situation.phase == Phase.AUCTION:
+        return call_words(situation, option)
+    if situation.phase == Phase.NAMING:
+        return strain_words(situation, option)
+    first, kinds, t = actions.of(situation.rules).card_offset, situation.kinds, situation.tables
+    if situation.phase == Phase.PLAY:
+        legal = [int(action) - first for action in np.flatnonzero(situation.mask)]
+        return card_words(option.action - first, legal, kinds, situation.view, t)
+    words = give_words if situation.phase == Phase.GIVING else pass_words
+    return words(option.action - first, kinds, int(situation.view["strain"]), t)
+
+
+def call_words(situation: Situation, option: Option) -> str:
+    """Explain a bid by the hand and how often it is made; a pass by how often the best bid is."""
+    first, passes = option is situation.best, option.action == 0
+    bid = next((each for each in situation.options if each.action > 0), None) if passes else option
+    if bid is None:
         return "no bid is worth trying"
-    bid = max(bids, key=lambda option: option.points.mean)
     strain, stands = played(situation, bid)
-    if stands < RARELY:
-        return f"{short(bid)} would be outbid in {deals_of(1 - stands)}{ending(situation)}"
-    hand = holding(situation.kinds, strain, situation.tables)
-    text = f"{hand}: {short(bid)} would be made in {per_hundred(bid)}{where(stands)}"
-    text += decided(situation, bid, strain)
-    if clearly_worse(bid):
-        return f"{text} and bring {points(bid)} fewer than a pass"
-    return text + ending(situation)
-
-
-def bid_words(situation: Situation) -> str:
-    """Why a bid: what is held, how often it is made, and what the next higher bid comes to."""
-    best = situation.options[0]
-    strain, stands = played(situation, best)
     if not stands:
-        return f"somebody bids on in every deal{ending(situation)}"
-    hand = holding(situation.kinds, strain, situation.tables)
+        return f"{option.name}: others bid on over {bid.name} in every deal"
     head = "" if situation.mask[0] else "a pass is not allowed, and the hand has "
+    head = "a pass with " if passes and not first else head
+    hand = f"{head}{holding(situation.kinds, strain, situation.tables)}"
     if stands < RARELY:
-        return f"{head}{hand}: others bid on in {deals_of(1 - stands)}{ending(situation)}"
-    text = f"{head}{hand}: {goal(situation, best)} in {per_hundred(best)}{where(stands)}"
-    text += decided(situation, best, strain)
-    higher = next_bid(situation)
-    if higher:
-        text += f", {short(higher)} in {per_hundred(higher, only=True)}"
-        text += decided(situation, higher, strain)
-    return text + ending(situation, told=higher)
+        return f"{hand}: others bid on over {bid.name} in {deals_of(1 - stands)}"
+    takes = goal(situation, bid) if first else f"{bid.name} needs {goal(situation, bid)}, made"
+    takes = f"{short(bid)} would be made" if passes else takes
+    stand = " where it stands" if stands < MOSTLY else ""
+    text = f"{hand}: {takes} in {per_hundred(bid)}{stand}{decided(situation, bid, strain)}"
+    higher = None if passes else next_bid(situation, bid)
+    if higher is None:
+        return text
+    text += f", {short(higher)} in {per_hundred(higher, only=True)}"
+    return text + decided(situation, higher, strain)
 
 
-def next_bid(situation: Situation) -> Option | None:
-    """The bid above the first option, in its strain, if it is made less often and brings less."""
-    best = situation.options[0]
-    after = best.action + actions.of(situation.rules).strains_per_bid
+def next_bid(situation: Situation, bid: Option) -> Option | None:
+    """The bid above another in its strain, if it is made less often and does worse."""
+    after = bid.action + actions.of(situation.rules).strains_per_bid
     higher = next((option for option in situation.options if option.action == after), None)
-    if higher is None or higher.loss < LEAST or chance(higher) >= chance(best):
+    if higher is None or chance(higher) >= chance(bid):
+        return None
+    if higher.behind.mean <= bid.behind.mean:
         return None
     return higher if played(situation, higher)[1] >= RARELY else None
 
 
-def strain_words(situation: Situation) -> str:
-    """Why a strain, by its tricks; and those of the next best."""
-    best, second = situation.options[:2]
-    strain = best.action - actions.of(situation.rules).trump_offset
-    hand = holding(situation.kinds, strain, situation.tables)
-    text = f"{hand}: {goal(situation, best)} in {per_hundred(best)}"
-    text += decided(situation, best, strain)
-    other = STRAIN_WORDS[second.action - actions.of(situation.rules).trump_offset]
-    where = f"at {other}" if other == "no trump" else f"with {other}"
-    if chance(second) < chance(best):
-        return f"{text}, {where} in {per_hundred(second, only=True)}"
-    return text + ending(situation)
+def strain_words(situation: Situation, option: Option) -> str:
+    """Explain a strain by the tricks it takes; and those of the best, or the second, strain."""
+    first = option is situation.best
+    other = situation.options[1] if first else situation.best
+    offset = actions.of(situation.rules).trump_offset
+    hand = holding(situation.kinds, option.action - offset, situation.tables)
+    head = "" if first else f"{with_strain(option.action - offset)}, "
+    text = f"{head}{hand}: {goal(situation, option)} in {per_hundred(option)}"
+    text += decided(situation, option, option.action - offset)
+    if chance(option) == chance(other):
+        return text
+    only = chance(other) < chance(option)
+    return f"{text}, {with_strain(other.action - offset)} in {per_hundred(other, only)}"
 
 
-def exchange_words(situation: Situation) -> str:
-    """Why a card is given up or passed."""
-    first = actions.of(situation.rules).card_offset
-    words = give_words if situation.phase == Phase.GIVING else pass_words
-    kind = situation.options[0].action - first
-    text = words(kind, situation.kinds, int(situation.view["strain"]), situation.tables)
-    return text + ending(situation)
-
-
-def play_words(situation: Situation) -> str:
-    """Why a card is played."""
-    first = actions.of(situation.rules).card_offset
-    legal = [int(action) - first for action in np.flatnonzero(situation.mask)]
-    kind = situation.options[0].action - first
-    text = card_words(kind, legal, situation.kinds, situation.view, situation.tables)
-    return text + ending(situation)
+def with_strain(strain: int) -> str:
+    """A strain as the place of a hand: "with hearts", "at no trump"."""
+    word = STRAIN_WORDS[strain]
+    return f"at {word}" if word == "no trump" else f"with {word}"
 
 
 def played(situation: Situation, option: Option) -> tuple[int, float]:
@@ -175,11 +180,6 @@ def played(situation: Situation, option: Option) -> tuple[int, float]:
         return -1, 0.0
     strain = int(np.bincount(np.maximum(column["strain"], 0), own).argmax())
     return strain, float(own.sum() / weights.sum())
-
-
-def where(stands: float) -> str:
-    """What is said of a bid that does not stand in all deals, by the share in which it does."""
-    return " where it stands" if stands < MOSTLY else ""
 
 
 def goal(situation: Situation, option: Option) -> str:
@@ -228,105 +228,83 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
     return f" ({yes} if {found.words}, {no} if not)"
 
 
-def gained(situation: Situation, second: Option) -> str:
-    """Which hidden card, void or split decides what the first option gains on another."""
-    counted, view, first = situation.counted, situation.view, situation.options[0]
-    best, other = (counted.column(option.action)["points"] for option in (first, second))
+def gain_decided(situation: Situation, option: Option) -> Cause | None:
+    """Which hidden card, void or split decides how far an option is behind the first.
+
+    Its means are points, or of 100 games those won.
+    """
+    counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
     if strain < 0:
-        strain = max(played(situation, first)[0], played(situation, second)[0])
+        strain = max(played(situation, best)[0], played(situation, option)[0])
     if strain < 0:
-        return ""
-    found = cause(
-        (best - other).astype(float), counted.weights, int(view["unseen"]),
-        strain, counted.hands, situation.tables, least=max(LEAST_POINTS, second.loss),
-        alike=counted.alike,
+        return None
+    figure, scale = ("points", 1.0) if situation.goal == "points" else ("wins", 100.0)
+    gains = scale * counted.differences(option.action, best.action, figure)
+    return cause(
+        gains, counted.weights, int(view["unseen"]), strain, counted.hands, situation.tables,
+        least=max(LEAST_GAIN, scale * option.behind.mean), alike=counted.alike,
     )  # fmt: skip
-    if found is None:
+
+
+def if_not(situation: Situation, found: Cause) -> str:
+    """What is gained where a cause holds and where it does not."""
+    unit = "" if situation.goal == "points" else " %"
+    yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (found.true, found.false))
+    return f"{yes} if {found.words}, {no} if not"
+
+
+def lead(situation: Situation) -> str:
+    """How far the best option clearly behind the first is behind it, and what decides that."""
+    goal, others = situation.goal, situation.options[1:]
+    second = next((option for option in others if clearly_behind(option, goal)), None)
+    if second is None:
         return ""
-    return f" ({found.true:+.1f} if {found.words}, {found.false:+.1f} if not)"
+    found = gain_decided(situation, second)
+    decides = f" ({if_not(situation, found)})" if found else ""
+    if second is not others[0]:
+        return f"; {second.name} loses {amount(second, goal)}{decides}"
+    text = f"; {amount(second, goal)} more than {second.name}{decides}"
+    if second.loss <= -max(LEAST, 2 * second.error):
+        text += f", which brings {-second.loss:.1f} points more"
+    return text
 
 
-def ending(situation: Situation, told: Option | None = None) -> str:
-    """How far the first option is ahead of the next, in points, and what decides that.
-
-    Nothing where that is the option that has been told of, or where another brings more points.
-    """
-    others = situation.options[1:]
-    if not others or ahead(situation):
+def loss_words(situation: Situation, option: Option) -> str:
+    """How many tricks an option clearly behind the first loses, and what decides its loss."""
+    if not clearly_behind(option, situation.goal):
         return ""
-    near = [option for option in others if not clearly_worse(option)]
-    worse = [option for option in others if clearly_worse(option)]
-    second = min(worse, key=lambda option: option.loss, default=None)
-    if second is None and len(near) > 2:
-        return "; nothing else is clearly better or worse"
-    near = [option for option in near if option is not told]
-    if len(near) > 2 or not near:
-        if second is None or second is told:
-            return ""
-        return f"; {points(second)} more than {second.name}{gained(situation, second)}"
-    alike = " and ".join(option.name for option in near)
-    text = f"; {alike} {'does' if len(near) == 1 else 'do'} about as well"
-    if second is None or situation.phase == Phase.AUCTION:
-        return text
-    return f"{text}, {second.name} loses {points(second)}{gained(situation, second)}"
-
-
-def ahead(situation: Situation) -> Option | None:
-    """The option that clearly brings more points than the first, if one does."""
-    best, others = situation.options[0], situation.options[1:]
-    most = max(others, key=lambda option: option.points.mean, default=best)
-    more = most.points.mean - best.points.mean
-    return most if more >= max(LEAST, 2 * most.error) else None
+    best, found = situation.best, gain_decided(situation, option)
+    fewer, text = best.tricks - option.tricks, ""
+    if situation.phase > Phase.NAMING and fewer >= LEAST:
+        text = f"; it takes {fewer:.1f} tricks fewer than {best.name}"
+    return text if found is None else f"{text}; {best.name} gains {if_not(situation, found)}"
 
 
 def verdict(situation: Situation) -> str:
-    """Where the figures and the agent's choice differ: by how much, how surely, and why."""
-    best, counted = situation.options[0], situation.counted
-    own = next(option for option in situation.options if option.action == situation.chosen)
-    if own is not best:
-        wins, error = counted.behind(own.action, best.action, "wins")
-        text = f"; the agent chooses {own.name} all the same, which wins {games(wins, error)}"
-        return f"{text} fewer games here{because(situation, best)}"
-    most = ahead(situation)
-    if most is None:
+    """Why the agent chooses another option than the first, and how far that is behind."""
+    best, own = situation.best, situation.option(situation.chosen)
+    if own is best:
         return ""
-    more = f"; {most.name} brings {most.points.mean - best.points.mean:.1f} points more here"
-    wins, error = counted.behind(best.action, most.action, "wins")
-    if wins < 0.005:
-        return f"{more}, but wins the game {'less often' if wins <= -0.005 else 'no more often'}"
-    sure = "" if wins >= 2 * error else ", too little to be sure"
-    return f"{more} and wins {games(wins, error)} more games{sure}{because(situation, most)}"
+    text = ""
+    if clearly_behind(own, situation.goal):
+        behind = format_gap(own.behind, situation.goal)
+        text = f"; the agent chooses {own.name} all the same, which is {behind} behind here"
+    return f"{text}{because(situation, best)}"
 
 
 def because(situation: Situation, other: Option) -> str:
     """Why the agent does not do the other thing, where it goes by more than these deals."""
     learned, own = situation.learned, situation.chosen
-    if own not in learned or other.action not in learned:
-        return ""
-    if learned[own] <= learned[other.action]:
+    if learned.get(own, -inf) <= learned.get(other.action, inf):
         return ""
     name = actions.of(situation.rules).names[own]
     if situation.phase != Phase.AUCTION:
         more = learned[own] - learned[other.action]
-        return f"; by what the agent has learned of cards {name} brings {more:.1f} points more"
+        text = f"; by what the agent has learned of cards {name} brings {more:.1f} points more"
+        return f"{text} than {other.name}"
     chances = [f"{100 * learned[action]:.0f}" for action in (own, other.action)]
     return (
         f"; by what the agent has learned of calls {name} wins {chances[0]} games of 100, "
         f"{other.name} {chances[1]}"
     )
-
-
-def games(share: float, error: float) -> str:
-    """A difference of chances to win with its 95 % interval: "9 ± 7 %"."""
-    return f"{100 * share:.0f} ± {100 * 2 * error:.0f} %"
-
-
-def clearly_worse(option: Option) -> bool:
-    """Whether an option is behind by more than its standard errors may be."""
-    return option.loss >= max(LEAST, 2 * option.error)
-
-
-def points(option: Option) -> str:
-    """The points an option is behind, in words."""
-    return f"{option.loss:.1f} points"

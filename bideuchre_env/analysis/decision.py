@@ -9,6 +9,7 @@ from bideuchre_env.core.state import Phase
 
 POINTS = 0.25  # expected points that a mistake gives away at least,
 WINS = 0.02  # or such a chance to win the game,
+LEAST_WINS = 0.001  # a chance to win the game that every mistake gives away at least,
 SURE = 3.0  # by so many standard errors of one set of worlds
 TELLING = 0.03  # a difference of chances that is told
 Z = 1.96  # standard errors to either side of a 95 % interval
@@ -54,7 +55,7 @@ class Decision:
     defends: bool
     """Whether the contract is the other side's."""
     why: str
-    """Why the best is best, in a sentence."""
+    """What the action taken does, and of a mistake why it loses, in a sentence."""
 
     @property
     def place(self) -> str:
@@ -82,11 +83,13 @@ class Decision:
 
     @property
     def amount(self) -> str:
-        """What was lost, with half its 95 % interval: points, or else chances to win the game."""
+        """The points and games of 100 lost that are clear, each with half its 95 % interval."""
+        parts = []
         if self.lost >= POINTS and self.lost > 2 * Z * self.error:
-            return f"{self.lost:.1f} ± {Z * self.error:.1f} points"
-        wins, half = 100 * self.wins_lost, 100 * Z * self.wins_error
-        return f"{wins:.0f} ± {half:.0f} % of games won"
+            parts.append(f"{self.lost:.1f} ± {Z * self.error:.1f} points")
+        if self.wins_lost >= LEAST_WINS and self.wins_lost > 2 * Z * self.wins_error:
+            parts.append(f"{100 * self.wins_lost:.1f} ± {100 * Z * self.wins_error:.1f} % of games")
+        return " and ".join(parts)
 
     @property
     def chance_of(self) -> str:

@@ -12,7 +12,8 @@ from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.agents.advice import Advisor, Option
 from bideuchre_env.agents.advice.advising import Trial
-from bideuchre_env.analysis.decision import POINTS, SURE, WINS, Decision
+from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.analysis.decision import LEAST_WINS, POINTS, SURE, WINS, Decision
 from bideuchre_env.analysis.review import HandReview, Player, Review
 from bideuchre_env.analysis.words import result_text
 from bideuchre_env.core.one_row import mask_row, step_row
@@ -47,8 +48,9 @@ def review(
     come to is counted in `worlds` deals of the cards not seen (200 unless given), weighed as agent
     `inference` weighs them. What looks like a mistake is tried in four more sets of so many. It is
     one if the agent does otherwise in every set, and does better by a quarter of a point of the
-    hand or 2 % of the games, and by three standard errors of one set, and some chance to win the
-    game is lost by as many: points that no longer matter are none. Beside it stands what
+    hand or 2 % of the games, and by three standard errors of one set. Unless the agent plays for
+    points, at least one game of 1,000 must be lost by as many. A side whose contract is set already
+    makes none. Beside it stands what
     each card gave away with all hands open, and what the deal is worth so: tricks lost there
     without a mistake are bad luck, or too little to be sure of.
 
@@ -109,7 +111,7 @@ class _Finding:
     @classmethod
     def of(cls, advisor: Advisor, trials: list[Trial], action: int) -> _Finding:
         """What these sets say of an action: every figure is of the worlds of them all."""
-        advice = advisor.advice(trials, choice_first=True)
+        advice = advisor.advice(trials, action)
         best, taken = advice.best, advice.option(action)
         return cls(
             best,
@@ -125,12 +127,14 @@ class _Finding:
         """Whether the agent would do the same."""
         return self.taken.action == self.best.action
 
-    def mistake(self, points: float, wins: float, sure: float) -> bool:
-        """Whether so much is lost, by so many standard errors, and some chance to win as well."""
-        taken = self.taken
-        in_points = taken.loss >= points and taken.loss > sure * self.error
-        in_wins = taken.wins_loss > sure * self.wins_error
-        return in_wins and (in_points or taken.wins_loss >= wins)
+    def mistake(self, goal: Goal, part: float = 1.0) -> bool:
+        """Whether enough of the goal is lost, and that is no luck; `part` lowers all thresholds."""
+        points, wins, sure = self.taken.loss, self.taken.wins_loss, part * SURE
+        in_points = points >= part * POINTS and points > sure * self.error
+        if goal == "points":
+            return in_points
+        in_wins = wins >= part * LEAST_WINS and wins > sure * self.wins_error
+        return in_wins and (in_points or wins >= part * WINS)
 
 
 def _error(trials: list[Trial], taken: Option, best: Option, figure: str, error: float) -> float:
@@ -143,6 +147,14 @@ def _error(trials: list[Trial], taken: Option, best: Option, figure: str, error:
         return error
     found = [each.counted.behind(taken.action, best.action, figure)[0] for each in trials]
     return float(max(error * len(trials) ** 0.5, np.std(found, ddof=1)))
+
+
+def _lost(row: Any, t: Any) -> bool:
+    """Whether the contract is set already, and the seat to act is on its side."""
+    if row["declarer"] < 0 or row["declarer"] & 1 != row["turn"] & 1:
+        return False
+    theirs = row["tricks_won"][1 - (row["turn"] & 1)]
+    return bool(theirs > t["tricks"] - t["need"][row["level"]])
 
 
 class _Judge:
@@ -178,17 +190,17 @@ class _Judge:
         What looks like one is tried in other worlds, whose figures count; what the agent itself
         would do in one set of them is none.
         """
-        trial = self.first.try_row(states, also=[action])
+        goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Finding.of(self.first, [trial], action)
-        if first.agrees or not first.mistake(POINTS / 2, WINS / 2, SURE / 2):
+        if first.agrees or _lost(states[0], self.tables[0]) or not first.mistake(goal, 0.5):
             return first, False
         again: list[Trial] = []
         for advisor in self.others:
-            again.append(advisor.try_row(states, also=[action]))
+            again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:
                 return _Finding.of(self.first, [trial, *again], action), False
         found = _Finding.of(self.first, again, action)
-        return found, found.mistake(POINTS, WINS, SURE)
+        return found, found.mistake(goal)
 
     def _decision(
         self,
@@ -210,9 +222,9 @@ class _Judge:
             trick=int(row["trick"]),
             action=taken.name,
             best=best.name,
-            lost=taken.loss,
+            lost=max(0.0, taken.loss),
             error=finding.error / finding.sets**0.5,
-            wins_lost=taken.wins_loss,
+            wins_lost=max(0.0, taken.wins_loss),
             wins_error=finding.wins_error / finding.sets**0.5,
             points=taken.points.mean,
             made=taken.made.mean if taken.made else None,

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from bideuchre_env.runtime.jit import Array
 
 _DESCRIPTION = """\
-What to do in a position: the best three actions with the points of the hand to expect (ours minus
-theirs), the chance that our contract is made or theirs is set, the chance to win the game, and why.
-The position is a hand with what its seat has heard and seen, or one of a file of game records, of
-which only what the seat to act knew is looked at. The figures are from deals of the other cards,
-those likeliest that explain what the others have done, each played out; behind them stands how far
-off they may be (95 %)."""
+What to do in a position: the best three actions with the chance to win the game, how far each is
+behind the first by it, the points of the hand to expect (ours minus theirs), the chance that our
+contract is made or theirs is set, and why. For an agent that plays for points the order is by
+points. The position is a hand with what its seat has heard and seen, or one of a file of game
+records, of which only what the seat to act knew is looked at. The figures are from deals of the
+other cards, those likeliest that explain what the others have done, each played out; behind them
+stands how far off they may be (95 %)."""
 _EXAMPLES = (
     'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
     'bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"',
@@ -139,6 +140,7 @@ def _of_record(arguments: argparse.Namespace) -> int:
             raise OptionError(f"--{name}: with a file the position is that of the record")
     if arguments.option:
         raise OptionError("--option: a record names its own rules")
+    from bideuchre_env.agents.advice.advice import amount
     from bideuchre_env.rules import actions
 
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
@@ -156,9 +158,10 @@ def _of_record(arguments: argparse.Namespace) -> int:
     print(advice.text(width(), (done,)))
     if chosen is advice.best:
         print(f"\n{name} is what was done.")
+    elif chosen in advice.close:
+        print(f"\n{name} was done, too close to call.")
     else:
-        by = f", {chosen.loss:.1f} points behind" if chosen.loss >= 0.05 else ""
-        print(f"\n{name} was done{by}.")
+        print(f"\n{name} was done, {amount(chosen, advice.goal)} behind.")
     return 0
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from bideuchre_env.agents.advice.advice import SHOWN, row_of
 from bideuchre_env.analysis import review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OutputError
@@ -24,7 +23,6 @@ from bideuchre_env.web.ready import PATIENCE, Ready
 T = TypeVar("T")
 LOG = logging.getLogger("bideuchre_env.web")
 State = dict[str, Any]
-_HEADS = ("", "points", "made or set", "wins", "behind")
 AGAIN = 5.0  # seconds until a move that could not be saved is tried again
 TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
 
@@ -155,16 +153,16 @@ class LiveTable:
         self._wake.set()
 
     async def hint(self, seat: int, version: int) -> State:
-        """What the adviser would do in a seat that is to act: `why`, and a table, `heads` above
-        `rows`, of its options, best first; JSON-able.
+        """Advice for a seat that is to act: `why`, and a table, `heads` above `rows`, of its
+        options, best first; JSON-able.
         """
         async with self._lock:
             self._check(version)
             if self.session.seat != seat:
                 raise IllegalActionError("a hint is for your own call or card")
             advice = await self._work(lambda: self.session.advice(self._adviser))
-        rows = [row_of(option, advice.best) for option in advice.options[:SHOWN]]
-        return {"why": advice.why, "heads": _HEADS, "rows": rows}
+        heads, *rows = advice.table()
+        return {"why": f"{advice.headline} {advice.why}", "heads": heads, "rows": rows}
 
     async def new_game(self, seat: int, version: int) -> None:
         """A seat asks for another game when this one is over: it is begun once all people do."""

@@ -50,7 +50,7 @@ def test_advice_agrees_with_the_agent_it_is_asked_of(name):
             assert advice.agent == agent.name
             assert advice.seat == state["turn"]
             assert all(mask[option.action] for option in advice.options)
-            assert all(option.loss >= 0.0 for option in advice.options)
+            assert all(option.behind.mean > -1e-12 for option in advice.options)
 
 
 def test_inference_decides_in_the_deals_that_are_counted():

@@ -7,6 +7,7 @@ import pytest
 from support.agent_games import look, met
 
 from bideuchre_env import agents
+from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.reasons import Situation, because
@@ -21,48 +22,52 @@ class Passes:
         return int(action_mask.argmax())
 
 
-def test_the_best_by_the_figures_comes_first_and_the_choice_is_named():
-    """An agent may choose what the deals surely speak against: it is told how far, not hidden."""
+def test_a_choice_that_is_clearly_behind_is_named_with_its_loss():
+    """The table has a row of the choice, and the sentence says how far it is behind."""
     rules = RULES["cincinnati_v0"]
     row = known_position(rules, ["JH", "JD", "AH", "KH", "QH", "TH"], calls=["pass"])
     advice = advise_row(row, rules, Passes())
     assert (advice.choice.name, advice.best.name[:3]) == ("pass", "bid")
-    assert advice.choice.wins_loss > 2 * advice.choice.wins_error
-    lost, off = 100 * advice.choice.wins_loss, 200 * advice.choice.wins_error
-    assert f"the agent chooses pass all the same, which wins {lost:.0f} ± {off:.0f} %" in advice.why
-    text = " ".join(advice.text().split())
-    assert "Passes chooses pass. The best first, by" in text
-    assert "\npass " in advice.text()  # whatever its place
+    behind = advice.choice.behind
+    assert behind.low > 0.0
+    lost, off = 100 * behind.mean, 100 * behind.half
+    assert f"the agent chooses pass all the same, which is {lost:.1f} % ±{off:.1f}" in advice.why
+    assert f"Passes chooses pass, but {advice.best.name} is better." in advice.headline
+    assert "\npass " in advice.text()
     assert 1 <= advice.effective <= advice.worlds <= advice.drawn
     assert advice.to_dict()["choice"] == "pass"
 
 
-def test_the_order_is_that_of_the_figures_unless_they_are_not_sure():
-    """By an average taken anew: what is first is ahead by two standard errors, or the choice."""
+@pytest.mark.parametrize("goal", ["game", "points"])
+def test_options_are_ordered_by_the_goal_and_close_ones_are_within_the_error(goal):
+    """By averages, paired differences and Student's t worked out again."""
     rules, kinds = RULES["cincinnati_v0"], set()
-    for agent in (Passes(), "inference"):
-        advisor = Advisor(rules, agent, worlds=200 if agent == "inference" else 40)
+    figure = "points" if goal == "points" else "wins"
+    for agent in (f"expert:goal={goal}", f"inference:goal={goal}"):
+        advisor = Advisor(rules, agent, worlds=40 if agent[0] == "e" else 200)
         for _, _, state in met(rules, 8, seed=17):
             trial = advisor.try_row(state)
             advice, counted = advisor.advice([trial]), trial.counted
-            worth = {a: np.average(counted.column(a)["worth"], weights=counted.weights)
-                     for a in counted.actions}  # fmt: skip
-            most = max(worth, key=worth.get)
-            gains = counted.column(most)["worth"] - counted.column(advice.chosen)["worth"]
             shares = counted.weights / counted.weights.sum()
-            centre = (shares * gains).sum()
             several = 1 / (shares**2).sum() / counted.alike - 1 if counted.alike else np.inf
-            spread = np.sqrt((shares * (gains - centre) ** 2).sum() / several) if several else 9
-            sure = centre > 1e-9 and centre >= 2 * spread
-            assert advice.best.action == (most if sure else advice.chosen)
-            behind = [worth[option.action] for option in advice.options[1:]]
-            assert behind == sorted(behind, reverse=True)
-            kinds.add((sure, most == advice.chosen))
-    assert {(True, False), (False, True), (False, False)} <= kinds
+            means = [shares @ counted.column(each.action)[figure] for each in advice.options]
+            assert means == pytest.approx(sorted(means, reverse=True))
+            first = counted.column(advice.best.action)[figure].astype(float)
+            for option in advice.options[1:]:
+                gaps = first - counted.column(option.action)[figure]
+                centre = shares @ gaps
+                error = np.sqrt(shares @ (gaps - centre) ** 2 / several) if several else np.inf
+                least = 0.05 if goal == "points" else 0.0005
+                t = 1.96 if several == np.inf else t_quantile(max(1, round(several)))
+                sure = centre >= least and centre > t * error
+                assert option.behind.mean == pytest.approx(centre)
+                assert (option in advice.close) != sure
+            kinds.add((bool(advice.close), advice.choice is advice.best))
+    assert len(kinds) >= 3
 
 
-def test_why_the_agent_does_otherwise_is_said_where_it_is_known():
-    """In the auction it also goes by what it has learned of calls."""
+def test_what_the_agent_has_learned_is_told_where_the_choice_is_not_first():
+    """In the auction the agent also goes by what it has learned of calls."""
     rules = RULES["cincinnati_v0"]
     hand, calls = ["JH", "JD", "AH", "KH", "QS", "9C"], ["pass", "bid 4", "pass"]
     row = known_position(rules, hand, seat=3, calls=calls, score=(28, 30))
@@ -71,19 +76,19 @@ def test_why_the_agent_does_otherwise_is_said_where_it_is_known():
     seen, mask = look(rules, row, np.arange(1))
     assert plan.act(seen[0], mask[0]) == advice.chosen == 0
     bid = advice.option(actions.of(rules).index["bid 5"])
-    assert bid.points.mean > advice.best.points.mean + 2 * bid.error
-    assert bid.wins.mean > advice.best.wins.mean
+    assert advice.best is bid
+    assert advice.close == (advice.choice,)
     own, other = (100 * plan.space.plans[0]["priors"][i] for i in (0, 1))
     assert plan.space.plans[0]["actions"][:2].tolist() == [0, bid.action]
     said = f"of calls pass wins {own:.0f} games of 100, bid 5 {other:.0f}."
-    assert "too little to be sure; by what the agent has learned" in advice.why
+    assert "Too close to call: bid 5 or pass" in advice.headline
     assert said in advice.why
 
 
 @pytest.mark.parametrize(
     ("points", "said"),
     [
-        ((0.4, -0.3), "; by what the agent has learned of cards AH brings 0.7 points more"),
+        ((0.4, -0.3), "; by what the agent has learned of cards AH brings 0.7 points more than 9C"),
         ((-0.3, 0.4), ""),
         ((0.4, 0.4), ""),
         (None, ""),
@@ -98,7 +103,7 @@ def test_what_was_learned_of_cards_is_told_where_it_favours_the_choice(points, s
     row = known_position(rules, hand, dealer=3, calls=calls, strain="H")
     trial = advisor.try_row(row, (own, other))
     learned = {} if points is None else dict(zip((own, other), points, strict=True))
-    seen = Situation(rules, trial.view, trial.mask, (), trial.counted, own, learned)
+    seen = Situation(rules, trial.view, trial.mask, (), trial.counted, own, learned, "game")
     favoured = advisor.advice([trial]).option(other)
     assert because(seen, favoured) == said
 
@@ -122,3 +127,16 @@ def test_as_many_deals_as_the_time_allows():
     advisor, ticks = Advisor(rules, milliseconds=1000.0), iter(range(10**6))
     advisor.searcher.clock = lambda: next(ticks) / 100  # a hundred looks
     assert 300 < advisor.of_row(row).drawn < 500
+
+
+def test_trials_of_several_seeds_compare_the_actions_that_all_have_tried():
+    """An agent may choose another action from other deals."""
+    rules = RULES["barrie_v0"]
+    row = known_position(rules, ["JH", "JH", "JD", "AH", "KH", "QS", "AC", "AC"])
+    advisor, odd = Advisor(rules, worlds=10), actions.of(rules).index["bid 8 S"]
+    with_odd, without = advisor.try_row(row, [odd]), advisor.try_row(row)
+    assert odd not in without.counted.actions
+    for trials in ([with_odd, without], [without, with_odd]):
+        advice = advisor.advice(trials)
+        assert {option.action for option in advice.options} == set(without.counted.actions)
+        assert advice.drawn == 20

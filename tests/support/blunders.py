@@ -10,14 +10,14 @@ from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 
 
-def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="expert"):
+def hand_with(variant, change=None, *, seed=0, deal=None, dealer=0, agent="expert", score=(0, 0)):
     """The record of one hand, and (ply, action's name) of the decision that was changed, or None.
 
     `change(row, names)` is asked before every decision, until it gives the name of an action to be
     done in place of another one of the agent's.
     """
     env = bideuchre_env.make(variant).raw_env(episode="hand")
-    options = {"dealer": dealer} | ({} if deal is None else {"deal": deal})
+    options = {"dealer": dealer, "score": list(score)} | ({} if deal is None else {"deal": deal})
     env.reset(seed=seed, options=options)
     player = agents.make(agent, env.rules, seed=1 + seed)
     changed, ply = None, 0

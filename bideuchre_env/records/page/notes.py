@@ -18,6 +18,7 @@ from bideuchre_env._checks import shown
 from bideuchre_env.errors import OptionError
 
 Notes = Mapping[str, Any]
+Z = 1.96  # standard errors to either side of a 95 % interval
 
 
 def check(notes: Notes, lengths: Sequence[int]) -> None:
@@ -41,10 +42,12 @@ def ply_note(note: Notes | None, words: Mapping[str, str]) -> dict[str, Any] | N
     lost, tricks, best = note.get("lost"), note.get("open"), note.get("best")
     mark, label, sentences = [], [], []
     if lost is not None:
+        half = Z * note.get("error", 0.0)
+        if lost <= half and not note.get("mistake"):
+            lost = 0.0  # within the error nothing is given away
         mark.append(minus(lost))
         label.append(f"gives away {_given(lost)}")
-        error = note.get("error")
-        sure = f" (± {error:.1f})" if error and lost >= 0.05 else ""
+        sure = f" (± {half:.1f})" if half and lost >= 0.05 else ""
         known = f"{label[0].capitalize()}{sure} by what was known"
         better = lost >= 0.05 and best in words
         sentences.append(f"{known}; best: {words[str(best)]}." if better else f"{known}.")
