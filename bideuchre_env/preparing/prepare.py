@@ -193,7 +193,7 @@ class Preparation:
 
     def _fitted(self, calls: Array) -> Weights:
         """The expert's calls fitted to the game, as they are kept, or made now."""
-        file = self.folder / "calls.safetensors"
+        file = self.folder / "calls.npz"
         if file.exists():
             try:
                 kept = read_weights(file)
@@ -281,7 +281,7 @@ class Listed:
 
 def listed() -> list[Listed]:
     """Every file that was prepared on this machine; `OptionError` of a user without a home."""
-    return [_listed(file) for file in sorted(prepared_folder().glob("*.safetensors"))]
+    return [_listed(file) for file in sorted(prepared_folder().glob("*.npz"))]
 
 
 def _listed(file: Path) -> Listed:
