@@ -70,11 +70,17 @@ def is_unfinished(path: PathLike, alone: bool = False) -> bool:
 
 
 def new_game_path(game: str, after: PathLike | None = None) -> Path:
-    """A file for a new game of this name, where nothing lies yet: in `FOLDER`, or beside another
-    game's file that it comes `after`, with its name."""
+    """Return a path for a new game that does not exist yet.
+
+    It lies in `FOLDER` and has the game's name. `after` another game's file it lies beside that
+    file and has its name with the next number: `g.json`, `g-2.json`, `g-3.json`.
+    """
     if after is None:
         return free_path(FOLDER, _stem(game), SUFFIX)
-    return free_path(Path(after).parent, Path(after).stem, Path(after).suffix)
+    stem, dash, number = Path(after).stem.rpartition("-")
+    if not (dash and number.isascii() and number.isdigit() and len(number) <= 4):
+        stem, number = Path(after).stem, "1"
+    return free_path(Path(after).parent, stem, Path(after).suffix, int(number) + 1)
 
 
 def game_to_go_on(game: str, alone: bool = False) -> Path | None:

@@ -155,11 +155,10 @@ def file_stem(*words: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
 
 
-def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:
-    """A path in a folder that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on."""
-    path = Path(folder) / f"{stem}{suffix}"
-    number = 2
-    while os.path.lexists(path) or beside(path).exists():  # or another run is about to write it
-        path = Path(folder) / f"{stem}-{number}{suffix}"
+def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int = 1) -> Path:
+    """Return a path that does not exist yet: `stem.jsonl`, `stem-2.jsonl`, ... from `number` on."""
+    while True:
+        path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
+        if not (os.path.lexists(path) or beside(path).exists()):  # reserved by another run
+            return path
         number += 1
-    return path
