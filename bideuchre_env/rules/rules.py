@@ -20,6 +20,7 @@ from bideuchre_env.rules.bids import (
     plain_integer,
     trick_range,
 )
+from bideuchre_env.rules.cards import plain_letters
 from bideuchre_env.rules.options import CHOICES, OPTIONS, GameOptions, meaning_of, values_of
 from bideuchre_env.rules.sheet import rule_sheet, rule_table
 from bideuchre_env.rules.toml_file import RulesFile, read_rules_file, written
@@ -66,11 +67,11 @@ class Rules(GameOptions):
                 )
         if len(self.ladder) > MAX_BIDS:
             raise RulesError(f"{len(self.ladder)} bids: a ladder has at most {MAX_BIDS}")
-        names = [bid.name for bid in self.lone]
         for bid in self.lone:
             check_lone(bid)
-        if len(set(names)) != len(names):
-            raise RulesError(f"lone bids {names}: each needs a name of its own")
+        names = [bid.name for bid in self.lone]
+        if len(set(map(plain_letters, names))) != len(names):
+            raise RulesError(f"lone bids {names}: expected names that differ in more than blanks")
 
     def _check_auction(self) -> None:
         if self.moon_ladder == "step":
