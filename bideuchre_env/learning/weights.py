@@ -19,10 +19,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bideuchre_env import _files
-from bideuchre_env._checks import is_whole, printable, shown
+from bideuchre_env._checks import (
+    check_flag,
+    check_type,
+    is_integer,
+    is_whole,
+    printable,
+    shown,
+    to_array,
+)
 from bideuchre_env._files import Output, PathLike
-from bideuchre_env.errors import WeightsError
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.errors import OptionError, WeightsError
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
 if TYPE_CHECKING:
@@ -90,6 +98,9 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
     Of the game it is what features and outputs depend on: deck, names and exchanges of the bids,
     and when a strain is named. What bids pay is not compared.
     """
+    check_rules(rules)
+    if not is_integer(features):
+        raise OptionError(f"features={shown(features)}: expected the number of a version")
     bids = (f"{bid.name} ({bid.exchange})" if bid.exchange else bid.name for bid in rules.ladder)
     return {
         "kind": kind,
@@ -111,6 +122,9 @@ def check_weights(
     `expected` is as `made_for` gives it. Arrays are float32 and finite, and there are no others; a
     word in a shape stands for one length, whichever it is, in all of them.
     """
+    check_type("weights", weights, Weights, "Weights")
+    check_type("expected", expected, Mapping, "texts by name")
+    check_type("shapes", shapes, Mapping, "shapes by name")
     made = weights.metadata
     variant = f", for {printable(made['variant'])}," if "variant" in made else ""
     whose = f"{weights.name}{variant} cannot be used here"
@@ -142,6 +156,8 @@ def weights_bytes(
     arrays: Mapping[str, Array], metadata: Mapping[str, str], *, half: bool = False
 ) -> bytes:
     """Return the content of the file that `write_weights` writes."""
+    check_type("arrays", arrays, Mapping, "arrays by name")
+    check_flag("half", half)
     stored = {name: _stored(name, array, half) for name, array in arrays.items()}
     try:
         _check_metadata(metadata)
@@ -180,7 +196,7 @@ def parse_weights(data: bytes, name: str = "these weights") -> Weights:
 def _stored(name: str, array: Array, half: bool) -> Array:
     """Return an array as it is stored: little-endian, C order; `WeightsError` if it cannot be."""
     fault = None
-    given = np.asarray(array)
+    given = to_array(shown(name), array)
     if not isinstance(name, str) or name == PROVENANCE or not _NAME.fullmatch(name):
         fault = f"a name that is reserved, or not of the form {_NAME.pattern}"
     elif not _is_numeric(given):

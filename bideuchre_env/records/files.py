@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple, cast
 
-from bideuchre_env._checks import printable
+from bideuchre_env._checks import check_flag, check_path, check_type, printable, shown, to_iterator
 from bideuchre_env._files import Output, PathLike, beside, reason
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord, PlayedHand
@@ -54,12 +54,14 @@ class RecordWriter:
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
+        check_flag("overwrite", overwrite)
+        self._output = Output(path, overwrite=overwrite)
         self.path = Path(path)
         self.lines = 0
-        self._output = Output(path, overwrite=overwrite)
 
     def write(self, record: GameRecord) -> None:
         """Write one record."""
+        check_type("record", record, GameRecord, "a GameRecord")
         self.write_line(record.dumps().encode("ascii"))
 
     def write_line(self, line: bytes) -> None:
@@ -108,8 +110,9 @@ class RecordWriter:
 
 def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
     """Write records to a new file as they come; how many."""
+    to_write = to_iterator("records", records, "game records")
     with RecordWriter(path, overwrite=overwrite) as writer:
-        for record in records:
+        for record in to_write:
             writer.write(record)
         return writer.lines
 
@@ -138,6 +141,13 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
     compressed by gzip, and begin with a byte order mark. A line longer than `LONGEST` is the last
     that is read. Raises `OptionError` for a file that cannot be read.
     """
+    check_path("path", path)
+    if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
+        raise OptionError(f"numbers={shown(numbers)}: expected numbers of lines, or None")
+    return _scanned(path, numbers)
+
+
+def _scanned(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
     try:
         if str(path) == STDIN:
             yield from _scan(sys.stdin.buffer, numbers)
@@ -199,8 +209,12 @@ def file_stem(*words: str) -> str:
 
 def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int = 1) -> Path:
     """Return a path that does not exist yet: `stem.jsonl`, `stem-2.jsonl`, ... from `number` on."""
+    check_path("folder", folder)
+    for name, text in (("stem", stem), ("suffix", suffix)):
+        check_type(name, text, str, "part of the name of a file")
+        check_path(name, text)
     while True:
         path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
-        if not (os.path.lexists(path) or beside(path).exists()):  # reserved by another run
+        if not (os.path.lexists(path) or os.path.lexists(beside(path))):  # reserved by another run
             return path
         number += 1

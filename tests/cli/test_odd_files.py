@@ -218,7 +218,7 @@ def test_a_script_on_a_full_disk_is_one_line():
 
 def test_check_reads_the_other_files_beside_an_endless_line(capsys):
     """One fault for a sparse file of 4 GB; a compressed file and one with a byte order mark."""
-    selfplay.play("cincinnati_v0", games=1, seed=1, out="games.jsonl")
+    selfplay.play("cincinnati_v0", "random", "random", games=1, out="games.jsonl")
     content = Path("games.jsonl").read_bytes()
     Path("sparse.jsonl").touch()
     os.truncate("sparse.jsonl", 4 * 10**9)
