@@ -9,7 +9,7 @@ import numpy as np
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 
 _machine_code: dict[Any, Any] = {}
@@ -30,8 +30,7 @@ class RowAgent:
             cls.name = cls.__name__
 
     def __init__(self, rules: Rules) -> None:
-        if not isinstance(rules, Rules):
-            raise OptionError(f"rules={rules!r}: an agent is made for a Rules value")
+        check_rules(rules)
         self.rules = rules
         self.layout = layout_of(rules)
         self.tables = compile_tables(rules)

@@ -82,7 +82,8 @@ def agent_of(
     if _is_maker(source):
         maker: Any = source
         _check_asked(maker)
-        return completed(call(maker, rules, seed, goal, {}), rules)
+        made = loaded(shown(maker), lambda: call(maker, rules, seed, goal, {}))
+        return completed(made, rules)
     return completed(source, rules)
 
 

@@ -64,7 +64,7 @@ def prepared_folder() -> Path:
 
 def prepared_file(kind: str, rules: Rules) -> Path:
     """Where the weights of a kind of agent for these rules lie, if they were prepared."""
-    return prepared_folder() / f"{kind}-{rules_hash(rules)}.safetensors"
+    return prepared_folder() / f"{kind}-{rules_hash(rules)}.npz"
 
 
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
@@ -116,7 +116,7 @@ def prepared_digests() -> dict[str, str]:
     """The hash of every file that was prepared, by its name, as they are now."""
     found = {}
     with suppress(OSError, OptionError):
-        for file in prepared_folder().glob("*.safetensors"):
+        for file in prepared_folder().glob("*.npz"):
             with suppress(OSError):  # nothing to play by
                 found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found

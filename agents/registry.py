@@ -50,7 +50,7 @@ def register(name: str, factory: Factory) -> None:
     if name in BUILT_IN:
         raise OptionError(f"{name!r} is one of the package's own agents: choose another name")
     if not callable(factory):
-        raise OptionError(f"factory={factory!r}: something to call as factory(rules, seed=None)")
+        raise OptionError(f"factory={shown(factory)}: expected factory(rules, seed=None)")
     registered[name] = factory
 
 

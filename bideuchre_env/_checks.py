@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MAX_NAME = 80  # an agent's name with its options still fits a screen's line
 
@@ -39,6 +46,70 @@ def typed(value: object) -> str:
     Anything but a text is as `shown`, and so is a long one.
     """
     return repr(value) if isinstance(value, str) and len(value) <= 200 else shown(value)
+
+
+def check_name(name: object) -> None:
+    """Raise `OptionError` unless this can be the name of a game."""
+    if not is_plain_name(name):
+        raise OptionError(f"name={shown(name)}: a name has 1 to {MAX_NAME} printable characters")
+
+
+def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
+    """Raise `OptionError` unless a parameter's value is an instance of one of these classes."""
+    if not isinstance(value, kinds):
+        raise OptionError(f"{name}={shown(value)}: expected {expected}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise `OptionError` unless a parameter is True or False, of Python or numpy."""
+    if str(getattr(value, "dtype", "")) != "bool" or getattr(value, "ndim", True):
+        check_type(name, value, bool, "True or False")
+
+
+def check_callback(name: str, value: object) -> None:
+    """Raise `OptionError` unless a parameter is a function to call, or None."""
+    if value is not None and not callable(value):
+        raise OptionError(f"{name}={shown(value)}: expected a function, or None")
+
+
+def check_path(name: str, value: object) -> None:
+    """Raise `OptionError` unless a parameter can be the path of a file.
+
+    Bytes and numbers are refused: a number would be an open file of the program.
+    """
+    check_type(name, value, (str, os.PathLike), "a path")
+    text = os.fspath(value)  # type: ignore[call-overload]
+    try:
+        sound = isinstance(text, str) and "\0" not in os.fsencode(text).decode("latin-1")
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise OptionError(f"{name}={shown(value)}: expected a path that a file can have")
+
+
+def to_iterator(name: str, values: Any, expected: str) -> Iterator[Any]:
+    """Return an iterator over a parameter; `OptionError` if it cannot be iterated over."""
+    try:
+        return iter(values)
+    except Exception:  # numpy's arrays of no axes have the method, and raise
+        raise OptionError(f"{name}={shown(values)}: expected {expected}") from None
+
+
+def to_list(name: str, values: Any, expected: str) -> list[Any]:
+    """Return the items of a parameter; `OptionError` if it cannot be iterated over."""
+    return list(to_iterator(name, values, expected))
+
+
+def to_array(name: str, value: Any) -> npt.NDArray[Any]:
+    """Return any array-like as an array; `OptionError` if numpy takes it for none, or masked."""
+    import numpy as np
+
+    if isinstance(value, np.ma.MaskedArray):
+        raise OptionError(f"{name}: a masked array, whose masked entries are no numbers")
+    try:
+        return np.asarray(value)
+    except Exception as error:  # whatever an object's own conversion raises
+        raise OptionError(f"{name}={shown(value)}: expected an array ({error})") from None
 
 
 def did_you_mean(given: str, words: Iterable[str]) -> str:

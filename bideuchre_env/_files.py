@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
-from bideuchre_env._checks import printable
+from bideuchre_env._checks import check_path, printable
 from bideuchre_env.errors import OptionError, OutputError
 
 PathLike = str | os.PathLike[str]
@@ -39,6 +39,7 @@ class Output:
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
+        check_path("path", path)
         self.path = path
         self.size = 0
         """How much has been written."""
@@ -300,6 +301,7 @@ def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Ite
 
     It says what to do `otherwise`. Folders that were made, and are empty in the end, are removed.
     """
+    check_path("folder", folder)
     missing = [each for each in (Path(folder), *Path(folder).parents) if not os.path.lexists(each)]
     try:
         os.makedirs(folder, exist_ok=True)
@@ -325,6 +327,7 @@ def only_run_at(path: PathLike) -> Iterator[None]:
     Folders on the way are made. Raises `TakenError` while another run is at it, and `OptionError`
     if nothing can be written there.
     """
+    check_path("path", path)
     target = Path(os.path.realpath(path))
     lock = target.with_name(f".{target.name}.lock")
     try:

@@ -4,7 +4,7 @@
 
 How it learns is told in `bideuchre_env/preparing/net_learning.py`. The weights after every step are
 kept in `--out`, and a round's pairs until the game is done: a run that was stopped goes on there,
-and comes to the same weights. `net-GAME.safetensors` are those at the end of it.
+and comes to the same weights. `net-GAME.npz` are those at the end of it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def learn(asked: str, game: Variant, args: Args, pool: RayPool | None) -> None:
     command = f"python experiments/learn_cards.py {options(args, asked)}"
     told = {"pool": pool, "bar": progress_bar, "report": partial(print, flush=True)}
     weights = Learner(game, package_network(game.rules), Course(**same), command, **told).run()
-    place = args.out / f"net-{game.name}.safetensors"
+    place = args.out / f"net-{game.name}.npz"
     write_weights(place, weights.arrays, weights.metadata)
     print(f"{game.name}: written to {place}", flush=True)
 

@@ -5,7 +5,7 @@
 
 It reads `VARIANT-seedN.csv`, the curves of `train_ppo.py`, in `--results`, and writes
 `learning-light.svg` and `learning-dark.svg` to `--out`. With `--boards` the weights beside them,
-`VARIANT-seedN.safetensors`, play each other, and together: one of each on a side. It needs
+`VARIANT-seedN.npz`, play each other, and together: one of each on a side. It needs
 matplotlib.
 """
 
@@ -170,7 +170,7 @@ def cross_play(args: Args) -> str:
         "|---|---|---|---|---|---|",
     ]
     found: dict[str, dict[int, PpoAgent]] = {}
-    for path in sorted(args.results.glob("*.safetensors")):
+    for path in sorted(args.results.glob("*.npz")):
         if named := NAME.fullmatch(path.stem):
             rules = bideuchre_env.make(named["variant"]).rules
             agent = PpoAgent(rules, weights=path)
@@ -182,7 +182,7 @@ def cross_play(args: Args) -> str:
             cells = (shown(args, first, second), alone[one], alone[two], both)
             lines.append(f"| `{variant}` | {one} and {two} | {' | '.join(cells)} |")
     if len(lines) == 2:
-        raise OptionError(f"{args.results}: no two VARIANT-seedN.safetensors of a variant")
+        raise OptionError(f"{args.results}: no two VARIANT-seedN.npz of a variant")
     return "\n".join(lines) + "\n"
 
 

@@ -20,9 +20,9 @@ features, draws and returns stay there, and of a batch nothing comes back but co
 
 A run goes on from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends. The folder has
-`curve.csv`, TensorBoard's files, the checkpoint, and `weights.safetensors`, which `ppo` plays by:
+`curve.csv`, TensorBoard's files, the checkpoint, and `weights.npz`, which `ppo` plays by:
 
-    bideuchre match ppo:weights=runs/ppo/cincinnati/weights.safetensors expert --boards 2000
+    bideuchre match ppo:weights=runs/ppo/cincinnati/weights.npz expert --boards 2000
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import is_integer, shown, to_list
 from bideuchre_env.agents.advice.advice import TO_DO, Advice, Option
 from bideuchre_env.agents.advice.calls import mark_calls
 from bideuchre_env.agents.advice.figures import Counted
@@ -173,7 +173,7 @@ class Advisor:
             limits = {**most, **limits, "milliseconds": milliseconds}
         self.searcher = InferenceAgent(rules, seed=seed, **limits)
         self.agent: CompleteAgent = self.searcher
-        if agent != "inference":
+        if not isinstance(agent, str) or agent != "inference":
             self.agent = agent_of(agent, rules, seed=seed)
             lends = isinstance(agent, str) and not limits  # else its deals are of another seed
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
@@ -219,6 +219,7 @@ class Advisor:
             check_array("action_mask", mask, (self.actions.n,))
             if not np.array_equal(mask != 0, masks[0] != 0):
                 raise OptionError("action_mask: it is not the one that belongs to the observation")
+        also = to_list("also", also, "numbers of actions")
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={shown(action)}: no legal action there")

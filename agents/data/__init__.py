@@ -15,9 +15,8 @@ from numpy.typing import DTypeLike
 from bideuchre_env import _files
 from bideuchre_env._files import Output, PathLike
 from bideuchre_env.errors import TableError
+from bideuchre_env.learning.weights import PROVENANCE as PROVENANCE
 from bideuchre_env.runtime.jit import Array, new_rows
-
-PROVENANCE = "provenance"
 
 
 def sealed(array: Array) -> Array:

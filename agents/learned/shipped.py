@@ -80,7 +80,7 @@ def provenance(kind: str) -> dict[str, dict[str, str]]:
 
 def file_of(kind: str, variant: str) -> Traversable:
     """Where the weights of a kind of agent for a variant lie, if they do."""
-    return resources.files(DATA).joinpath(f"{kind}-{variant}.safetensors")
+    return resources.files(DATA).joinpath(f"{kind}-{variant}.npz")
 
 
 def network_of(weights: Weights, part: str) -> Network:

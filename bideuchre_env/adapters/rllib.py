@@ -22,9 +22,10 @@ from bideuchre_env._checks import shown
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import variant_of
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.envs.aec.wrapped import ILLEGAL_REWARD
 from bideuchre_env.envs.face import Observation, row_space
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.rules import Rules
@@ -112,7 +113,15 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
                 f"actions of {shown(list(action_dict))}: {actor} is to act, and nobody else"
             )
         self._have_acted.add(actor)
-        self._env.step(int(action_dict[actor]))
+        action = int(action_dict[actor])
+        try:  # the raw environment: RLlib tries actions blindly, and needs no warning of each
+            (self._env if self._game._actor is None else self._game).step(action)
+        except OutOfBoundsError:
+            raise
+        except IllegalActionError:
+            if self._game._actor is None:
+                raise
+            self._game._forfeit(ILLEGAL_REWARD)
         terminated = any(self._env.terminations.values())
         over = terminated or any(self._env.truncations.values())
         agents = [self._env.agent_selection]

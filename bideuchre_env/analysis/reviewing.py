@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import check_callback, is_integer, shown, to_list
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.agents.advice import Advisor, Option
 from bideuchre_env.agents.advice.advising import Trial
@@ -17,6 +17,7 @@ from bideuchre_env.analysis.decision import LEAST_WINS, POINTS, SURE, WINS, Deci
 from bideuchre_env.analysis.review import HandReview, Player, Review
 from bideuchre_env.analysis.words import result_text
 from bideuchre_env.core.one_row import mask_row, step_row
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
@@ -61,6 +62,10 @@ def review(
     """
     if not isinstance(record, GameRecord):
         raise OptionError(f"{shown(record)}: a GameRecord is expected")
+    check_callback("progress", progress)
+    if seed is None:
+        raise OptionError("seed=None: expected a whole number")
+    split_seed(seed)
     played = list(record.played_hands())
     chosen = _numbers(hands, len(played))
     judge = _Judge(record, agent, worlds, seed)
@@ -87,10 +92,11 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
     """The hands to go over, in order."""
     if hands is None:
         return list(range(n))
-    for number in hands:
+    numbers = to_list("hands", hands, f"numbers of hands from 0 to {n - 1}")
+    for number in numbers:
         if not is_integer(number) or not 0 <= number < n:
             raise OptionError(f"hands={shown(hands)}: from 0 to {n - 1}")
-    return sorted(set(hands))
+    return sorted(set(numbers))
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,9 @@ def add(commands: Any) -> None:
             ("bideuchre check games.jsonl", "bideuchre check runs/*.jsonl"),
         ),
     )
-    check_parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
+    check_parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="may be gzip-compressed; - is standard input"
+    )
     check_parser.set_defaults(run=check)
     show_parser = commands.add_parser(
         "show",
@@ -53,7 +55,9 @@ def add(commands: Any) -> None:
             AGENTS,
         ),
     )
-    show_parser.add_argument("file", metavar="FILE", help="- is standard input")
+    show_parser.add_argument(
+        "file", metavar="FILE", help="may be gzip-compressed; - is standard input"
+    )
     show_parser.add_argument(
         "--game",
         type=int,

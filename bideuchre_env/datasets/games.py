@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import printable
+from bideuchre_env._checks import check_callback, check_flag, printable, to_list
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE
 from bideuchre_env.core.observation.layout import layout_of
@@ -62,6 +62,8 @@ def export(
     cannot be read, `RecordError` for a record that does not replay, or is of another game than
     the first, and `OutputError` for a full disk.
     """
+    check_flag("overwrite", overwrite)
+    check_callback("progress", progress)
     chosen = DatasetOptions.chosen(options, "export")
     kind_of(out)
     paths = _paths(records)
@@ -102,7 +104,8 @@ def _written(
 
 def _paths(records: Any) -> list[str]:
     one = isinstance(records, (str, bytes, os.PathLike)) or not isinstance(records, Iterable)
-    paths = [path_name(each) for each in ([records] if one else records)]
+    each = [records] if one else to_list("records", records, "paths of files")
+    paths = list(map(path_name, each))
     if not paths:
         raise OptionError("no files of game records are given")
     return paths

@@ -164,9 +164,10 @@ class MinariFile:
 
 def _library() -> Any:
     try:
-        import h5py  # noqa: F401, what its default format needs
+        import h5py  # noqa: F401, its HDF5 format needs both
         import minari
         import minari.storage
+        import PIL  # noqa: F401
     except ImportError:
         raise OptionError(NEEDS_MINARI) from None
     return minari

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_plain_name, printable, shown
+from bideuchre_env._checks import check_flag, is_plain_name, printable, shown, to_array
 from bideuchre_env._files import PathLike
 from bideuchre_env.datasets.about import About, DatasetOptions
 from bideuchre_env.datasets.minari_file import MinariFile
@@ -51,7 +51,7 @@ class VecRecorder:
         overwrite: bool = False,
         **options: Any,
     ) -> None:
-        chosen = _chosen(vec, path, players, options)
+        chosen = _chosen(vec, path, players, overwrite, options)
         self.vec = vec
         about = About(vec.name, vec.rules, chosen, players, {"vec": vec.num_envs})
         self._dtypes, self._writer = about.dtypes(), DatasetWriter(path, about, overwrite=overwrite)
@@ -92,7 +92,7 @@ class VecRecorder:
         """`step` of `vec`, recorded."""
         self._require_open()
         self._require_in_step()
-        taken = np.array(actions)  # it may be an array that the step rewrites
+        taken = to_array("actions", actions).copy()  # it may be an array that the step rewrites
         observation, rewards, terminated, truncated, info = self.vec.step(actions)
         at, steps = self._at, self._steps
         steps.actions[at], steps.rewards[at] = taken, rewards
@@ -214,10 +214,13 @@ class VecRecorder:
         self._at = 0
 
 
-def _chosen(vec: Any, path: Any, players: Any, options: dict[str, Any]) -> DatasetOptions:
+def _chosen(
+    vec: Any, path: Any, players: Any, overwrite: Any, options: dict[str, Any]
+) -> DatasetOptions:
     """The options of a recorder; `OptionError` for what it cannot take."""
     if not isinstance(vec, BidEuchreVec):
         raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
+    check_flag("overwrite", overwrite)
     if vec.device != "cpu":
         raise OptionError(f"env={shown(vec)}: a vec on the CPU is expected")
     taken = {name: getattr(vec, name) for name in ("episode", "reward", "observation")}

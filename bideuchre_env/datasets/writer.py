@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import check_path, shown
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.datasets.about import About
@@ -82,10 +82,8 @@ class DatasetWriter:
 
 def path_name(path: object) -> str:
     """A path as a string; `OptionError` for what is no path."""
-    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(name, str):
-        raise OptionError(f"{shown(path)}: the path of a file is expected, a str or a Path")
-    return name
+    check_path("path", path)
+    return os.fspath(path)  # type: ignore[call-overload,no-any-return]
 
 
 def check_player(player: str | None, names: Sequence[str]) -> None:

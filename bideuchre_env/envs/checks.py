@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import is_integer, shown, to_array
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
@@ -42,7 +42,7 @@ def whole_numbers(name: str, value: Any, n: int, limit: int) -> Array:
     Numbers of 2**63 and more, which no int64 holds, come out as `limit`.
     """
     try:
-        numbers = _array(name, value)
+        numbers = to_array(name, value)
     except OptionError as error:
         raise IllegalActionError(str(error)) from None
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
@@ -61,7 +61,7 @@ def parse_mask(mask: Any, n: int) -> Array:
     """Which rows a bool mask (n,) chooses, None all of them: int64 (n,), 1 or 0."""
     if mask is None:
         return np.ones(n, np.int64)
-    array = _array("mask", mask)
+    array = to_array("mask", mask)
     if array.dtype != bool or array.shape != (n,):
         raise OptionError(
             f"mask: bool of shape ({n},) is expected, not {array.dtype} of shape {array.shape}"
@@ -73,7 +73,7 @@ def parse_rows(rows: Any, n: int) -> Array:
     """Row numbers, each once, None for all in order: int64 (m,)."""
     if rows is None:
         return np.arange(n)
-    array = np.atleast_1d(_array("rows", rows))
+    array = np.atleast_1d(to_array("rows", rows))
     if array.ndim == 1 and array.dtype.kind in "iu":
         sound = ((array >= 0) & (array < n)).all()
         if sound and len(np.unique(array)) == len(array):
@@ -83,7 +83,7 @@ def parse_rows(rows: Any, n: int) -> Array:
 
 def parse_seats(seats: Any, n: int) -> Array:
     """One seat for all rows, or one for each: int64 (n,)."""
-    array = _array("seats", seats)
+    array = to_array("seats", seats)
     if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
         raise OptionError(
             f"seats: a seat, or whole numbers of shape ({n},), not {array.dtype} of shape "
@@ -102,13 +102,3 @@ def by_row(name: str, values: Any, m: int, default: Any) -> list[Any]:
     if not sequence or len(values) != m:
         raise OptionError(f"{name}: a sequence of {m}, one for each row, not {shown(values)}")
     return list(values)
-
-
-def _array(name: str, value: Any) -> Array:
-    """Any array-like as an array; `OptionError` for what numpy cannot take whole."""
-    if is_masked(value):
-        raise OptionError(f"{name}: a masked array, whose masked entries are no numbers")
-    try:
-        return np.asarray(value)
-    except Exception as error:  # whatever an object's own conversion raises
-        raise OptionError(f"{name} {shown(value)}: no array ({error})") from None

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
+from bideuchre_env._checks import check_name
 from bideuchre_env.envs.options import (
     SoloOptions,
     SoloVecOptions,
@@ -16,7 +16,7 @@ from bideuchre_env.envs.options import (
 )
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS
-from bideuchre_env.rules.rules import Rules, variant_name
+from bideuchre_env.rules.rules import Rules, check_game, variant_name
 from bideuchre_env.rules.toml_file import is_rules_file, read_rules_file
 from bideuchre_env.rules.variants import CUSTOM, RULES
 
@@ -42,6 +42,7 @@ class Variant:
     """
 
     def __init__(self, name: str, rules: Rules) -> None:
+        check_game(rules, name)
         self.name = name
         self.rules = rules
 
@@ -131,8 +132,8 @@ def make(game: str | PathLike[str] | Rules, *, name: str | None = None, **option
     change its rules; `name` is what a game of your own is called: "custom_v0" unless given, or
     what its file says.
     """
-    if name is not None and not is_plain_name(name):
-        raise OptionError(f"name={shown(name)}: a name has 1 to {MAX_NAME} printable characters")
+    if name is not None:
+        check_name(name)
     if isinstance(game, Rules):
         variant = Variant(name or CUSTOM, game)
     elif is_rules_file(game):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_whole
+from bideuchre_env._checks import check_callback, is_whole, shown
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -72,6 +72,7 @@ def play(
     """
     game = variant if isinstance(variant, Variant) else make(variant)
     check_numbers(boards, games, sprt, workers)
+    check_callback("progress", progress)
     check_seed(seed, max(boards, (games + 1) // 2))
     processors = workers.workers if isinstance(workers, RayPool) else workers
     if workers != 1:
@@ -85,7 +86,7 @@ def play(
     if at_once is None:
         at_once = at_once_for(seated)
     if not is_whole(at_once) or at_once < 1:
-        raise OptionError(f"at_once={at_once!r}: a whole number of boards, 1 or more")
+        raise OptionError(f"at_once={shown(at_once)}: a whole number of boards, 1 or more")
     plans = {
         collector: Plan(game.rules, (a, b), seed, single, at_once)
         for collector, single in ((of_hands, True), (of_games, False))
@@ -197,14 +198,14 @@ def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
     """Raise `OptionError` for what a match is not played with."""
     for name, number in (("boards", boards), ("games", games)):
         if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
-            raise OptionError(f"{name}={number!r}: a whole number from 0 to {MOST_BOARDS:,}")
+            raise OptionError(f"{name}={shown(number)}: a whole number from 0 to {MOST_BOARDS:,}")
     if boards == games == 0:
         raise OptionError("give boards=N (boards of one hand), games=N (whole games) or both")
     if sprt is not None and not isinstance(sprt, Bounds):
-        raise OptionError(f"sprt={sprt!r}: Bounds(low, high) in points per hand")
+        raise OptionError(f"sprt={shown(sprt)}: Bounds(low, high) in points per hand")
     if sprt is not None and not boards:
         raise OptionError("sprt: the test is on boards, give boards=N, how many at most")
     if isinstance(workers, RayPool):
         return
     if not is_whole(workers) or not 1 <= workers <= MOST_WORKERS:
-        raise OptionError(f"workers={workers!r}: a whole number from 1 to {MOST_WORKERS}")
+        raise OptionError(f"workers={shown(workers)}: a whole number from 1 to {MOST_WORKERS}")

@@ -73,7 +73,7 @@ def sources() -> str:
     agents = Path(spec.origin or "").resolve().parent if spec else package
     for room, folder in (("", package), ("agents/", agents)):
         for path in folder.rglob("*.*"):
-            if path.suffix in (".py", ".npz", ".safetensors"):
+            if path.suffix in (".py", ".npz"):
                 files[f"{room}{path.relative_to(folder).as_posix()}"] = path
     return hash_of(files)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import check_flag, is_integer, shown
 from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant, make
@@ -73,7 +73,8 @@ def rollout(
     as each other to the last bit of a float64.
     """
     rules = _rules_of(game)
-    if policy not in POLICIES:
+    check_flag("observe", observe)
+    if not isinstance(policy, str) or policy not in POLICIES:
         raise OptionError(f"policy={shown(policy)}: one of {', '.join(map(repr, POLICIES))}")
     if not is_integer(hands) or not 1 <= hands <= 10**12:
         raise OptionError(f"hands={shown(hands)}: a whole number from 1 to 10**12")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bideuchre_env import __version__, agents
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import check_callback, check_flag, shown, to_list
 from bideuchre_env._files import PathLike, only_run_in
 from bideuchre_env.agents.prepared import prepared_digests, watched
 from bideuchre_env.envs.registration import Variant, make
@@ -98,7 +98,7 @@ class Tournament:
         match.check_numbers(self.boards, self.games, self.sprt, 1)
         check_seed(self.seed, self.boards)
         if self.boards < 2:
-            raise OptionError(f"boards={self.boards!r}: 2 or more, for an interval")
+            raise OptionError(f"boards={shown(self.boards)}: 2 or more, for an interval")
         if not all(isinstance(name, str) for name in self.agents):
             raise OptionError(f"agents={shown(self.agents)}: names, as ./file.py:Agent")
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
@@ -252,8 +252,15 @@ def play(
     pair that is done. Ctrl-C keeps the finished pairs. Raises `OptionError` for what makes no
     tournament and for a folder of other results, and what `match.play` raises.
     """
-    chosen = tuple(each if isinstance(each, Variant) else make(each) for each in variants)
-    tournament = Tournament(chosen, tuple(agents), boards, games, sprt, seed)
+    chosen = tuple(
+        each if isinstance(each, Variant) else make(each)
+        for each in to_list("variants", variants, "names of variants")
+    )
+    for name, callback in (("progress", progress), ("finished", finished)):
+        check_callback(name, callback)
+    check_flag("force", force)
+    names = tuple(to_list("agents", agents, "names of agents"))
+    tournament = Tournament(chosen, names, boards, games, sprt, seed)
     match.check_numbers(boards, games, sprt, workers)
     with nullcontext() if out is None else only_run_in(out):
         folder = None if out is None else Path(out)

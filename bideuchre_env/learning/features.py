@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import check_flag, shown
 from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
@@ -37,7 +37,7 @@ from bideuchre_env.learning.feature_rows import (
 from bideuchre_env.learning.view import new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 VERSION = 1
@@ -123,8 +123,8 @@ class Features:
     version = VERSION
 
     def __init__(self, rules: Rules, part: str) -> None:
-        if part not in PARTS:
-            raise OptionError(f"part={shown(part)}: one of {', '.join(map(repr, PARTS))}")
+        check_rules(rules)
+        check_part(part)
         self.rules, self.part = rules, part
         every = every_block(rules)
         self.blocks = tuple(b for b in every if b.present and part in b.parts)
@@ -166,6 +166,7 @@ class Features:
         and `symmetries` int64 (n,) are rewritten. Raises `OptionError` for any other arrays.
         """
         n = self.check_rows(observations, masks)
+        check_flag("rename", rename)
         check_array("inputs", inputs, np.float32, (n, self.size), written=True)
         check_array("legal", legal, np.int8, (n, self.outputs), written=True)
         check_array("symmetries", symmetries, np.int64, (n,), written=True)
@@ -174,6 +175,7 @@ class Features:
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
         """The same as new arrays, eight inputs to a byte, to keep many rows in memory."""
         n = self.check_rows(observations, masks)
+        check_flag("rename", rename)
         written = Written(
             np.zeros((n, (self.size + 7) // 8), np.uint8),
             np.zeros((n, self.outputs), np.int8),
@@ -184,6 +186,7 @@ class Features:
 
     def unpack(self, packed: Array) -> Array:
         """Packed inputs as float32 (n, size)."""
+        check_array("packed", packed, np.uint8, (-1, (self.size + 7) // 8))
         return np.unpackbits(packed, axis=1, count=self.size).astype(np.float32)
 
     def actions(self, outputs: Array, symmetries: Array) -> Array:
@@ -231,10 +234,20 @@ class Features:
         return columns(rows, "lll", gap=2)
 
 
-@lru_cache(maxsize=512)
 def features_of(rules: Rules, part: str) -> Features:
     """The features of a part of a hand, "auction" or "cards"; one for each rules and part."""
-    return Features(rules, part)
+    check_rules(rules)
+    check_part(part)
+    return _features_of(rules, part)
+
+
+_features_of = lru_cache(maxsize=512)(Features)
+
+
+def check_part(part: object) -> None:
+    """Raise `OptionError` unless this is the name of a part of a hand."""
+    if not isinstance(part, str) or part not in PARTS:
+        raise OptionError(f"part={shown(part)}: one of {', '.join(map(repr, PARTS))}")
 
 
 PLACES = np.dtype(

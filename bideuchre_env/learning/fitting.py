@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import check_type, is_integer, shown, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
 from bideuchre_env.learning.network import SLOPE, Network, checked, forward, leaky
@@ -16,6 +16,7 @@ from bideuchre_env.learning.packed_rows import adam_rows, add_first, add_gradien
 from bideuchre_env.runtime.jit import Array
 
 BATCH = 512
+MOST_STEPS = 10**9
 LEARNING_RATE = 2.5e-3
 BETAS = np.array([0.9, 0.999], np.float32)  # of Adam: how much of its moments stays
 
@@ -35,7 +36,13 @@ class Examples(NamedTuple):
 
 def joined(parts: list[Examples]) -> Examples:
     """All these examples as one."""
-    return Examples(*map(np.concatenate, zip(*parts, strict=True)))
+    parts = to_list("parts", parts, "one or more Examples")
+    if not parts or not all(isinstance(part, Examples) for part in parts):
+        raise OptionError(f"parts={shown(parts)}: expected one or more Examples")
+    try:
+        return Examples(*map(np.concatenate, zip(*parts, strict=True)))
+    except ValueError as error:
+        raise OptionError(f"parts: expected Examples of the same features ({error})") from None
 
 
 def fit(
@@ -58,6 +65,9 @@ def fit(
     network = checked(network, features)
     checked_examples(examples, features)
     check_steps(epochs, batch, learning_rate)
+    check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
+    if not callable(report):
+        raise OptionError(f"report={shown(report)}: expected a function")
     weights = [part.copy() for part in network]
     first, second = ([np.zeros_like(part) for part in weights] for _ in range(2))
     n = len(examples.targets)
@@ -114,6 +124,8 @@ def gradients(network: Network, examples: Examples) -> Network:
 
 def errors_of(network: Network, features: Features, examples: Examples) -> Array:
     """How far the outputs are above the targets, float32 (m,)."""
+    network = checked(network, features)
+    checked_examples(examples, features)
     found = np.empty(len(examples.targets), np.float32)
     for start in range(0, len(found), BATCH):
         part = Examples(*(each[start : start + BATCH] for each in examples))
@@ -125,6 +137,7 @@ def errors_of(network: Network, features: Features, examples: Examples) -> Array
 
 def checked_examples(examples: Examples, features: Features) -> None:
     """Raise `OptionError` unless the examples are of these features."""
+    check_type("examples", examples, Examples, "Examples")
     for name, column in examples._asdict().items():
         if not isinstance(column, np.ndarray):
             raise OptionError(f"{name}={shown(column)}: a numpy array")
@@ -152,8 +165,8 @@ def checked_examples(examples: Examples, features: Features) -> None:
 def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
     """Raise `OptionError` for numbers of steps, or a length of them, that make no sense."""
     for name, number in (("epochs", epochs), ("batch", batch)):
-        if not is_integer(number) or number < 1:
-            raise OptionError(f"{name}={shown(number)}: a whole number from 1 on")
+        if not is_integer(number) or not 1 <= number <= MOST_STEPS:
+            raise OptionError(f"{name}={shown(number)}: a whole number from 1 to {MOST_STEPS}")
     number = isinstance(learning_rate, Real) and not isinstance(learning_rate, bool)
     if not number or not 0 < learning_rate < np.inf:
         raise OptionError(f"learning_rate={shown(learning_rate)}: a number above 0")

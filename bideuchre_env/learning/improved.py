@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import check_type, shown
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
@@ -14,7 +14,7 @@ from bideuchre_env.learning.arrays import whole_actions
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
 from bideuchre_env.learning.pairs import CARDS, Policy
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
 PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
@@ -39,9 +39,16 @@ class ImprovedPolicy:
         networks: Mapping[str, Network],
         margins: Mapping[str, float],
     ) -> None:
+        check_rules(rules)
+        if not callable(getattr(policy, "act_rows", None)):
+            raise OptionError(f"policy={shown(policy)}: expected a policy with act_rows")
+        for name, values in (("networks", networks), ("margins", margins)):
+            check_type(name, values, Mapping, f"a mapping from {' and '.join(PARTS)}")
         for part, network in networks.items():
             if part not in PARTS or part not in margins:
-                raise OptionError(f"networks and margins: for {' and '.join(PARTS)}, not {part!r}")
+                raise OptionError(
+                    f"networks and margins: for {' and '.join(PARTS)}, not {shown(part)}"
+                )
             checked(network, features_of(rules, part))
             margin = margins[part]
             if type(margin) not in (int, float) or not margin >= 0:

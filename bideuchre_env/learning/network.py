@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env._checks import check_type, is_integer, shown, to_array, to_list
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import Features
 from bideuchre_env.runtime.intrinsics import row_of
@@ -21,6 +23,7 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 SLOPE = np.float32(0.01)
 ZERO = np.float32(0.0)
+MOST_UNITS = 1 << 16
 
 
 class Network(NamedTuple):
@@ -43,7 +46,14 @@ def new_network(
     inputs: int, hidden: tuple[int, int], outputs: int, rng: np.random.Generator
 ) -> Network:
     """A network to start from: its outputs are all 0."""
-    one, two = hidden
+    widths = [inputs, *to_list("hidden", hidden, "two widths"), outputs]
+    if len(widths) != 4 or not all(is_integer(n) and 1 <= n <= MOST_UNITS for n in widths):
+        raise OptionError(
+            f"inputs={shown(inputs)}, hidden={shown(hidden)}, outputs={shown(outputs)}: expected "
+            f"four whole numbers from 1 to {MOST_UNITS}"
+        )
+    check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
+    inputs, one, two, outputs = map(int, widths)
 
     def drawn(n: int, m: int, spread: float) -> Array:
         return rng.normal(0.0, spread, (n, m)).astype(np.float32)
@@ -63,7 +73,10 @@ def checked(network: Network, features: Features) -> Network:
 
     Kernels are compiled for read-only weights, and for no others; they check no bounds.
     """
-    parts = [np.ascontiguousarray(part) for part in network]
+    check_type("network", network, Network, "a Network")
+    check_type("features", features, Features, "Features")
+    fields = zip(Network._fields, network, strict=True)
+    parts = [np.require(to_array(name, part), requirements="C") for name, part in fields]
     for name, part in zip(Network._fields, parts, strict=True):
         if part.dtype != np.float32:
             raise OptionError(f"{name}: float32 weights are expected, not {part.dtype}")
@@ -88,6 +101,8 @@ def leaky(x: Array) -> Array:
 
 def forward(network: Network, inputs: Array) -> Array:
     """The outputs, float32 (n, O), for inputs, float32 (n, F)."""
+    check_type("network", network, Network, "a Network")
+    check_array("inputs", inputs, np.float32, (-1, len(network.first)))
     one = leaky(inputs @ network.first + network.first_bias)
     two = leaky(one @ network.second + network.second_bias)
     outputs: Array = two @ network.last + network.last_bias
@@ -125,6 +140,7 @@ def evaluate(
 
     `observations` int8 (n, D) and `masks` int8 (n, A), of decisions of the features' part.
     """
+    check_type("features", features, Features, "Features")
     n = features.check_rows(observations, masks)
     outputs = np.empty((n, features.outputs), np.float32)
     legal, symmetries = np.zeros((n, features.outputs), np.int8), np.zeros(n, np.int64)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import is_integer, shown, to_list
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -126,6 +126,8 @@ def pair_blocks(
     pairs.
     """
     phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is gone through twice
+    if pool is not None and not callable(getattr(pool, "in_order", None)):
+        raise OptionError(f"pool={shown(pool)}: expected workers with in_order, or None")
     how = policy, rules, seed, phases, share, propose, opponent, block
     maker, numbers = _Maker(*how), _hands(hands)
     parts = (numbers[i : i + block] for i in range(0, len(numbers), block))
@@ -164,7 +166,8 @@ class _Maker:
     ) -> None:
         if not isinstance(rules, Rules):
             raise OptionError(f"rules={shown(rules)}: a Rules value")
-        for name, player in (("policy", policy), ("opponent", opponent or policy)):
+        players = {"policy": policy} | ({} if opponent is None else {"opponent": opponent})
+        for name, player in players.items():
             if not callable(getattr(player, "act_rows", None)):
                 raise OptionError(
                     f"{name}={shown(player)}: it has no act_rows(observations, masks)"
@@ -300,7 +303,7 @@ def _side_0_points(states: Array) -> Array:
 def _wanted(phases: Any) -> Array:
     """1 for every phase whose decisions are asked for, of either side, int8 (2, 7)."""
     wanted = np.zeros((2, len(Phase)), np.int8)
-    for phase in phases if isinstance(phases, Iterable) else ():
+    for phase in to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY"):
         if not is_integer(phase) or not 0 <= phase < Phase.DEAL:
             wanted[:] = 0
             break

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown
+from bideuchre_env._checks import is_integer, shown, to_array
 from bideuchre_env.core.phases.deal import GOLDEN, mix, split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.arrays import check_array
@@ -29,7 +29,7 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
         raise OptionError(f"step={shown(step)}: a whole number from 0 on")
     if is_integer(rows) and not 0 <= int(rows) < 1 << 32:
         raise OptionError(f"rows={shown(rows)}: how many, or their numbers")
-    numbers = np.arange(int(rows)) if is_integer(rows) else np.asarray(rows)
+    numbers = np.arange(int(rows)) if is_integer(rows) else to_array("rows", rows)
     check_array("rows", numbers, np.int64, (-1,))
     words = np.empty(len(numbers), np.uint64)
     fill_words(low, high, np.uint64(step), numbers, words)

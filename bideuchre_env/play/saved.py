@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bideuchre_env._checks import printable, shown
+from bideuchre_env._checks import check_path, printable, shown
 from bideuchre_env._files import PathLike, reason
 from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
 from bideuchre_env.play.seats import check_people
-from bideuchre_env.records.files import file_stem, free_path
+from bideuchre_env.records.files import LONGEST, file_stem, free_path
 from bideuchre_env.records.record import GameRecord
 
 FORMAT = "bideuchre play/1"
@@ -45,6 +45,7 @@ def read_game(path: PathLike) -> SavedGame:
     Raises `OptionError` for a file that cannot be read, `RecordError` for one that is no whole game
     of this format; both name the file.
     """
+    check_path("path", path)
     try:
         data = _data(path)
         record = GameRecord.from_dict(data["record"])
@@ -59,6 +60,7 @@ def is_unfinished(path: PathLike, alone: bool = False) -> bool:
 
     Errors as `read_game`, without the replay.
     """
+    check_path("path", path)
     try:
         data = _data(path)
         record, people = data["record"], _seats(data["people"])
@@ -70,11 +72,17 @@ def is_unfinished(path: PathLike, alone: bool = False) -> bool:
 
 
 def new_game_path(game: str, after: PathLike | None = None) -> Path:
-    """A file for a new game of this name, where nothing lies yet: in `FOLDER`, or beside another
-    game's file that it comes `after`, with its name."""
+    """Return a path for a new game that does not exist yet.
+
+    It lies in `FOLDER` and has the game's name. `after` another game's file it lies beside that
+    file and has its name with the next number: `g.json`, `g-2.json`, `g-3.json`.
+    """
     if after is None:
         return free_path(FOLDER, _stem(game), SUFFIX)
-    return free_path(Path(after).parent, Path(after).stem, Path(after).suffix)
+    stem, dash, number = Path(after).stem.rpartition("-")
+    if not (dash and number.isascii() and number.isdigit() and len(number) <= 4):
+        stem, number = Path(after).stem, "1"
+    return free_path(Path(after).parent, stem, Path(after).suffix, int(number) + 1)
 
 
 def game_to_go_on(game: str, alone: bool = False) -> Path | None:
@@ -99,7 +107,7 @@ def _stem(game: str) -> str:
 def _data(path: PathLike) -> dict[str, Any]:
     try:
         regular = stat.S_ISREG(os.stat(path).st_mode)  # and no device that never ends
-        data = json.loads(Path(path).read_bytes().decode("utf-8")) if regular else None
+        data = json.loads(_content(path)) if regular else None
     except OSError as error:
         raise OptionError(f"it cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError):
@@ -112,6 +120,12 @@ def _data(path: PathLike) -> dict[str, Any]:
     if set(data) != _FIELDS:
         raise RecordError(f"it has {shown(sorted(data))}, not {shown(sorted(_FIELDS))}")
     return data
+
+
+def _content(path: PathLike) -> str:
+    """The content of a file, of which a line longer than `LONGEST` is cut."""
+    with open(path, "rb") as file:
+        return file.read(LONGEST).decode("utf-8")
 
 
 def _seats(people: Any) -> Sequence[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, printable, shown
+from bideuchre_env._checks import MAX_NAME, is_plain_name, printable, shown, to_list
 from bideuchre_env._files import PathLike
 from bideuchre_env.agents.naming import split
 from bideuchre_env.agents.registry import is_known
@@ -18,18 +18,19 @@ PERSON = "person"
 
 def check_people(people: Sequence[int]) -> tuple[int, ...]:
     """The seats of people, in order; `OptionError` unless one to four seats, each once."""
+    people = to_list("people", people, "one to four seats from 0 to 3")
     sound = all(type(seat) is int and 0 <= seat < N_SEATS for seat in people)
     if not sound or not people or len(set(people)) < len(people):
-        raise OptionError(f"people {shown(list(people))}: one to four seats from 0 to 3, each once")
+        raise OptionError(f"people {shown(people)}: one to four seats from 0 to 3, each once")
     return tuple(sorted(people))
 
 
 def check_names(names: Sequence[str]) -> None:
     """Raise `OptionError` unless these are four names, by seat, that a record takes."""
+    names = to_list("agents", names, "four names")
     if len(names) != N_SEATS or not all(map(is_plain_name, names)):
         raise OptionError(
-            f"agents {shown(list(names))}: four names, by seat, of up to {MAX_NAME} printable "
-            "characters"
+            f"agents {shown(names)}: four names, by seat, of up to {MAX_NAME} printable characters"
         )
 
 
@@ -53,6 +54,7 @@ def seated(people: Sequence[int], partner: str, opponents: Sequence[str]) -> lis
 
 def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike) -> None:
     """Raise `OptionError` for an agent whose code a file would run, unless it is trusted."""
+    trusted = to_list("trusted", trusted, "names of agents")
     for name in names:
         if name != PERSON and name not in trusted and not is_known(split(name)[0]):
             raise OptionError(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import printable, typed
+from bideuchre_env._checks import check_type, is_integer, printable, shown, typed
 from bideuchre_env._files import PathLike, only_run_at, write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.advice import Advice, Advisor
@@ -115,6 +115,7 @@ class Session:
     def _set_up(
         self, game: Variant, people: Sequence[int], agents: Sequence[str], seed: Any
     ) -> None:
+        check_type("game", game, Variant, "a Variant")
         self.variant, self.rules, self.people = game.name, game.rules, check_people(people)
         check_names(agents)
         self.kept: Path | None = None
@@ -197,8 +198,8 @@ class Session:
         Raises `IllegalActionError`, and changes nothing, for a seat that is no person's or not to
         act, and for what is not legal.
         """
-        if seat != self.seat or seat not in self.people:
-            raise IllegalActionError(f"seat {seat} is not to act{self._whose_turn()}")
+        if not is_integer(seat) or seat != self.seat or seat not in self.people:
+            raise IllegalActionError(f"seat {shown(seat)} is not to act{self._whose_turn()}")
         try:
             number = self._acts.parse(name)
         except NotationError:

@@ -125,7 +125,7 @@ class Learner:
 
     def file(self, step: int) -> Path:
         """Where the weights after so many steps are kept."""
-        return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.safetensors"
+        return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.npz"
 
     def pairs_file(self, k: int) -> Path:
         """Where the pairs of step k are kept meanwhile."""

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from bideuchre_env import __version__
+from bideuchre_env._checks import check_type, is_whole, shown
 from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
@@ -71,7 +72,10 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Preparation:
-    """One game to be prepared, how long, and how it tells how far it is."""
+    """One game to be prepared, how long, and how it tells how far it is.
+
+    Raises `OptionError` for numbers that make no sense.
+    """
 
     game: Variant
     hands: int = 300_000
@@ -81,6 +85,16 @@ class Preparation:
     seed: int = 0
     bar: Bar = no_bar
     report: Report = print
+
+    def __post_init__(self) -> None:
+        check_type("game", self.game, Variant, "a Variant")
+        check_type("seed", self.seed, int, "a whole number")
+        split_seed(self.seed)
+        sound = all(is_whole(number) for number in (self.hands, self.boards))
+        if not sound or self.hands < LEAST or self.boards < 2:
+            raise OptionError(
+                f"hands={shown(self.hands)}, boards={shown(self.boards)}: {LEAST} and 2, or more"
+            )
 
     @property
     def rules(self) -> Rules:
@@ -117,15 +131,12 @@ class Preparation:
         """Learn what the agents need, and what became of each kind.
 
         From now on `expert`, `net` and all that is built on them play these rules by what was kept.
-        Raises `OptionError` for one of the package's variants, for numbers that make no sense, for
-        what is prepared already unless `again`, and while another run is at it.
+        Raises `OptionError` for one of the package's variants, for what is prepared already unless
+        `again`, and while another run is at it.
         """
         for name, rules in RULES.items():
             if rules == self.rules:
                 raise OptionError(f"{name} needs no preparing: the package has its numbers")
-        split_seed(self.seed)  # refuses what is no seed
-        if self.hands < LEAST or self.boards < 2:
-            raise OptionError(f"hands={self.hands}, boards={self.boards}: {LEAST} and 2, or more")
         with self._alone():
             if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):
                 raise OptionError(
@@ -193,7 +204,7 @@ class Preparation:
 
     def _fitted(self, calls: Array) -> Weights:
         """The expert's calls fitted to the game, as they are kept, or made now."""
-        file = self.folder / "calls.safetensors"
+        file = self.folder / "calls.npz"
         if file.exists():
             try:
                 kept = read_weights(file)
@@ -281,7 +292,7 @@ class Listed:
 
 def listed() -> list[Listed]:
     """Every file that was prepared on this machine; `OptionError` of a user without a home."""
-    return [_listed(file) for file in sorted(prepared_folder().glob("*.safetensors"))]
+    return [_listed(file) for file in sorted(prepared_folder().glob("*.npz"))]
 
 
 def _listed(file: Path) -> Listed:

@@ -7,20 +7,31 @@ Reading goes on after a bad line: each line gives a `GameRecord` that replays, o
 
 from __future__ import annotations
 
+import codecs
+import gzip
+import io
+import itertools
+import json
 import os
 import re
 import sys
+import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
-from bideuchre_env._checks import printable
+from bideuchre_env._checks import check_flag, check_path, check_type, printable, shown, to_iterator
 from bideuchre_env._files import Output, PathLike, beside, reason
 from bideuchre_env.errors import OptionError, OutputError, RecordError
 from bideuchre_env.records.record import GameRecord, PlayedHand
 
 STDIN = "-"
+LONGEST = 2**24
+"""The longest line that is read, in bytes: a game of some 20,000 hands."""
+_GZIP = b"\x1f\x8b"
+_CUT = re.compile(r"|-|\.|[eE][+-]?|t(ru?)?|f(al?|als)?|n(ul?)?|\\?u?[0-9a-fA-F]{0,4}")
+"""The end of a text from where JSON cannot be read on, if it only lacks what follows."""
 
 
 class Line(NamedTuple):
@@ -43,12 +54,14 @@ class RecordWriter:
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
+        check_flag("overwrite", overwrite)
+        self._output = Output(path, overwrite=overwrite)
         self.path = Path(path)
         self.lines = 0
-        self._output = Output(path, overwrite=overwrite)
 
     def write(self, record: GameRecord) -> None:
         """Write one record."""
+        check_type("record", record, GameRecord, "a GameRecord")
         self.write_line(record.dumps().encode("ascii"))
 
     def write_line(self, line: bytes) -> None:
@@ -97,8 +110,9 @@ class RecordWriter:
 
 def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = False) -> int:
     """Write records to a new file as they come; how many."""
+    to_write = to_iterator("records", records, "game records")
     with RecordWriter(path, overwrite=overwrite) as writer:
-        for record in records:
+        for record in to_write:
             writer.write(record)
         return writer.lines
 
@@ -123,21 +137,33 @@ def read_played(path: PathLike) -> Iterator[tuple[GameRecord, Sequence[PlayedHan
 def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line]:
     """Every line of a file (`-` is standard input), with its record or its first fault.
 
-    `numbers` are the lines to read, all unless given. Blank lines are passed over. Raises
-    `OptionError` for a file that cannot be read.
+    `numbers` are the lines to read, all unless given. Blank lines are passed over. A file may be
+    compressed by gzip, and begin with a byte order mark. A line longer than `LONGEST` is the last
+    that is read. Raises `OptionError` for a file that cannot be read.
     """
+    check_path("path", path)
+    if isinstance(numbers, str | bytes) or not isinstance(numbers, Container | None):
+        raise OptionError(f"numbers={shown(numbers)}: expected numbers of lines, or None")
+    return _scanned(path, numbers)
+
+
+def _scanned(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
     try:
         if str(path) == STDIN:
             yield from _scan(sys.stdin.buffer, numbers)
         else:
             with open(path, "rb") as file:
                 yield from _scan(file, numbers)
-    except OSError as error:
-        raise OptionError(f"{printable(str(path))} cannot be read: {reason(error)}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise OptionError(f"{printable(str(path))} cannot be read: {why}") from None
 
 
 def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
-    for number, data in enumerate(file, start=1):
+    for number, data in _lines(file):
+        if len(data) > LONGEST:
+            yield Line(number, None, f"longer than {LONGEST} bytes: it is the last line read")
+            continue
         if not data.strip() or (numbers is not None and number not in numbers):
             continue
         try:
@@ -146,8 +172,34 @@ def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
         except UnicodeDecodeError as error:
             yield Line(number, None, f"not UTF-8: {error.reason} at byte {error.start}")
         except RecordError as error:
-            torn = "" if data.endswith(b"\n") else "torn: the file stops within this line; "
+            torn = "torn: the file stops within this line; " if _is_torn(data) else ""
             yield Line(number, None, f"{torn}{error}")
+
+
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Number and content of each line, up to one that is longer than `LONGEST`."""
+    if isinstance(file, io.BufferedReader) and file.peek(2)[:2] == _GZIP:
+        file = cast(IO[bytes], gzip.GzipFile(fileobj=file))
+    for number in itertools.count(1):
+        line = file.readline(LONGEST + 1)
+        yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if not line or len(line) > LONGEST:
+            return
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a last line is the beginning of a JSON object, and not a whole or a faulty one."""
+    text = line.decode("utf-8").strip()
+    if line.endswith(b"\n") or not text.startswith("{"):
+        return False
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        in_text = error.msg.startswith("Unterminated")
+        return in_text or _CUT.fullmatch(text, error.pos) is not None
+    except (ValueError, RecursionError):
+        pass
+    return False
 
 
 def file_stem(*words: str) -> str:
@@ -155,11 +207,14 @@ def file_stem(*words: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
 
 
-def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl") -> Path:
-    """A path in a folder that does not exist yet: `stem.jsonl`, `stem-2.jsonl` and so on."""
-    path = Path(folder) / f"{stem}{suffix}"
-    number = 2
-    while os.path.lexists(path) or beside(path).exists():  # or another run is about to write it
-        path = Path(folder) / f"{stem}-{number}{suffix}"
+def free_path(folder: PathLike, stem: str, suffix: str = ".jsonl", number: int = 1) -> Path:
+    """Return a path that does not exist yet: `stem.jsonl`, `stem-2.jsonl`, ... from `number` on."""
+    check_path("folder", folder)
+    for name, text in (("stem", stem), ("suffix", suffix)):
+        check_type(name, text, str, "part of the name of a file")
+        check_path(name, text)
+    while True:
+        path = Path(folder) / f"{stem}{f'-{number}' if number > 1 else ''}{suffix}"
+        if not (os.path.lexists(path) or os.path.lexists(beside(path))):  # reserved by another run
+            return path
         number += 1
-    return path

@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, is_whole, shown
+from bideuchre_env._checks import MAX_NAME, check_type, is_plain_name, is_whole, shown
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.one_row import deal_given_row, replay_row
 from bideuchre_env.core.rows import start_rows
 from bideuchre_env.core.state import Outcome, Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
-from bideuchre_env.errors import BidEuchreError, RecordError
+from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
 from bideuchre_env.records import transcript
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_score
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
 from bideuchre_env.runtime.jit import Array
 
@@ -87,7 +87,11 @@ class GameRecord:
 
         Raises `OptionError` for a row that legal play does not come to.
         """
-        rows = checked_states(rows, len(rows), compile_tables(rules))
+        check_rules(rules)
+        if not is_plain_name(variant):
+            raise OptionError(f"variant={shown(variant)}: expected the name of a game")
+        n = len(rows) if isinstance(rows, np.ndarray) and rows.ndim else 0
+        rows = checked_states(rows, n, compile_tables(rules))
         return cls.from_sound_rows(rows, rules, variant, seed=seed, agents=agents, start=start)
 
     @classmethod
@@ -148,7 +152,7 @@ class GameRecord:
     @classmethod
     def _played(cls, data: Any) -> tuple[GameRecord, list[PlayedHand]]:
         _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
-        if data["format"] != FORMAT:
+        if not _same(data["format"], FORMAT):
             raise RecordError(f"format {shown(data['format'])}: this reads {FORMAT!r}")
         record = cls(**{name: data[name] for name in _FIELDS}, start=_start(data))
         return record, list(record.played_hands())
@@ -230,6 +234,7 @@ def _result_text(winner: int, outcome: int) -> bytes:
 def rules_of(variant: str, options: dict[str, Any]) -> Rules:
     """The rules a record names; `RecordError` for an unknown variant or option."""
     try:
+        check_type("variant", variant, str, "the name of a game")
         whole = variant == CUSTOM or set(_NEEDED) <= set(options)
         if whole and is_plain_name(variant) and variant not in RULES:
             return Rules(**options)
@@ -317,12 +322,14 @@ def _check_header(record: GameRecord) -> None:
             "characters, or null"
         )
     try:
+        if record.start is None:
+            raise RecordError("None: the two sides' points, as (0, 0)")
         parse_score(record.start)
     except BidEuchreError as error:
         raise RecordError(f"start: {error}") from None
     if not isinstance(record.hands, list):
         raise RecordError(f"hands {shown(record.hands)}: a list")
-    if record.outcome not in OUTCOMES:
+    if not isinstance(record.outcome, str) or record.outcome not in OUTCOMES:
         raise RecordError(f"outcome {shown(record.outcome)}: one of {', '.join(OUTCOMES)}")
 
 

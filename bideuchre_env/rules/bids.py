@@ -10,6 +10,7 @@ from typing import Any
 
 from bideuchre_env._checks import is_whole, shown
 from bideuchre_env.errors import RulesError
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 
 MAX_BIDS = 32
 MAX_EXCHANGE = 3
@@ -17,6 +18,9 @@ N_EXCHANGES = MAX_EXCHANGE + 1  # none, or up to so many
 _MAX_NAME = 32
 _MAX_VALUE = 10**6
 _NAME = re.compile(r"[a-z](?:[a-z0-9 -]*[a-z0-9])?")
+_OTHER_WORDS = ("pass", "bid", "trump", "true", "false", "null", "none")
+_RESERVED = {*_OTHER_WORDS, *(f"trump{strain.lower()}" for strain in STRAINS)}
+_RESERVED |= {name.lower() for name in (*CARD_NAMES, *STRAINS)}
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,11 @@ def check_lone(bid: Bid) -> None:
     name = bid.name
     if not isinstance(name, str) or len(name) > _MAX_NAME or not _NAME.fullmatch(name):
         raise RulesError(f"lone bid name {shown(name)}: lower-case words as 'moon' or 'call-2'")
+    if plain_letters(name) in _RESERVED or name.split()[0] in ("bid", "trump"):
+        raise RulesError(
+            f"lone bid name {name!r}: expected a name unlike every other action, card and strain, "
+            f"and none of {', '.join(_OTHER_WORDS)}"
+        )
     check_integer(f"value of {name!r}", bid.value, 1, _MAX_VALUE)
     check_integer(f"exchange of {name!r}", bid.exchange, 0, MAX_EXCHANGE)
 

@@ -10,7 +10,7 @@ from dataclasses import Field, dataclass, fields, replace
 from os import PathLike
 from typing import Any, cast
 
-from bideuchre_env._checks import did_you_mean, shown, unknown_options
+from bideuchre_env._checks import check_name, check_type, did_you_mean, shown, unknown_options
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
@@ -20,6 +20,7 @@ from bideuchre_env.rules.bids import (
     plain_integer,
     trick_range,
 )
+from bideuchre_env.rules.cards import plain_letters
 from bideuchre_env.rules.options import CHOICES, OPTIONS, GameOptions, meaning_of, values_of
 from bideuchre_env.rules.sheet import rule_sheet, rule_table
 from bideuchre_env.rules.toml_file import RulesFile, read_rules_file, written
@@ -66,11 +67,11 @@ class Rules(GameOptions):
                 )
         if len(self.ladder) > MAX_BIDS:
             raise RulesError(f"{len(self.ladder)} bids: a ladder has at most {MAX_BIDS}")
-        names = [bid.name for bid in self.lone]
         for bid in self.lone:
             check_lone(bid)
-        if len(set(names)) != len(names):
-            raise RulesError(f"lone bids {names}: each needs a name of its own")
+        names = [bid.name for bid in self.lone]
+        if len(set(map(plain_letters, names))) != len(names):
+            raise RulesError(f"lone bids {names}: each needs a name of its own, blanks aside")
 
     def _check_auction(self) -> None:
         if self.moon_ladder == "step":
@@ -125,17 +126,19 @@ class Rules(GameOptions):
         if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
             raise UnknownRuleError(unknown)
         changed = dict(options)
-        if changed.get("win_rule", self.win_rule) == "rounds":
+        win_rule = changed.get("win_rule", self.win_rule)
+        if isinstance(win_rule, str) and win_rule == "rounds":
             changed.setdefault("target", None)
             changed.setdefault("rounds", 1 if self.rounds is None else self.rounds)
         else:
             changed.setdefault("rounds", None)
-        if changed.get("win_rule", "any") != "any":
+        if isinstance(win_rule, str) and "win_rule" in changed and win_rule != "any":
             changed.setdefault("both_over", "declarer")
         return replace(self, **changed)
 
     def options_from(self, base: Rules) -> dict[str, Any]:
         """The options, as JSON values, that turn `base` into these rules."""
+        check_rules(base, "base")
         return {
             name: value
             for name, value in self.to_dict().items()
@@ -187,6 +190,17 @@ class Rules(GameOptions):
 
     def _repr_html_(self) -> str:
         return rule_table(self)
+
+
+def check_rules(rules: object, name: str = "rules") -> None:
+    """Raise `OptionError` unless a parameter is a `Rules` value."""
+    check_type(name, rules, Rules, "a Rules value")
+
+
+def check_game(rules: object, name: object) -> None:
+    """Raise `OptionError` unless these are the rules of a game and its name."""
+    check_rules(rules)
+    check_name(name)
 
 
 TOML_HEAD = """\

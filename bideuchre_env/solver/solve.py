@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_whole, shown
+from bideuchre_env._checks import check_flag, is_whole, shown
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, PositionError
@@ -122,6 +122,7 @@ def solve_batch(
     `threads` is all processors unless given, and changes no answer. Each thread uses at most
     `memory` megabytes of transposition table (64). Ctrl-C ends it within a moment.
     """
+    check_flag("moves", moves)
     named = strain is not None or declarer is not None or alone or dealer is not None
     if isinstance(deals, np.ndarray) and deals.dtype.names:
         if named:

@@ -1,25 +1,46 @@
-"""How many connections may be open at a time, and how long one may ask for nothing."""
+"""Connections: how many may be open, how long one may be silent, headers of every response."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 
+LOG = logging.getLogger("bideuchre_env.web")
 MOST = 256
 MOST_OF_AN_ADDRESS = 64
+IDLE = 60.0
+"""Seconds after which a connection is closed that asks for nothing more."""
 SECONDS = 10.0
 """How long a connection may take over the head of its first request."""
 _HEAD_BYTES = 16_384  # what is longer is for the server to refuse
 _LINGERS = 1.0  # seconds until a connection that is refused is closed: it reads why meanwhile
 _FULL = b'{"error": "too many connections: close other pages of this game"}'
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Server": "bideuchre",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Headers of every response, whatever it is about."""
 _REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\n"
-    b"Cache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
-) % (len(_FULL), _FULL)
+    b"Connection: close\r\nContent-Length: %d\r\n%s\r\n%s"
+) % (
+    len(_FULL),
+    b"".join(b"%s: %s\r\n" % (k.encode(), v.encode()) for k, v in HEADERS.items()),
+    _FULL,
+)
 
 
 class Guests:
@@ -44,11 +65,46 @@ class Guests:
         self._open -= Counter([address])
 
 
+class Connection(web.RequestHandler):  # type: ignore[misc]
+    """HTTP connection of a client, which may close its own side before it has the response."""
+
+    ended = False
+    """Whether the client has closed its side."""
+    on_eof: Callable[[], object] | None = None
+    """Called when it does, to end the wait of the request in progress."""
+
+    async def start(self) -> None:
+        """Answer requests, then close the connection."""
+        try:
+            await super().start()
+        finally:
+            if self.transport is not None:
+                self.transport.close()
+
+    def eof_received(self) -> bool:
+        """Keep the connection open until the request in progress is answered.
+
+        A client that closes its side looks like one that has gone, so that no request waits on.
+        """
+        self.ended = True
+        if self.on_eof is not None:
+            self.on_eof()
+        self.close()
+        return True
+
+    async def finish_response(self, request: Any, response: Any, *more: Any) -> Any:
+        """Send a response, with `HEADERS`; also one to a request that is not HTTP."""
+        response.headers.update(HEADERS)
+        return await super().finish_response(request, response, *more)
+
+
 class Door(asyncio.Protocol):
     """A connection: refused where there are too many, handed on with the head of a request."""
 
-    def __init__(self, guests: Guests, server: Any, seconds: float) -> None:
-        self._guests, self._server, self._seconds = guests, server, seconds
+    def __init__(
+        self, guests: Guests, connection: Callable[[], Connection], seconds: float
+    ) -> None:
+        self._guests, self._connection, self._seconds = guests, connection, seconds
         self._head, self._inside = b"", False
         self._handler: Any = None
 
@@ -74,15 +130,14 @@ class Door(asyncio.Protocol):
                 self._transport.close()
         elif whole or len(self._head) >= _HEAD_BYTES:
             self._timer.cancel()
-            self._handler = self._server()
+            self._handler = self._connection()
             self._handler.connection_made(self._transport)
             self._handler.data_received(self._head)
             self._head = b""
 
-    def eof_received(self) -> None:
-        """The other side sends no more: what it sent is answered, or refused, as it stands."""
-        if self._handler is not None:
-            self._handler.eof_received()
+    def eof_received(self) -> bool:
+        """Return whether the connection stays open: it does if a request has begun."""
+        return self._handler is not None and bool(self._handler.eof_received())
 
     def connection_lost(self, error: BaseException | None) -> None:
         """Make room."""
@@ -115,9 +170,11 @@ class DoorSite(web.SockSite):  # type: ignore[misc]
     async def start(self) -> None:
         """Listen."""
         await web.BaseSite.start(self)
-        server = self._runner.server
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: Door(self._guests, server, self._seconds),
+        loop = asyncio.get_running_loop()
+        options = {"loop": loop, "access_log": None, "logger": LOG, "keepalive_timeout": IDLE}
+        connection = partial(Connection, self._runner.server, **options)
+        self._server = await loop.create_server(
+            lambda: Door(self._guests, connection, self._seconds),
             sock=self._sock,
             backlog=self._backlog,
         )

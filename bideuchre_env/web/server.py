@@ -13,7 +13,7 @@ import logging
 import signal
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -24,31 +24,20 @@ from bideuchre_env._checks import is_whole, printable
 from bideuchre_env._files import reason
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.play.session import Session
-from bideuchre_env.web.door import DoorSite, Guests
+from bideuchre_env.web.door import LOG, DoorSite, Guests
 from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback
 from bideuchre_env.web.page import game_page
-from bideuchre_env.web.table import LOG, LiveTable, StaleError
+from bideuchre_env.web.table import LiveTable, StaleError, State
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Change = Callable[[int, dict[str, Any]], Coroutine[Any, Any, State]]
 MOST_BYTES = 2048
 """Of the body of a request."""
 WAITS = 25.0
 """Seconds that a request for what is new waits."""
 MOST_WAITING = 8
 """Such requests of one seat at a time; four seats have no more than four times as many."""
-IDLE = 60.0
-"""Seconds after which a connection is closed that asks for nothing more."""
 BODY_SECONDS = 10.0
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "Server": "bideuchre",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
@@ -69,6 +58,7 @@ class Server:
         self.table, self.seats = table, Seats(table.session.people)
         self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
         self._waits, self._waiting = waits, Counter[int]()
+        self._changes: set[asyncio.Task[State]] = set()
 
     def app(self) -> web.Application:
         """The application, with every path there is."""
@@ -81,23 +71,17 @@ class Server:
         app.router.add_get("/", self._page)
         app.router.add_get("/replay/{key}", self._replay)
         app.router.add_get("/api/table", self._table)
-        for name in ("act", "undo", "next", "hint", "new"):
-            app.router.add_post(f"/api/{name}", getattr(self, f"_{name}"))
+        app.router.add_post("/api/act", self._changing(self._act, "action"))
+        for name in ("undo", "next", "hint", "new"):
+            app.router.add_post(f"/api/{name}", self._changing(getattr(self, f"_{name}")))
         return app
 
     def runner(self) -> web.AppRunner:
         """What serves the application; requests are not logged.
 
-        A request for what is new ends when its page is closed (`_answer` keeps the others whole).
+        A request for what is new ends when its page is closed; `_changing` completes the others.
         """
-        return web.AppRunner(
-            self.app(),
-            access_log=None,
-            logger=LOG,
-            shutdown_timeout=1.0,
-            keepalive_timeout=IDLE,
-            handler_cancellation=True,
-        )
+        return web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
 
     async def serve(self, listener: socket.socket, guests: Guests | None = None) -> web.AppRunner:
         """Begin to answer what comes in at a socket; `cleanup` of what is returned ends it."""
@@ -108,6 +92,9 @@ class Server:
 
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse what is foreign, too much or malformed; everything else is the handler's."""
+        request.protocol.on_eof = request.content.feed_eof
+        if request.protocol.ended:
+            request.content.feed_eof()
         try:
             response = await self._answer(request, handler)
         except StaleError as error:
@@ -120,7 +107,6 @@ class Server:
             response = _said(error.status, error.reason)
             if "Allow" in error.headers:
                 response.headers["Allow"] = error.headers["Allow"]
-        response.headers.update(HEADERS)
         return response
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -135,8 +121,6 @@ class Server:
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
             return _said(429, "too many requests: wait a little")
-        if request.method == "POST":  # what is begun is brought to its end, whoever has left
-            return await asyncio.shield(handler(request))
         return await handler(request)
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -158,10 +142,14 @@ class Server:
             return web.json_response(self.table.state(seat))
         if self._waiting[seat] >= MOST_WAITING:
             return _said(429, "too many pages of this seat wait: close some of them")
+        waits = 0.0 if request.protocol.ended else self._waits
+        later = asyncio.ensure_future(self.table.later(int(after), waits))
+        request.protocol.on_eof = later.cancel
         self._waiting[seat] += 1
         try:
-            await self.table.later(int(after), self._waits)
+            await asyncio.wait({later})
         finally:
+            later.cancel()
             self._waiting[seat] -= 1
         return web.json_response(self.table.state(seat))
 
@@ -169,29 +157,46 @@ class Server:
         """How many requests of a seat wait for what is new."""
         return self._waiting[seat]
 
-    async def _act(self, request: web.Request) -> web.Response:
-        seat, data = await self._asked(request, "action")
+    def _changing(self, change: Change, *names: str) -> Handler:
+        """Return the handler of a request whose body has these fields and changes the game.
+
+        A change that has begun is completed even if the client leaves.
+        """
+
+        async def handler(request: web.Request) -> web.Response:
+            seat, data = await self._asked(request, *names)
+            task = asyncio.create_task(change(seat, data))
+            self._changes.add(task)
+            task.add_done_callback(self._finished)
+            await asyncio.wait({task})  # which does not cancel it
+            return web.json_response(task.result())
+
+        return handler
+
+    def _finished(self, task: asyncio.Task[State]) -> None:
+        """Forget a change; its error is for the client only, who may have left."""
+        self._changes.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def _act(self, seat: int, data: dict[str, Any]) -> State:
         await self.table.act(seat, data["action"], data["version"])
-        return web.json_response(self.table.state(seat))
+        return self.table.state(seat)
 
-    async def _undo(self, request: web.Request) -> web.Response:
-        seat, data = await self._asked(request)
+    async def _undo(self, seat: int, data: dict[str, Any]) -> State:
         await self.table.undo(data["version"])
-        return web.json_response(self.table.state(seat))
+        return self.table.state(seat)
 
-    async def _next(self, request: web.Request) -> web.Response:
-        seat, data = await self._asked(request)
+    async def _next(self, seat: int, data: dict[str, Any]) -> State:
         await self.table.next_hand(seat, data["version"])
-        return web.json_response(self.table.state(seat))
+        return self.table.state(seat)
 
-    async def _new(self, request: web.Request) -> web.Response:
-        seat, data = await self._asked(request)
+    async def _new(self, seat: int, data: dict[str, Any]) -> State:
         await self.table.new_game(seat, data["version"])
-        return web.json_response(self.table.state(seat))
+        return self.table.state(seat)
 
-    async def _hint(self, request: web.Request) -> web.Response:
-        seat, data = await self._asked(request)
-        return web.json_response(await self.table.hint(seat, data["version"]))
+    async def _hint(self, seat: int, data: dict[str, Any]) -> State:
+        return await self.table.hint(seat, data["version"])
 
     def _seat(self, request: web.Request) -> int:
         """The seat whose token comes with a request; 401 without one."""
@@ -207,9 +212,12 @@ class Server:
             raise web.HTTPUnsupportedMediaType(reason="the body is application/json")
         try:
             body = await asyncio.wait_for(request.read(), BODY_SECONDS)
-            data = json.loads(body.decode("utf-8"))
-        except asyncio.TimeoutError:
+        except (asyncio.TimeoutError, ConnectionError):
             raise web.HTTPRequestTimeout(reason="the body did not come") from None
+        if len(body) < (request.content_length or 0):
+            raise OptionError("the body is cut short")
+        try:
+            data = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
             raise OptionError("the body is not JSON") from None
         expected = {"version", *names}

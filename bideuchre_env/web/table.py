@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +17,10 @@ from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
+from bideuchre_env.web.door import LOG
 from bideuchre_env.web.ready import PATIENCE, Ready
 
 T = TypeVar("T")
-LOG = logging.getLogger("bideuchre_env.web")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a move that could not be saved is tried again
 TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card

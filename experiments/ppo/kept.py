@@ -20,7 +20,7 @@ from bideuchre_env.learning.weights import Weights, made_for, read_weights, writ
 from bideuchre_env.rules.rules import Rules
 from ppo.nets import Weights as Net
 
-CHECKPOINT, PLAYED_BY = "checkpoint.safetensors", "weights.safetensors"
+CHECKPOINT, PLAYED_BY = "checkpoint.npz", "weights.npz"
 _TOLD = "run"  # the checkpoint's text, JSON
 
 

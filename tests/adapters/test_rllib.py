@@ -79,8 +79,8 @@ def test_self_play_is_the_aec_environment(name):
         assert not final["action_mask"].any()
 
 
-def test_an_illegal_action_ends_the_episode():
-    """As RLlib's own check of environments needs it, whose actions are drawn blindly."""
+def test_an_illegal_action_ends_the_episode(caplog, capsys):
+    """As RLlib's own check of environments needs it, which draws blindly; nothing is printed."""
     from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
     env = rllib.MultiAgentEnv({"episode": "hand"})
@@ -93,6 +93,8 @@ def test_an_illegal_action_ends_the_episode():
     for seed in range(10):
         env.action_spaces["player_0"].seed(seed)
         check_multiagent_environments(env)
+    printed = capsys.readouterr()
+    assert "llegal" not in caplog.text + printed.out + printed.err
 
 
 def test_what_is_refused():

@@ -84,7 +84,7 @@ def test_bad_arrays_are_refused(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_bad_rules_and_seeds_are_refused(name):
-    with pytest.raises(OptionError, match="made for a Rules"):
+    with pytest.raises(OptionError, match="expected a Rules value"):
         agents.make(name, "barrie_v0")
     for seed in (-1, 2**128, 1.5, "a"):
         with pytest.raises(OptionError):

@@ -188,7 +188,7 @@ def test_the_wheel_carries_every_module_and_table(tmp_path):
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     ours = [path.relative_to(ROOT) for path in (ROOT / "bideuchre_env").rglob("*.py")]
     ours += [Path("bideuchre_env", "py.typed")]
-    kinds = ("*.py", "*.npz", "*.safetensors")
+    kinds = ("*.py", "*.npz")
     agents = [path for kind in kinds for path in (ROOT / "agents").rglob(kind)]
     ours += [Path("bideuchre_env", path.relative_to(ROOT)) for path in agents]
     assert f"bideuchre_env/agents/data/{module.FILE}" in packed

@@ -197,7 +197,7 @@ def test_options_that_make_no_sense_are_refused(options, told):
 @pytest.mark.parametrize("name", LEARNED)
 def test_weights_from_a_file(name, tmp_path):
     """By its name, too; those that are for something else are one clear line."""
-    place = tmp_path / "mine.safetensors"
+    place = tmp_path / "mine.npz"
     found = agents.make(name, CINCINNATI)._options["weights"]
     rows, masks = seen("cincinnati_v0")
     chosen = agents.make(name, CINCINNATI).act_rows(rows, masks)
@@ -227,7 +227,7 @@ def test_weights_from_a_file(name, tmp_path):
         write_weights(place, arrays, metadata)
         with pytest.raises(WeightsError, match=told) as error:
             agents.make(name, CINCINNATI, weights=place)
-        assert "mine.safetensors" in str(error.value)
+        assert "mine.npz" in str(error.value)
         assert "\n" not in str(error.value)
     write_weights(place, found.arrays, found.metadata)
     with pytest.raises(
@@ -237,7 +237,7 @@ def test_weights_from_a_file(name, tmp_path):
     with pytest.raises(WeightsError, match=r"nowhere.* cannot be read"):
         agents.make(name, CINCINNATI, weights=tmp_path / "nowhere")
     place.write_bytes(b"\xff" * 100)
-    with pytest.raises(WeightsError, match="damaged, or no safetensors file"):
+    with pytest.raises(WeightsError, match=r"damaged, or not a .npz file of weights"):
         agents.make(name, CINCINNATI, weights=place)
 
 

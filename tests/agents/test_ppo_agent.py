@@ -69,7 +69,7 @@ def test_it_plays_the_legal_output_that_is_largest(variant):
 
 def test_a_file_plays_as_its_weights_do(tmp_path):
     """What it was made by stays readable; whoever seeds it changes nothing."""
-    path, made = tmp_path / "w.safetensors", weights_of(CINCINNATI, {"decisions": "17"})
+    path, made = tmp_path / "w.npz", weights_of(CINCINNATI, {"decisions": "17"})
     write_weights(path, made.arrays, made.metadata)
     agent, other = PpoAgent(CINCINNATI, weights=path, seed=1), PpoAgent(CINCINNATI, weights=made)
     assert agent.made["decisions"] == "17"
@@ -100,7 +100,7 @@ def test_weights_that_do_not_fit_are_refused(weights, told):
 
 def test_files_that_are_none_are_refused(tmp_path):
     """Missing, torn, or no file at all."""
-    path, made = tmp_path / "w.safetensors", weights_of(CINCINNATI)
+    path, made = tmp_path / "w.npz", weights_of(CINCINNATI)
     with pytest.raises(WeightsError, match="cannot be read"):
         PpoAgent(CINCINNATI, weights=path)
     write_weights(path, made.arrays, made.metadata)

@@ -39,7 +39,7 @@ def test_options_that_make_no_sense_are_refused(name):
     for seed in (-1, 2**128, 1.5, "a"):
         with pytest.raises(OptionError):
             agents.make(name, rules, seed=seed)
-    with pytest.raises(OptionError, match="made for a Rules"):
+    with pytest.raises(OptionError, match="expected a Rules value"):
         agents.make(name, "barrie_v0")
     with pytest.raises(OptionError, match=r"depth=3: no option of '.*': it takes worlds, "):
         agents.make(name, rules, depth=3)

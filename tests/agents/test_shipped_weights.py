@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bideuchre_env import agents
 from bideuchre_env.agents.learned.shipped import provenance
 from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.errors import WeightsError
 from bideuchre_env.learning.features import VERSION
-from bideuchre_env.learning.weights import made_for, read_weights
+from bideuchre_env.learning.weights import made_for, parse_weights, read_weights
 from bideuchre_env.rules.variants import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "agents" / "data").glob("*.safetensors"))
+FILES = sorted((ROOT / "agents" / "data").glob("*-*.npz"))
 MOST_BYTES = 10**6
 
 
@@ -40,3 +43,29 @@ def test_a_file_is_small_fits_its_game_and_says_how_it_was_made(file):
     assert script is not None, made["command"]
     assert (ROOT / script[1]).is_file()
     assert agents.make(f"{kind}:weights={file}", RULES[variant]).name.startswith(kind)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_flipped_bit_is_refused_or_harmless(file):
+    """At 200 random places, half of them among the archive's own headers at its end."""
+    data, rng = file.read_bytes(), random.Random(0)
+    whole = parse_weights(data)
+    for last in (len(data), 1500):
+        for _ in range(100):
+            flipped = bytearray(data)
+            flipped[-1 - rng.randrange(last)] ^= 1 << rng.randrange(8)
+            try:
+                read = parse_weights(bytes(flipped))
+            except WeightsError:
+                continue
+            assert read.metadata == whole.metadata
+            np.testing.assert_equal(read.arrays, whole.arrays, strict=True)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_weights_of_another_agent_are_refused(file):
+    """Whatever the file is called."""
+    kind, variant = file.stem.split("-")
+    other = {"net": "ppo", "ppo": "net"}[kind]
+    with pytest.raises(WeightsError, match=f"kind='{kind}', and kind='{other}' is expected"):
+        agents.make(f"{other}:weights={file}", RULES[variant])

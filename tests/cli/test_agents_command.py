@@ -102,12 +102,10 @@ def test_one_agent_of_ones_own(capsys):
 @pytest.fixture
 def learned(monkeypatch, tmp_path):
     """The agent `net`, as shipped with weights for one variant, in a file that is here too."""
-    file = tmp_path / "net-cincinnati_v0.safetensors"
+    file = tmp_path / "net-cincinnati_v0.npz"
     made = {"variant": "cincinnati_v0", "seed": "7", "command": "python learn.py --seed 7"}
     write_weights(file, {"a": np.zeros(1)}, made | {"colour": "\x1b[31mred"})
-    monkeypatch.setattr(
-        shipped, "file_of", lambda *named: tmp_path / f"{'-'.join(named)}.safetensors"
-    )
+    monkeypatch.setattr(shipped, "file_of", lambda *named: tmp_path / f"{'-'.join(named)}.npz")
     return file
 
 
@@ -137,8 +135,8 @@ def test_how_weights_were_made_is_told(learned, capsys):
     [
         ("agents experd", "did you mean 'expert'?"),
         ("agents ./mine.py:Nett", "did you mean 'Net'?"),
-        ("agents net:weights=none.safetensors", "none.safetensors cannot be read: No such file"),
-        ("agents net:weights=mine.py", "mine.py is damaged, or no safetensors file"),
+        ("agents net:weights=none.npz", "none.npz cannot be read: No such file"),
+        ("agents net:weights=mine.py", "mine.py is damaged, or not a .npz file of weights"),
         ("match ./mine.py:Stumbles rule", "./mine.py:Stumbles': IndexError: list index out of"),
         ("match ./mine.py:Net:weights=c.npz rule", "FileNotFoundError"),
         ("match ./nothing.py:Net rule", "there is no file './nothing.py'"),

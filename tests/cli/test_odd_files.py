@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
 import os
 import signal
@@ -212,3 +214,19 @@ def test_a_script_on_a_full_disk_is_one_line():
     with FULL.open("w") as full:
         done = subprocess.run(asked, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, f"mine.py: error: standard output: {NO_SPACE}\n")
+
+
+def test_check_reads_the_other_files_beside_an_endless_line(capsys):
+    """One fault for a sparse file of 4 GB; a compressed file and one with a byte order mark."""
+    selfplay.play("cincinnati_v0", "random", "random", games=1, out="games.jsonl")
+    content = Path("games.jsonl").read_bytes()
+    Path("sparse.jsonl").touch()
+    os.truncate("sparse.jsonl", 4 * 10**9)
+    Path("games.jsonl.gz").write_bytes(gzip.compress(content))
+    Path("marked.jsonl").write_bytes(codecs.BOM_UTF8 + content)
+    assert run("check", "sparse.jsonl", "games.jsonl.gz", "marked.jsonl") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("sparse.jsonl:1: longer than ")
+    assert lines[1] == "sparse.jsonl: 0 games, 0 hands verified, 1 bad line"
+    assert [line.partition(": ")[0] for line in lines[2:]] == ["games.jsonl.gz", "marked.jsonl"]
+    assert all(line.endswith("verified, no fault") for line in lines[2:])

@@ -82,11 +82,11 @@ def test_a_file_that_cannot_be_used_is_listed_in_words(capsys, rules):
     """Damaged, of nothing known, of another game, with a terminal's commands in it: one line."""
     folder = prepared_folder()
     folder.mkdir(parents=True)
-    (folder / "expert-1.safetensors").write_bytes(b"nonsense")
-    write_weights(folder / "expert-2.safetensors", {"x": np.ones(1, np.float32)}, {})
+    (folder / "expert-1.npz").write_bytes(b"nonsense")
+    write_weights(folder / "expert-2.npz", {"x": np.ones(1, np.float32)}, {})
     made = {"settings": '{"rules": "ranks = 7\x1b[2J"}', "kind": "net"}
-    write_weights(folder / "expert-3.safetensors", {"x": np.ones(1, np.float32)}, made)
-    (folder / "expert-4.safetensors").mkdir()
+    write_weights(folder / "expert-3.npz", {"x": np.ones(1, np.float32)}, made)
+    (folder / "expert-4.npz").mkdir()
     file = prepared_file("expert", rules)
     wrong = {**made, "settings": prepare.Preparation(variant_of("farm.toml", [])).made["settings"]}
     write_weights(file, {"x": np.ones(1, np.float32)}, wrong)

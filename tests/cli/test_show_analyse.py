@@ -77,7 +77,7 @@ def test_a_page_has_its_notes(games, capsys):
         (["--analyse", "--agent", "nobody"], "no agent 'nobody'"),
         (["--analyse", "--worlds", "0"], "worlds=0"),
         (["--analyse", "--hand", "99"], "no hand 99"),
-        (["--analyse", "--agent", "net:weights=none.safetensors"], "none.safetensors"),
+        (["--analyse", "--agent", "net:weights=none.npz"], "none.npz"),
     ],
 )
 def test_bad_input_is_one_line(games, options, message, capsys):

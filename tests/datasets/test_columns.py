@@ -134,10 +134,10 @@ def test_a_player_of_unfinished_games_alone(out, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("given", [5, None, b"games.jsonl", [5]])
 def test_what_is_no_path(given, tmp_path):
-    with pytest.raises(OptionError, match=r": the path of a file is expected, a str or a Path"):
+    with pytest.raises(OptionError, match="expected a path"):
         datasets.export(given, tmp_path / "out.npz")
     if given != [5]:
-        with pytest.raises(OptionError, match=r": the path of a file is expected, a str or a Path"):
+        with pytest.raises(OptionError, match="expected a path"):
             datasets.export("games.jsonl", given)
 
 

@@ -90,7 +90,7 @@ def test_agents_that_were_prepared_meanwhile_are_others(tmp_path, monkeypatch):
     game = variant_of("six_card_v0", ["target=9"])
     out, changed = (
         tmp_path / "t",
-        r"expert-\w+\.safetensors(, which `bideuchre prepare` makes,)? has",
+        r"expert-\w+\.npz(, which `bideuchre prepare` makes,)? has",
     )
     stopped_after(monkeypatch, 2)
     play(out, AGENTS[1:], [game])

@@ -204,6 +204,7 @@ BAD_LONE = {
     "value of 'moon'": [Bid("moon", value=0)],
     "value of 'sun'": [Bid("sun", value=-3)],
     "name of its own": [Bid("moon", value=9), Bid("moon", value=10)],
+    "blanks aside": [Bid("call 1", value=9), Bid("call1", value=10)],
     "lower-case words": [Bid("Moon", value=9)],
     "takes them all": [Bid("moon", value=9, tricks=5)],
     "a mapping with name": [{"name": "moon"}],
@@ -217,6 +218,16 @@ def test_lone_bids_that_are_none(reason):
     value) | S4: "In some versions there are additional bids to play alone""
     """
     assert refuses(reason, SIX_CARD, lone=BAD_LONE[reason])
+
+
+@pytest.mark.parametrize(
+    "name", ["pass", "true", "none", "bid", "trump", "h", "nt", "jh", "trump h", "trumpnt", "bid x"]
+)
+def test_a_lone_bid_is_not_named_like_another_action(name):
+    """R.48: "bid ladder | partnered range, then any list of lone bids (name, exchange 0..3,
+    value) | S4: "In some versions there are additional bids to play alone""
+    """
+    assert refuses("unlike every other action", SIX_CARD, lone=[Bid(name, value=9)])
 
 
 def test_no_bids_at_all():

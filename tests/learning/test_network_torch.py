@@ -109,8 +109,8 @@ def test_a_network_of_torch_is_played_from_its_file(tmp_path, half):
     model = in_torch(network_for(features))
     state = [each.detach().numpy() for each in model.parameters()]
     arrays = Network(*(each.T if each.ndim == 2 else each for each in state))._asdict()
-    write_weights(tmp_path / "net.safetensors", arrays, {"kind": "net"}, half=half)
-    network = Network(**read_weights(tmp_path / "net.safetensors").arrays)
+    write_weights(tmp_path / "net.npz", arrays, {"kind": "net"}, half=half)
+    network = Network(**read_weights(tmp_path / "net.npz").arrays)
     observations, masks = decisions(RULES["cincinnati_v0"], "cards")
     inputs = features.unpack(features.pack(observations, masks).inputs)
     with torch.no_grad():

@@ -150,7 +150,7 @@ def test_a_run_that_was_stopped_comes_to_the_same(farm, whole, monkeypatch, fini
     with stopped():
         small(farm).run()
     (steps,) = prepared_folder().glob("steps-*")
-    assert len(list(steps.rglob("*.safetensors"))) == (6 if finished else 1)
+    assert len(list(steps.rglob("*.npz"))) == (6 if finished else 1)
     judged_as(monkeypatch, BETTER)
     small(farm).run()
     assert bytes_of(farm) == whole
@@ -177,7 +177,7 @@ def test_steps_that_are_damaged_are_made_anew(farm, whole, monkeypatch):
     with stopped():
         small(farm).run()
     (steps,) = prepared_folder().glob("steps-*/*")
-    calls, last = steps / "calls.safetensors", steps / "game-seed0-step05.safetensors"
+    calls, last = steps / "calls.npz", steps / "game-seed0-step05.npz"
     last.write_bytes(last.read_bytes()[:-8])
     kept, told = read_weights(calls), []
     wrong = [kept.arrays | {"calls.last": np.zeros(3, np.float32)}, kept.arrays]

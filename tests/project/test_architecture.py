@@ -187,7 +187,8 @@ def test_packaged_code_imports_what_is_declared():
         "adapters.openspiel open_spiel pyspiel, adapters.rllib ray torch, "
         "adapters.sb3 stable_baselines3, adapters.torchrl torch torchrl tensordict, "
         "adapters.tianshou tianshou torch, adapters.agilerl agilerl, datasets.files pyarrow, "
-        "datasets.minari_file minari h5py, records.pixels PIL, web.server aiohttp, web.door aiohttp"
+        "datasets.minari_file minari h5py PIL, records.pixels PIL, web.server aiohttp, "
+        "web.door aiohttp"
     )
     own = {name: libraries for name, *libraries in map(str.split, table.split(", "))}
     for name, path in FILES.items():

@@ -16,7 +16,7 @@ LIGHT = (
     "adapters",
     "cli.main",
 )
-EXTRAS = "matplotlib PIL pyarrow minari h5py ray torch safetensors tensorboard aiohttp"
+EXTRAS = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp"
 TRAINERS = "pyspiel open_spiel stable_baselines3 sb3_contrib torchrl tensordict tianshou agilerl"
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
 import os
+import tracemalloc
 
 import pytest
 
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
 from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.records.files import LONGEST
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +105,67 @@ def test_a_bad_line_is_told_and_the_next_is_read(fault, games, tmp_path):
         list(records_io.read(path))
 
 
-@pytest.mark.parametrize("left", [1, 10, 2000])
-def test_a_torn_last_line_is_called_so(left, games, tmp_path):
+def test_a_torn_last_line_is_called_so(games, tmp_path):
+    """Wherever it ends before its last brace, in a number, a word or an escape, too."""
     path = tmp_path / "games.jsonl"
-    path.write_bytes(games[0] + games[1][:left])
-    one, torn = records_io.scan(path)
+    line = b'{"seed": -1.5e+3, "a": [true, false, null, "\\u00e9"], ' + games[1][1:].rstrip()
+    for left in range(1, len(line)):
+        path.write_bytes(b"junk\n" + line[:left])
+        (torn,) = records_io.scan(path, {2})
+        assert torn.error.startswith("torn: "), line[:left]
+
+
+@pytest.mark.parametrize(
+    "last", [_wrong_points, _illegal, b"hello", b"[1", b'{"a": oops}', b"{}}", b"\xff", b'{"a": 1}']
+)
+def test_a_last_line_with_another_fault_is_not_called_torn(last, games, tmp_path):
+    """A game that does not replay, and what is no game, without a line's end."""
+    path = tmp_path / "games.jsonl"
+    bad = last if isinstance(last, bytes) else _change(games[1], last)
+    path.write_bytes(games[0] + bad.rstrip())
+    _, line = records_io.scan(path)
+    assert line.error
+    assert "torn" not in line.error
+
+
+def test_a_byte_order_mark_is_passed_over(games, tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(codecs.BOM_UTF8 + b"".join(games))
+    assert len(list(records_io.read(path))) == 4
+    path.write_bytes(codecs.BOM_UTF8)
+    assert not list(records_io.read(path))
+
+
+def test_a_compressed_file_is_read(games, tmp_path):
+    """Whatever its name; what is cut off or damaged is an error after the games before it."""
+    path = tmp_path / "games"
+    packed = b"".join(map(gzip.compress, games))
+    path.write_bytes(packed)
+    assert [line.number for line in records_io.scan(path) if line.record] == [1, 2, 3, 4]
+    path.write_bytes(packed[:-4])
+    lines = records_io.scan(path)
+    with pytest.raises(OptionError, match="cannot be read: Compressed file ended"):
+        list(lines)
+    path.write_bytes(packed[:40] + b"xxxx" + packed[44:])
+    with pytest.raises(OptionError, match="cannot be read"):
+        list(records_io.scan(path))
+
+
+def test_an_endless_line_is_one_fault_in_bounded_memory(games, tmp_path):
+    """A sparse file of 4 GB without a line's end: the line is named, and nothing after it read."""
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(games[0])
+    os.truncate(path, 4 * 10**9)
+    tracemalloc.start()
+    try:
+        one, endless = records_io.scan(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (one.number, endless.number) == (1, 2)
     assert one.record is not None
-    assert "torn" in torn.error
+    assert endless.error == f"longer than {LONGEST} bytes: it is the last line read"
+    assert peak < 5 * LONGEST
 
 
 def test_a_last_line_without_its_end_is_whole_if_it_replays(games, tmp_path):

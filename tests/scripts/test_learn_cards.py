@@ -26,17 +26,17 @@ def learn():
 def run(learn, out, *options):
     """The weights that a run ends with, as bytes by file."""
     assert learn.main(learn.Args.parse([*TINY, "--out", str(out), *options])) == 0
-    return {path.name: path.read_bytes() for path in out.glob("*.safetensors")}
+    return {path.name: path.read_bytes() for path in out.glob("*.npz")}
 
 
 def test_a_run_that_was_stopped_comes_to_the_same_weights(learn, tmp_path, monkeypatch):
     """Stopped after every step in turn, its pairs kept or lost: the weights of each are equal."""
     whole = run(learn, tmp_path / "whole", "--games", "six_card_v0")
     assert sorted(whole) == [
-        "net-six_card_v0.safetensors",
-        *(f"six_card_v0-seed0-step{k:02}.safetensors" for k in range(1, 6)),
+        "net-six_card_v0.npz",
+        *(f"six_card_v0-seed0-step{k:02}.npz" for k in range(1, 6)),
     ]
-    assert not list((tmp_path / "whole").glob("*.npz"))  # the pairs are gone when it is done
+    assert not list((tmp_path / "whole").glob("*pairs*"))  # the pairs are gone when it is done
     keep, stopped = learn.Learner.keep, tmp_path / "stopped"
 
     def interrupted(self, weights, k, seconds):
@@ -62,14 +62,14 @@ def test_weights_say_how_they_were_made(learn, tmp_path):
     """The command in the file makes the file; the curve has a line for every step."""
     options = ["--games", "cincinnati_v0", "--rounds", "1", "--seed", "5", "--call-rounds", "0"]
     first = run(learn, tmp_path / "a", *options)
-    made = read_weights(tmp_path / "a" / "net-cincinnati_v0.safetensors").metadata
+    made = read_weights(tmp_path / "a" / "net-cincinnati_v0.npz").metadata
     assert (made["kind"], made["variant"], made["seed"]) == ("net", "cincinnati_v0", "5")
     script, *asked = made["command"].removeprefix("python ").split()
     assert script == "experiments/learn_cards.py"
     out = ["--out", str(tmp_path / "b")]
     assert learn.main(learn.Args.parse([*asked, *out])) == 0
-    again = (tmp_path / "b" / "net-cincinnati_v0.safetensors").read_bytes()
-    assert again == first["net-cincinnati_v0.safetensors"]
+    again = (tmp_path / "b" / "net-cincinnati_v0.npz").read_bytes()
+    assert again == first["net-cincinnati_v0.npz"]
     lines = (tmp_path / "a" / "cincinnati_v0-seed5.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["first", "polish"]
 
@@ -80,12 +80,12 @@ def test_any_rules_are_learned(learn, tmp_path):
     file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
     asked = ["--games", str(file), "--rounds", "1", "--call-rounds", "0"]
     run(learn, tmp_path / "out", *asked)
-    made = read_weights(tmp_path / "out" / "net-farm.safetensors").metadata["command"]
+    made = read_weights(tmp_path / "out" / "net-farm.npz").metadata["command"]
     assert f"--games {file} " in made
     file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\ntarget = 9\n')
     with pytest.raises(OptionError, match="made by other settings"):
         run(learn, tmp_path / "out", *asked)  # other rules of the same name
-    weights = tmp_path / "out" / "net-farm.safetensors"
+    weights = tmp_path / "out" / "net-farm.npz"
     game = learn.variant_of(file, [])
     assert match.play(game, NetAgent(game.rules, weights=weights), "rule", boards=2).decisions
     with pytest.raises(WeightsError, match="bids="):
@@ -121,7 +121,7 @@ def test_a_short_run_is_better_than_what_it_began_with(learn, tmp_path):
         return agents.make("expert", rules, wanted=(0,) * 13, goal="points")
 
     def after(rules, *, goal="points"):
-        return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.safetensors", goal="points")
+        return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.npz", goal="points")
 
     result = match.play("cincinnati_v0", after, before, boards=4000, seed=11)
     assert result.points_per_hand.low > 0

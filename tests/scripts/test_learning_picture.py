@@ -47,7 +47,7 @@ def write_agent(folder, name, rules, seed):
         features = features_of(rules, part)
         network = new_network(features.size, (8, 8), features.outputs, rng)
         arrays |= arrays_of(network, part)
-    write_weights(folder / f"{name}.safetensors", arrays, made_for(KIND, rules, VERSION))
+    write_weights(folder / f"{name}.npz", arrays, made_for(KIND, rules, VERSION))
 
 
 class Lowest(RowAgent):

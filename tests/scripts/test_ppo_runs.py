@@ -80,20 +80,20 @@ def test_a_run_goes_on_as_if_not_stopped(ppo, tmp_path, monkeypatch, options, st
 def test_the_weights_tell_what_makes_them(ppo, tmp_path):
     """A whole command, and the game by its own name."""
     assert run(ppo, tmp_path / "run", "--variant", "cincinnati") == 0
-    made = read_weights(tmp_path / "run" / "weights.safetensors").metadata
+    made = read_weights(tmp_path / "run" / "weights.npz").metadata
     assert made["variant"] == "cincinnati_v0"
     assert made["steps"] == made["decisions"]
     python, script, *options = shlex.split(made["command"])
     assert (python, script) == ("python", "experiments/train_ppo.py")
     assert run(ppo, tmp_path / "again", *options) == 0
-    one, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("run", "again"))
+    one, two = ((tmp_path / name / "weights.npz").read_bytes() for name in ("run", "again"))
     assert one == two
     asked = ppo.script.Args.parse(options)
     assert (asked.seed, asked.millions, asked.hands, asked.threads) == (1, 0.006, 32, 1)
     file = tmp_path / "my rules.toml"
     file.write_text('name = "ours"\n' + RULES.to_toml())
     assert run(ppo, tmp_path / "own", "--variant", str(file)) == 0
-    made = read_weights(tmp_path / "own" / "weights.safetensors").metadata
+    made = read_weights(tmp_path / "own" / "weights.npz").metadata
     assert made["variant"] == "ours"
     assert str(file) in shlex.split(made["command"])
 
@@ -160,7 +160,7 @@ def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
 def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
     """Other settings, another trainer's, torn: a line, and it is left as it is."""
     assert run(ppo, tmp_path) == 0
-    path = tmp_path / "checkpoint.safetensors"
+    path = tmp_path / "checkpoint.npz"
     good, found = path.read_bytes(), read_weights(path)
     with pytest.raises(OptionError, match=r"--seed 2: the run in .* has 1; go on with that"):
         run(ppo, tmp_path, "--seed", "2")
@@ -201,7 +201,7 @@ def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
 def test_a_checkpoint_of_another_game_is_refused(ppo, tmp_path, name, value, told):
     """Though its arrays are of the same shape."""
     run(ppo, tmp_path)
-    path = tmp_path / "checkpoint.safetensors"
+    path = tmp_path / "checkpoint.npz"
     found = read_weights(path)
     kept_there = json.loads(found.metadata["run"])
     kept_there["game"][name] = value
@@ -225,8 +225,8 @@ def test_a_damaged_curve_is_one_line(ppo, tmp_path, text):
         assert run(ppo, tmp_path) == 0
         before = path.read_bytes()
     assert path.read_bytes() == before
-    (tmp_path / "checkpoint.safetensors").unlink()
-    for name in ("curve.csv", "weights.safetensors"):
+    (tmp_path / "checkpoint.npz").unlink()
+    for name in ("curve.csv", "weights.npz"):
         with pytest.raises(OptionError, match=rf"{name} is of a run without a checkpoint"):
             run(ppo, tmp_path)
         (tmp_path / name).unlink()
@@ -276,10 +276,10 @@ def test_a_full_disk_loses_nothing_that_was_kept(ppo, tmp_path, monkeypatch):
         return go(training)
 
     monkeypatch.setattr(ppo.script.Run, "go", gone)
-    with pytest.raises(OutputError, match=r"checkpoint\.safetensors could not be written"):
+    with pytest.raises(OutputError, match=r"checkpoint\.npz could not be written"):
         run(ppo, full)
     monkeypatch.setattr(os, "write", write)
-    checkpoint = read_weights(full / "checkpoint.safetensors")
+    checkpoint = read_weights(full / "checkpoint.npz")
     assert json.loads(checkpoint.metadata["run"])["batch"] == 5
     monkeypatch.setattr(ppo.script.Run, "go", go)
     assert run(ppo, full) == 0
@@ -340,7 +340,7 @@ def test_a_run_by_other_means(ppo, tmp_path, options):
     if "cuda" in options and (devices._missing() or not ppo.torch.cuda.is_available()):
         pytest.skip("there is no GPU here")
     assert run(ppo, tmp_path, *options) == 0
-    agent = PpoAgent(RULES, weights=tmp_path / "weights.safetensors")
+    agent = PpoAgent(RULES, weights=tmp_path / "weights.npz")
     assert set(options) <= set(shlex.split(agent.made["command"]))
 
 

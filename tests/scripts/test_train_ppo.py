@@ -171,7 +171,7 @@ def trained(ppo, folder, *options):
     script = ppo.script
     options = ["--out", str(folder), "--opponents", "cautious", "--final-boards", "2", *options]
     assert script.main(script.Args.parse(options)) == 0
-    return PpoAgent(RULES, weights=folder / "weights.safetensors")
+    return PpoAgent(RULES, weights=folder / "weights.npz")
 
 
 def test_one_decision_is_learned_from(ppo):

@@ -79,7 +79,13 @@ class Asking:
         payload.feed_data(body)
         payload.feed_eof()
         request = make_mocked_request(
-            method, path, headers=every, payload=payload, app=self.app, client_max_size=2048
+            method,
+            path,
+            headers=every,
+            payload=payload,
+            app=self.app,
+            client_max_size=2048,
+            protocol=Mock(ended=False, peername="127.0.0.1"),
         )
         response = await self.app._handle(request)
         assert isinstance(response, web.Response)

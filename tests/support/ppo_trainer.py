@@ -45,14 +45,14 @@ def run(ppo, folder, *options):
 
 def kept(folder):
     """All that a run leaves, but for times and its folder."""
-    checkpoint = read_weights(folder / "checkpoint.safetensors")
+    checkpoint = read_weights(folder / "checkpoint.npz")
     told = json.loads(checkpoint.metadata["run"])
     told = {name: value for name, value in told.items() if name not in TIMES}
     del told["settings"]["out"]
     arrays = {name: array.tobytes() for name, array in checkpoint.arrays.items()}
     with (folder / "curve.csv").open(newline="") as file:
         rows = [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
-    return arrays, told, rows, (folder / "weights.safetensors").read_bytes()
+    return arrays, told, rows, (folder / "weights.npz").read_bytes()
 
 
 def press():

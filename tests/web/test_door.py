@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import re
 import socket
+import struct
 import time
 from contextlib import suppress
 
@@ -152,3 +154,78 @@ def test_what_is_begun_goes_on_when_the_page_is_closed(monkeypatch):
         until(lambda: live_table.version > state["version"])
         assert live_table.session.decisions == 1
         assert live_table.state(seat)["view"]["turn"] != seat
+
+
+def leave(connection, *, reset):
+    """Close a connection, with a reset instead of an orderly end if `reset`."""
+    if reset:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def posted(links, name, body, length):
+    """The bytes of a POST request of seat 0 with this body and Content-Length."""
+    head = GET.replace(b"GET / ", b"POST /api/%s " % name)[:-2] % port_of(links)
+    token = links[0].split("seat=")[1].encode()
+    head += b"Authorization: Bearer %s\r\nContent-Type: application/json\r\n" % token
+    return head + b"Content-Length: %d\r\n\r\n" % length + body
+
+
+def test_a_client_that_leaves_in_mid_request_leaves_no_trace_in_the_log(caplog):
+    """Before the body is there, while the answer is computed; by an orderly end or a reset."""
+    guests = Guests()
+    with served(lambda: live(session("cincinnati_v0", seed=4)), guests) as (live_table, links):
+        server = live_tables.servers[-1]
+        until(lambda: live_table.state(0)["view"]["turn"] == 0)
+        version = live_table.version
+        stale = b'{"version": 0, "action": "pass"}'
+        hint = b'{"version": %d}' % version
+        requests = [
+            posted(links, b"act", b"{", 20),
+            posted(links, b"act", stale, len(stale)),
+            posted(links, b"hint", hint, len(hint)),
+            GET[:-2] % port_of(links),
+            2 * GET % (port_of(links), port_of(links)),
+        ]
+        for request in requests:
+            for reset in (False, True):
+                for seconds in (0.0, 0.02, 0.1):
+                    connection = connected(links)
+                    connection.sendall(request)
+                    time.sleep(seconds)
+                    leave(connection, reset=reset)
+        until(lambda: len(guests) == 0)
+        assert server.waiting(0) == 0
+        assert live_table.version == version
+    gc.collect()  # where a task reports an exception that was never retrieved
+    assert not caplog.records
+
+
+def test_a_half_closed_client_gets_its_answer():
+    """It has sent its request and closes its side; one that waits for news is answered at once."""
+    with served(lambda: live(session("cincinnati_v0", seed=4))) as (live_table, links):
+        until(lambda: live_table.state(0)["view"]["turn"] == 0)
+        version, legal = live_table.version, live_table.state(0)["view"]["legal"]
+        action = json.dumps({"version": version, "action": legal[0]}).encode()
+        token = links[0].split("seat=")[1].encode()
+        poll = GET.replace(b"GET /", b"GET /api/table?after=%d" % version)[:-2] % port_of(links)
+        poll += b"Authorization: Bearer %s\r\n\r\n" % token
+        for request, status in (
+            (GET % port_of(links), b"200"),
+            (poll, b"200"),
+            (posted(links, b"act", action[:-5], len(action)), b"400"),
+            (posted(links, b"act", action, len(action)), b"200"),
+        ):
+            begun = time.monotonic()
+            with connected(links) as connection:
+                connection.sendall(request)
+                connection.shutdown(socket.SHUT_WR)
+                answer = all_of(connection)
+            assert answer.startswith(b"HTTP/1.1 " + status), answer
+            assert time.monotonic() - begun < 8
+        assert live_table.version > version
+        with connected(links) as connection:  # one that has its answer is closed at once
+            connection.sendall(GET % port_of(links))
+            assert connection.recv(12) == b"HTTP/1.1 200"
+            connection.shutdown(socket.SHUT_WR)
+            assert all_of(connection)

@@ -8,6 +8,7 @@ pytest.importorskip("aiohttp")
 
 from support.live_tables import Asking, live, quiet, run, session
 
+from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web.ready import Ready
 
 
@@ -110,3 +111,19 @@ def test_one_who_has_left_blocks_nobody():
         await table.close()
 
     run(played)
+
+
+def test_each_new_game_after_a_file_has_the_next_number(tmp_path):
+    """A number that the name ends in, up to four digits, counts on."""
+    for names in (
+        "g g-2 g-3",
+        "h-7 h-8 h-9",
+        "x-x x-x-2 x-x-3",
+        "20260801-120000 20260801-120000-2",
+    ):
+        first, *following = (tmp_path / f"{name}.json" for name in names.split())
+        first.touch()
+        for expected in following:
+            first = new_game_path("cincinnati_v0", first)
+            assert first == expected
+            first.touch()

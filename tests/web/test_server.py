@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import re
@@ -14,8 +15,9 @@ pytest.importorskip("aiohttp")
 from support.live_tables import HOST, PORT, Asking, known, live, named, quiet, run, served, session
 
 from bideuchre_env.errors import OptionError
+from bideuchre_env.web.door import HEADERS, Guests
 from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback, split_host
-from bideuchre_env.web.server import HEADERS, MOST_BYTES, listening, reachable
+from bideuchre_env.web.server import MOST_BYTES, listening, reachable
 
 PATHS = ("/", "/api/table", "/api/act", "/api/undo", "/api/next", "/api/hint", "/api/new")
 CHANGES = PATHS[2:]
@@ -40,19 +42,48 @@ def asking():
     return do
 
 
-def test_every_answer_has_its_headers_and_nothing_is_kept(asking):
-    """The page, what is refused, what is not there, too."""
+def test_every_answer_has_its_headers_and_nothing_is_kept():
+    """The page, a refusal by the server, by the HTTP library, for too many connections."""
+    requests = [
+        (b"GET / HTTP/1.1", 200),
+        (b"GET /api/table HTTP/1.1", 401),
+        (b"GET /nowhere HTTP/1.1", 404),
+        (b"GET /api/act HTTP/1.1", 405),
+        (b"GET / HTTP/1.1\r\nExpect: something", 417),
+        (b"GET / HTTP/9.9", 400),
+        (b"nonsense", 400),
+        (b"GET / HTTP/1.1\r\nA: " + b"b" * 20_000, 400),
+        (b"POST /api/act HTTP/1.1\r\nContent-Length: -5", 400),
+    ]
+    for guests, expected in ((None, requests), (Guests(most=0), [(b"GET / HTTP/1.1", 503)])):
+        with served(lambda: live(session("cincinnati_v0")), guests) as (_, links):
+            port = int(re.search(r":(\d+)/", links[0])[1])
+            for request, status in expected:
+                host = b"\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % port
+                with socket.create_connection(("127.0.0.1", port)) as connection:
+                    connection.sendall(request + host)
+                    answer = http.client.HTTPResponse(connection)
+                    answer.begin()
+                    assert answer.status == status, request
+                    headers = answer.headers
+                assert {name: headers.get_all(name) for name in HEADERS} == {
+                    name: [value] for name, value in HEADERS.items()
+                }
+                assert "Set-Cookie" not in headers
+                assert "Access-Control-Allow-Origin" not in headers
+                assert "Python" not in str(headers)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("nowhere", 404), ("api/nothing", 404), ("api/table", 401), ("api/act", 405)],
+)
+def test_a_refusal_is_json_with_an_error(path, status, asking):
+    """One line, for the page to show."""
 
     async def work(asked):
-        for path, status in (("/", 200), ("/api/table", 401), ("/nowhere", 404), ("/api/act", 405)):
-            got, headers, body = await asked.ask("GET", path)
-            assert got == status
-            for name, value in HEADERS.items():
-                assert headers[name] == value
-            assert "Set-Cookie" not in headers
-            assert "Access-Control-Allow-Origin" not in headers
-            if path != "/":
-                assert json.loads(body).keys() == {"error"}
+        got, _, body = await asked.ask("GET", f"/{path}")
+        assert (got, json.loads(body).keys()) == (status, {"error"})
 
     asking(work)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import did_you_mean, shown
+from bideuchre_env._checks import did_you_mean, shown, to_array
 from bideuchre_env._columns import columns, html_table
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.observation.words import (
@@ -36,7 +36,7 @@ from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 CLIP = 127
@@ -156,6 +156,7 @@ class Layout:
     """
 
     def __init__(self, rules: Rules) -> None:
+        check_rules(rules)
         self.rules = rules
         self._every = every_block(rules)
         self.blocks = tuple(block for block in self._every if block.present)
@@ -222,7 +223,7 @@ class Layout:
 
         `OptionError` for another dtype or shape.
         """
-        values = np.asarray(observations)
+        values = to_array("observations", observations)
         if values.dtype != np.int8 or values.shape[-1:] != (self.size,):
             raise OptionError(
                 f"observations of {values.dtype} of shape {values.shape}: int8 (..., {self.size}) "
@@ -258,7 +259,7 @@ class Layout:
         return decoded
 
     def _checked(self, observation: Array) -> Array:
-        values = np.asarray(observation)
+        values = to_array("observation", observation)
         if values.shape != (self.size,):
             raise OptionError(f"an observation of shape {values.shape}: this game's is {self.size}")
         within = values.dtype.kind in "iu" and (self.low <= values).all()

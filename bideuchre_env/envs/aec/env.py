@@ -8,13 +8,13 @@ and may do, in new arrays, which `last()` hands out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import shown, typed
+from bideuchre_env._checks import check_flag, shown, typed
 from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -40,10 +40,11 @@ from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score, parse_seat
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 
 _INT64 = np.int64
+Space = TypeVar("Space")
 
 
 class BidEuchreEnv(Bookkeeping, Face):
@@ -58,6 +59,7 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
         super().__init__()
+        check_game(rules, name)
         chosen = ViewOptions.chosen(options, name)
         self.metadata = {
             "name": name,
@@ -99,11 +101,11 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same space object for an agent every time."""
-        return self.observation_spaces[agent]
+        return _of_agent(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
         """The same `Discrete` object for an agent every time."""
-        return self.action_spaces[agent]
+        return _of_agent(self.action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -157,6 +159,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         to act."""
         if self._actor is None:
             self._require_game()
+        if observe is not True and observe is not False:
+            check_flag("observe", observe)  # type: ignore[unreachable]
         agent = self.agent_selection
         ended, cut = self.terminations[agent], self.truncations[agent]
         seen: Observation = None
@@ -366,4 +370,15 @@ def _seat_of(agent: Any) -> int:
     try:
         return AGENT_NAMES.index(agent)
     except ValueError:
-        raise OptionError(f"agent {agent!r}: one of {', '.join(AGENT_NAMES)}") from None
+        raise _no_agent(agent) from None
+
+
+def _of_agent(spaces: dict[str, Space], agent: Any) -> Space:
+    try:
+        return spaces[agent]
+    except (KeyError, TypeError):
+        raise _no_agent(agent) from None
+
+
+def _no_agent(agent: Any) -> OptionError:
+    return OptionError(f"agent {shown(agent)}: one of {', '.join(AGENT_NAMES)}")

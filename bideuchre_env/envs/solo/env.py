@@ -14,7 +14,7 @@ from bideuchre_env.envs.options import SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 
 
@@ -41,6 +41,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     """
 
     def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+        check_game(rules, name)
         chosen = SoloOptions.chosen(options, name)
         self.metadata = {
             "name": name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, to_list
 from bideuchre_env.errors import OptionError
 
 OPPONENTS, PARTNER = "opponents", "partner"
@@ -29,8 +29,10 @@ class Pool:
     def __init__(self, *players: Any, weights: Sequence[float] | None = None) -> None:
         if not players or any(isinstance(each, (Pool, list)) for each in players):
             raise OptionError("Pool: one or more players, or pairs (left, right), and no pools")
-        given = [1] * len(players) if weights is None else weights
-        if not hasattr(given, "__len__") or len(given) != len(players) or not _are_weights(given):
+        given = [1] * len(players)
+        if weights is not None:
+            given = to_list("weights", weights, "a positive number for each player")
+        if len(given) != len(players) or not _are_weights(given):
             raise OptionError(
                 f"Pool: weights={shown(weights)}: a positive number for each of its {len(players)} "
                 "is expected, with a finite sum"

@@ -19,7 +19,7 @@ from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.envs.solo.looks import Looks
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
@@ -47,6 +47,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
+        check_game(rules, name)
         chosen = SoloVecOptions.chosen(options, name)
         self.autoreset_mode = _mode(chosen.autoreset_mode)
         self.num_envs = n = parse_count(num_envs)
@@ -239,6 +240,6 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 def _mode(mode: Any) -> AutoresetMode:
     try:
         return AutoresetMode(mode)
-    except ValueError:
+    except Exception:  # of an enum that prints a value that cannot be printed, too
         words = ", ".join(repr(mode.value) for mode in AutoresetMode)
         raise OptionError(f"autoreset_mode={shown(mode)}: one of {words}") from None

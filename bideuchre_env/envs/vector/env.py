@@ -30,7 +30,7 @@ from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
@@ -67,6 +67,7 @@ class BidEuchreVec(Face):
     """
 
     def __init__(self, rules: Rules, name: str, num_envs: int, **options: Any) -> None:
+        check_game(rules, name)
         chosen = VecOptions.chosen(options, name)
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bideuchre_env._checks import check_type, is_integer, shown, to_array, to_list
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.runtime.jit import Array
 
 SCALE = 400 / math.log(10)
 PRIOR = 0.5  # of a board, won and lost alike
-RESAMPLES = 1000
+RESAMPLES, MOST_RESAMPLES = 1000, 10**6
+MOST_BOARDS = 10**7
 AT_ONCE = 50
 MOST_STEPS = 200
 
@@ -41,6 +43,21 @@ class Meeting:
     boards: Array
     results: Array
 
+    def __post_init__(self) -> None:
+        for name, agent in (("a", self.a), ("b", self.b)):
+            check_type(name, agent, str, "the name of an agent")
+        for name, kinds in (("boards", "iu"), ("results", "iuf")):
+            array = to_array(name, getattr(self, name))
+            if array.ndim != 1 or array.dtype.kind not in kinds:
+                raise OptionError(f"{name}: expected numbers (n,), not {array.dtype} {array.shape}")
+            object.__setattr__(self, name, array)
+        if self.boards.size and not 0 <= self.boards.min() <= self.boards.max() < MOST_BOARDS:
+            raise OptionError(f"boards: expected numbers from 0 to {MOST_BOARDS - 1}")
+        if not np.isfinite(self.results).all():
+            raise OptionError("results: expected finite numbers")
+        if self.a == self.b or len(self.boards) != len(self.results):
+            raise OptionError(f"{self.a} - {self.b}: two agents, and a result per board")
+
 
 def ratings(
     meetings: Sequence[Meeting],
@@ -54,13 +71,19 @@ def ratings(
     The anchor's rating is 0 and has no width (the first agent named unless given). Raises
     `OptionError` for no meetings, an unknown anchor, or an agent that meets itself.
     """
+    meetings = to_list("meetings", meetings, "Meeting values")
+    for meeting in meetings:
+        check_type("meetings", meeting, Meeting, "Meeting values")
     names = list(dict.fromkeys(name for meeting in meetings for name in (meeting.a, meeting.b)))
     anchor = names[0] if anchor is None and names else anchor
-    if anchor not in names:
-        raise OptionError(f"anchor={anchor!r}: one of those who played ({', '.join(names)})")
-    for meeting in meetings:
-        if meeting.a == meeting.b or len(meeting.boards) != len(meeting.results):
-            raise OptionError(f"{meeting.a} - {meeting.b}: two agents, and a result per board")
+    if not isinstance(anchor, str) or anchor not in names:
+        raise OptionError(f"anchor={shown(anchor)}: one of those who played ({', '.join(names)})")
+    if not is_integer(seed) or seed < 0:
+        raise OptionError(f"seed={shown(seed)}: expected a whole number from 0 on")
+    if not is_integer(resamples) or not 1 <= resamples <= MOST_RESAMPLES:
+        raise OptionError(
+            f"resamples={shown(resamples)}: expected a whole number from 1 to {MOST_RESAMPLES}"
+        )
     names = [anchor, *sorted(_connected(meetings, anchor) - {anchor}, key=names.index)]
     met = [meeting for meeting in meetings if meeting.a in names and meeting.boards.size]
     if not met:

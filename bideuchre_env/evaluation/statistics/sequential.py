@@ -17,10 +17,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from bideuchre_env._checks import check_type, shown, to_iterator
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array
 
@@ -45,8 +47,8 @@ class Bounds:
     def __post_init__(self) -> None:
         for name in ("low", "high", "alpha", "beta"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not math.isfinite(value):
-                raise OptionError(f"{name}={value!r}: a finite number")
+            if not _is_finite(value):
+                raise OptionError(f"{name}={shown(value)}: a finite number")
         if not self.low < self.high:
             raise OptionError(
                 f"bounds {self.low:g} and {self.high:g}: the first must be below the second"
@@ -85,14 +87,17 @@ class SequentialTest:
     _counts: dict[float, float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.spread > 0:
-            raise OptionError(f"spread={self.spread!r}: above 0")
+        check_type("bounds", self.bounds, Bounds, "Bounds(low, high)")
+        if not (_is_finite(self.spread) and self.spread > 0):
+            raise OptionError(f"spread={shown(self.spread)}: expected a number above 0")
         middle = (self.bounds.low + self.bounds.high) / 2
         far = max(self.spread, self.bounds.high - self.bounds.low)
         self._counts.update({middle - far: 1.0, middle + far: 1.0})
 
     def add(self, points: float) -> str:
         """Take one board's points per hand; the verdict, which is final once there is one."""
+        if not _is_finite(points):
+            raise OptionError(f"points={shown(points)}: expected a finite number")
         if self.verdict != UNDECIDED:
             return self.verdict
         self.boards += 1
@@ -114,7 +119,7 @@ class SequentialTest:
 
     def extend(self, points: Iterable[float]) -> str:
         """Take boards in order, up to the one that brings the verdict."""
-        for value in points:
+        for value in to_iterator("points", points, "points per hand of boards"):
             if self.add(value) != UNDECIDED:
                 break
         return self.verdict
@@ -150,6 +155,14 @@ class SequentialTest:
         return (
             f"{self.answer}, after {self.boards:,} boards ({ratio} and {bounds.accept_high:+.2f})"
         )
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether this is a finite number of Python or numpy."""
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def best_likelihood(scores: Array, counts: Array, mean: float) -> float:

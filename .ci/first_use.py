@@ -1,0 +1,149 @@
+"""The first use of an extra, in an environment that has no other extra and no test library.
+
+    python .ci/first_use.py          # print the names of all extras of pyproject.toml
+    python .ci/first_use.py minari   # use this one
+
+An extra without a function here or a block in the guide of the adapters is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = ROOT / "bideuchre_env" / "adapters" / "README.md"
+NOISE = re.compile(r"Traceback|Illegal move made", re.IGNORECASE)
+BIDEUCHRE = (sys.executable, "-m", "bideuchre_env")
+
+
+def extras() -> list[str]:
+    """Return the names of the extras of pyproject.toml, without that of the tests."""
+    text = ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8")
+    _, _, section = text.partition("[project.optional-dependencies]\n")
+    names = re.findall(r"^(\w+) = \[", section.partition("\n[")[0], re.M)
+    return [name for name in names if name != "test"]
+
+
+def run(*command: str) -> None:
+    """Run a command; its output has no traceback and no warning of illegal moves."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(done.stdout, flush=True)
+    if done.returncode or NOISE.search(done.stdout):
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}, or a line it should not print")
+
+
+def plot() -> None:
+    run(*BIDEUCHRE, "tournament", "--agents", "random", "cautious", "--boards", "20", "--out", "t")
+    assert Path("t/results-dark.svg").is_file()
+
+
+def render() -> None:
+    import bideuchre_env
+
+    env = bideuchre_env.cincinnati_v0(render_mode="rgb_array")
+    env.reset(seed=1)
+    print(env.render().shape)
+
+
+def data(out: str = "games.parquet") -> None:
+    agents = ("--agents", "random", "cautious")
+    run(*BIDEUCHRE, "selfplay", *agents, "--games", "4", "--out", "games.jsonl")
+    run(*BIDEUCHRE, "export", "games.jsonl", out, "--episode", "hand")
+
+
+def minari() -> None:
+    os.environ["MINARI_DATASETS_PATH"] = os.getcwd()
+    data("minari:bideuchre/first-v0")
+    import minari
+
+    print(minari.load_dataset("bideuchre/first-v0").total_steps)
+
+
+def web() -> None:
+    game = ("play", "--web", "--port", "0", "--partner", "rule", "--opponents", "rule")
+    server = subprocess.Popen(
+        [*BIDEUCHRE, *game, "--adviser", "rule"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    lines = []
+    while not lines or not lines[-1].startswith("Open it"):
+        lines.append(server.stdout.readline())
+        assert lines[-1], lines
+    link = re.search(r"http://\S+", "".join(lines))[0]
+    with urlopen(link) as page:
+        print(page.status, len(page.read()))
+    server.send_signal(signal.SIGINT)
+    print(server.stdout.read())
+    assert server.wait() == 0
+
+
+def train() -> None:
+    nets = ("--hidden", "16", "--hidden-auction", "8", "--minibatch", "256", "--hands", "32")
+    boards = ("--boards", "2", "--final-boards", "2", "--opponents", "cautious")
+    script = str(ROOT / "experiments" / "train_ppo.py")
+    run(sys.executable, script, *nets, *boards, "--millions", "0.006", "--out", "ppo")
+    run(*BIDEUCHRE, "match", "ppo:weights=ppo/weights.npz", "random", "--boards", "20")
+
+
+def ray() -> None:
+    run(*BIDEUCHRE, "match", "random", "cautious", "--boards", "20", "--ray")
+
+
+def cuda() -> None:
+    import bideuchre_env
+
+    try:
+        vec = bideuchre_env.cincinnati_v0.vec(64, device="cuda")
+    except bideuchre_env.errors.OptionError as error:
+        print(f"no first use of cuda: {error}")
+    else:
+        vec.reset(seed=1)
+
+
+def supersuit() -> None:
+    import numpy as np
+    import supersuit
+
+    import bideuchre_env
+
+    env = bideuchre_env.cincinnati_v0(observation="flat", episode="hand")
+    env = supersuit.frame_stack_v1(supersuit.dtype_v0(env, np.float64), 3)
+    env.reset(seed=1)
+    print(env.last()[0].shape)
+
+
+def adapter(name: str) -> None:
+    """Run the blocks of the guide that import an adapter."""
+    text = GUIDE.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    own = [block for block in blocks if re.search(rf"adapters[. ](import )?{name}\b", block)]
+    assert own, f"{name}: no first use of this extra is known"
+    for block in own:
+        run(sys.executable, "-c", block)
+
+
+def main() -> None:
+    if len(sys.argv) == 1:
+        print(*extras())
+        return
+    name = sys.argv[1]
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else Ray writes a token at home
+    os.chdir(tempfile.mkdtemp())
+    first_use = globals().get(name)
+    if name in extras() and callable(first_use) and name != "adapter":
+        first_use()
+    else:
+        adapter(name)
+
+
+if __name__ == "__main__":
+    main()
