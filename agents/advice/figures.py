@@ -134,12 +134,17 @@ def mean(values: Array, weights: Array) -> float:
 
 
 def error(values: Array, weights: Array, alike: float = 1.0) -> float:
-    """The standard error of the weighted mean; infinite where one world is all that counts."""
+    """The standard error of the weighted mean; infinite where one world is all that counts.
+
+    As if one more world had the opposite of the most extreme value: a sample without a rare result
+    does not exclude it.
+    """
     others = effective(weights, alike) - 1
     if others < 1e-9:
         return inf
     centre = mean(values, weights)
-    return sqrt(mean((values - centre) ** 2, weights) / others)
+    unseen = (2.0 * float(np.abs(values).max())) ** 2 / (others + 2.0)
+    return sqrt((mean((values - centre) ** 2, weights) + unseen) / others)
 
 
 def interval(values: Array, weights: Array, alike: float = 1.0) -> Interval:

@@ -74,6 +74,9 @@ class WorldSampler:
         logs, share = self.draw(weighed, ends)
         if share < self.enough and ends == inf and list_caller(space, len(logs)):
             logs, share = self.draw(weighed, ends)
+            if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands hardly fit
+                space.callers["n"] = 0
+                logs, share = self.draw(weighed, ends)
         if len(logs) == weighed or (share >= self.enough and self.draws_posterior()):
             return self.weigh_draws(logs, weighed, wanted, considered, ends)
         return self.run_chains(logs, weighed, wanted, ends)
