@@ -70,7 +70,8 @@ def parse_score(score: Any) -> tuple[int, int]:
         return 0, 0
     import numpy as np
 
-    values = list(score) if isinstance(score, (list, tuple, np.ndarray)) else []
+    sequence = isinstance(score, (list, tuple)) or (isinstance(score, np.ndarray) and score.ndim)
+    values = list(score) if sequence else []
     if (
         len(values) != 2
         or not all(map(is_integer, values))

@@ -43,8 +43,8 @@ class Rules(GameOptions):
         for name, words in CHOICES.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in words:
-                close = did_you_mean(value, words) if isinstance(value, str) else ""
                 choices = ", ".join(map(repr, words))
+                close = did_you_mean(value, words)
                 raise RulesError(f"{name}={shown(value)}: one of {choices}{close}")
         for name in ("copies", "target", "rounds", "max_hands"):
             object.__setattr__(self, name, plain_integer(getattr(self, name)))
@@ -214,5 +214,5 @@ def variant_name(name: object) -> str:
         for known in BY_NAME:
             if plain in (known, known.rpartition("_v")[0]):
                 return known
-    close = did_you_mean(name, BY_NAME) if isinstance(name, str) else ""
+    close = did_you_mean(name, BY_NAME)
     raise OptionError(f"{shown(name)} is no variant{close}: one of {', '.join(BY_NAME)}")

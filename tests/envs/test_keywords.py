@@ -1,6 +1,7 @@
 """An unknown keyword is refused as a function's own would be, for trainers that try some."""
 
 import gymnasium
+import numpy as np
 import pettingzoo
 import pytest
 
@@ -37,6 +38,34 @@ def test_an_unknown_keyword_is_a_type_error_too(face):
     assert "of cincinnati_v0; the options are: episode, reward, observation" in str(caught.value)
     with pytest.raises(UnknownOptionError, match=r"'epissode' .*\(did you mean 'episode'\?\)"):
         FACES[face](epissode="hand")
+
+
+RESETS = {
+    "env": lambda: game.env().reset,
+    "raw_env": lambda: game.raw_env().reset,
+    "parallel_env": lambda: game.parallel_env().reset,
+    "vec": lambda: game.vec(2).reset,
+    "solo": lambda: game.solo().reset,
+    "solo_vec": lambda: game.solo_vec(2).reset,
+    "gymnasium.make": lambda: gymnasium.make(ID).reset,
+    "gymnasium.make_vec": lambda: gymnasium.make_vec(ID, num_envs=2).reset,
+    "gymnasium.make_vec sync": lambda: (
+        gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync").reset
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESETS)
+def test_an_unknown_reset_option_is_refused(name):
+    """With the option that was probably meant; keys that are no names are refused, too."""
+    reset = RESETS[name]()
+    reset(seed=1, options={"score": (3, 4)})
+    with pytest.raises(OptionError, match=r"'scroe' of reset \(did you mean 'score'\?\)"):
+        reset(options={"scroe": (3, 4)})
+    with pytest.raises(OptionError, match="unknown option 'x', 7, None of reset"):
+        reset(options={"x": 1, None: 2, 7: 3, "dealer": 0})
+    with pytest.raises(OptionError, match="score"):
+        reset(options={"score": np.array(0)})
 
 
 @pytest.mark.parametrize(

@@ -110,9 +110,10 @@ class BidEuchreEnv(Bookkeeping, Face):
 
         `seed` (0 to 2**128 - 1) restarts the stream that deals; None goes on with it. `options`
         may hold "dealer" (a seat), "deal" (four lists of card names, by seat, for the first hand)
-        and "score" (both sides' points to start from); other keys are left alone.
+        and "score" (both sides' points to start from). `OptionError` for other keys, except
+        "options", which PettingZoo's own tests pass.
         """
-        chosen = reset_options(options)
+        chosen = reset_options(options, ignored=("options",))
         dealer = parse_dealer(chosen.get("dealer"))
         score = parse_score(chosen.get("score"))
         deal = chosen.get("deal")
@@ -157,6 +158,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         to act."""
         if self._actor is None:
             self._require_game()
+            if not self.agents:
+                raise OptionError("no game is going on: reset() deals one")
         agent = self.agent_selection
         ended, cut = self.terminations[agent], self.truncations[agent]
         seen: Observation = None

@@ -9,10 +9,11 @@ import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env.core.state import Outcome
+from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
-from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
+from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -75,10 +76,11 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
         `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
         learner's in this episode; "opponents" and "partner", as the options of these names, change
-        each for itself from this episode on. Other keys are left alone. Where anything is unsound
-        nothing changes.
+        each for itself from this episode on. Raises `OptionError`, and changes nothing, for other
+        keys and unsound values.
         """
-        begin = self._rows.opening(options, self._rows.every)
+        chosen = reset_options(options, *SOLO_RESET_OPTIONS)
+        begin = self._rows.opening(chosen, self._rows.every)
         with self._rows.undone_by_errors(begin):
             if seed is not None:
                 self._rows.seed(seed, self._rows.every)

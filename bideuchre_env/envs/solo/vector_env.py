@@ -11,11 +11,11 @@ from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._checks import shown
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.envs.checks import is_masked, parse_count, reset_options
+from bideuchre_env.envs.checks import RESET_MASK, parse_count, parse_reset_mask, reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecOptions
 from bideuchre_env.envs.rendering import NO_MODE
-from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
+from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.envs.solo.looks import Looks
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
@@ -101,7 +101,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         The other options are those of `SoloEnv.reset`, for every row that is reset; "opponents" and
         "partner" may be lists of n, by row, in which None leaves a row what it has.
         """
-        rows, chosen = self._rows, self._reset_mask(options)
+        rows, options = self._rows, reset_options(options, *SOLO_RESET_OPTIONS, RESET_MASK)
+        chosen = self._reset_mask(options.pop(RESET_MASK, None))
         ones = chosen.astype(np.int64)
         begin = rows.opening(options, ones)
         seeds = self._seeds(seed)
@@ -220,20 +221,12 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         split_seed(seed)
         return int(seed)
 
-    def _reset_mask(self, options: Any) -> Array:
-        """The rows to reset, bool (n,)."""
-        mask = reset_options(options).get("reset_mask")
-        if mask is None:
-            return np.ones(self.num_envs, bool)
-        sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
-        if not sound or mask.shape != (self.num_envs,) or not mask.any():
-            raise OptionError(
-                f"reset_mask={shown(mask)}: a bool numpy array of shape ({self.num_envs},) with at "
-                "least one True is expected"
-            )
-        if not self._rows.dealt and not mask.all():
+    def _reset_mask(self, mask: Any) -> Array:
+        """Return the rows to reset, bool (n,)."""
+        chosen = parse_reset_mask(mask, self.num_envs)
+        if not self._rows.dealt and not chosen.all():
             raise OptionError("reset_mask before the first reset(): there are no games to go on")
-        return np.array(mask)
+        return chosen
 
 
 def _mode(mode: Any) -> AutoresetMode:
