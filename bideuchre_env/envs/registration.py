@@ -175,19 +175,39 @@ def gymnasium_id(name: str) -> str:
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:
-    """The `SoloEnv` of a declared variant by name: Gymnasium's entry point.
+    """Return the `SoloEnv` of a declared variant by name: Gymnasium's entry point.
 
-    A pair of opponents is a list once its spec has been JSON, as in a dataset of Minari.
+    `options` may come from the JSON of a spec, as in a dataset of Minari.
     """
-    opponents = options.get("opponents")
-    if isinstance(opponents, list) and len(opponents) == 2:
-        options["opponents"] = tuple(opponents)
+    for option in {"opponents", "partner"} & options.keys():
+        options[option] = _players(options[option])
     return variants[variant].solo(**options)
 
 
 def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
-    """The `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point."""
+    """Return the `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point.
+
+    `options` may come from the JSON of a spec.
+    """
+    for option in {"opponents", "partner"} & options.keys():
+        value = options[option]
+        by_row = isinstance(value, list)
+        options[option] = list(map(_players, value)) if by_row else _players(value)
     return variants[variant].solo_vec(num_envs, **options)
+
+
+def _players(value: Any) -> Any:
+    """Return players as they were before their spec was JSON: a `Pool` or pair, or `value`.
+
+    JSON has a list for a pair, and for a `Pool` the mapping that `dataclasses.asdict` makes of it.
+    """
+    if isinstance(value, list) and len(value) == 2:
+        return tuple(value)
+    if isinstance(value, dict) and value.keys() == {"players", "weights"}:
+        from bideuchre_env.envs.solo.pool import Pool
+
+        return Pool(*map(_players, value["players"]), weights=value["weights"])
+    return value
 
 
 # Gymnasium looks here for what an entry point can draw: "rgb_array_list" is made of "rgb_array".

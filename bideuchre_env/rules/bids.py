@@ -57,7 +57,8 @@ def _as_bid(value: Any) -> Bid:
     if isinstance(value, Bid):
         return value
     required = {"name", "value"}
-    if isinstance(value, Mapping) and required <= set(value) <= required | {"exchange"}:
+    optional = {"exchange", "tricks"}  # None: `dataclasses.asdict` of a `Bid` has it, too
+    if isinstance(value, Mapping) and required <= set(value) <= required | optional:
         return Bid(**dict(value))
     raise RulesError(f"lone bid {shown(value)}: a Bid, or a mapping with name, exchange and value")
 

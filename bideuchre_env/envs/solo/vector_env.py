@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import logger, spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -18,6 +19,7 @@ from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.envs.solo.looks import Looks
+from bideuchre_env.envs.solo.pool import OPPONENTS, Pool
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -45,6 +47,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     `BidEuchreVec` has them, masks of rows too; but names of players are numpy's. `final_obs` is
     like an observation there, zeros in the rows that go on.
     """
+
+    _spec: EnvSpec | None = None
 
     def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
         chosen = SoloVecOptions.chosen(options, name)
@@ -74,6 +78,24 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.single_action_space = spaces.Discrete(self._rows.actions.n)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The spec by which Gymnasium made this environment; None otherwise.
+
+        Its JSON keeps the players: a pair, which JSON cannot tell from a list by row, is a `Pool`
+        of one pair, and the autoreset mode is its name.
+        """
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None:
+            if isinstance(pair := spec.kwargs.get(OPPONENTS), tuple):
+                spec.kwargs[OPPONENTS] = Pool(pair)
+            if "autoreset_mode" in spec.kwargs:
+                spec.kwargs["autoreset_mode"] = self.autoreset_mode.value
+        self._spec = spec
 
     @property
     def seats(self) -> Array:
