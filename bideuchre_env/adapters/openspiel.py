@@ -97,7 +97,8 @@ class BidEuchreGame(pyspiel.Game):
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         rules, values = self.rules, _DEFAULTS | (parameters or {})
-        options = EpisodeOptions(episode=values["episode"], reward=values["reward"] or None)
+        chosen = {"episode": values["episode"], "reward": values["reward"] or None}
+        options = EpisodeOptions.chosen(chosen, self.name)
         dealer = values["dealer"]
         self.options = options
         self.dealer = parse_dealer(None if dealer == -1 else dealer)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
 from bideuchre_env.envs.options import (
+    EnvGameKeywords,
+    SoloGameKeywords,
     SoloOptions,
+    SoloVecGameKeywords,
     SoloVecOptions,
+    VecGameKeywords,
     VecOptions,
     ViewOptions,
     check_keywords,
 )
+from bideuchre_env.envs.pool import Pool
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.options import OPTIONS
+from bideuchre_env.rules.options import OPTIONS, GameKeywords
 from bideuchre_env.rules.rules import Rules, variant_name
 from bideuchre_env.rules.toml_file import is_rules_file, read_rules_file
 from bideuchre_env.rules.variants import CUSTOM, RULES
 
 if TYPE_CHECKING:
     from pettingzoo.utils.env import ParallelEnv
+    from typing_extensions import Unpack
 
     from bideuchre_env.envs.aec.env import BidEuchreEnv
     from bideuchre_env.envs.aec.wrapped import WrappedEnv
@@ -45,7 +52,7 @@ class Variant:
         self.name = name
         self.rules = rules
 
-    def env(self, **options: Any) -> WrappedEnv:
+    def env(self, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
         """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
         from bideuchre_env.envs.aec.wrapped import WrappedEnv
 
@@ -53,14 +60,14 @@ class Variant:
 
     __call__ = env
 
-    def raw_env(self, **options: Any) -> BidEuchreEnv:
+    def raw_env(self, **options: Unpack[EnvGameKeywords]) -> BidEuchreEnv:
         """The bare AEC environment: an illegal action raises `IllegalActionError`."""
         from bideuchre_env.envs.aec.env import BidEuchreEnv
 
         rules, face = self._split(options, ViewOptions.names())
         return BidEuchreEnv(rules, self.name, **face)
 
-    def vec(self, num_envs: int, **options: Any) -> BidEuchreVec:
+    def vec(self, num_envs: int, **options: Unpack[VecGameKeywords]) -> BidEuchreVec:
         """Many tables at once for self-play, stepped together: `num_envs` rows.
 
         `options` are those of the rules and of `VecOptions`.
@@ -70,7 +77,7 @@ class Variant:
         rules, face = self._split(options, VecOptions.names())
         return BidEuchreVec(rules, self.name, num_envs, **face)
 
-    def solo(self, **options: Any) -> SoloEnv:
+    def solo(self, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
         """The Gymnasium environment of one learner, the other seats played inside it.
 
         `options` are those of the rules and of `SoloOptions`.
@@ -80,7 +87,7 @@ class Variant:
         rules, face = self._split(options, SoloOptions.names())
         return SoloEnv(rules, self.name, **face)
 
-    def solo_vec(self, num_envs: int, **options: Any) -> SoloVectorEnv:
+    def solo_vec(self, num_envs: int, **options: Unpack[SoloVecGameKeywords]) -> SoloVectorEnv:
         """The Gymnasium vector environment of one learner at each of `num_envs` tables.
 
         `options` are those of the rules and of `SoloVecOptions`.
@@ -95,7 +102,9 @@ class Variant:
         """The id of the declared variant in Gymnasium's registry; None for a game of your own."""
         return gymnasium_id(self.name) if self.name in variants else None
 
-    def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
+    def parallel_env(
+        self, **options: Unpack[EnvGameKeywords]
+    ) -> ParallelEnv[str, dict[str, Array], Any]:
         """The same game for tools that take only Parallel environments; seats act in turn."""
         from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
@@ -103,12 +112,12 @@ class Variant:
         env.metadata["is_parallelizable"] = True
         return turn_based_aec_to_parallel(env)
 
-    def replace(self, **options: Any) -> Variant:
+    def replace(self, **options: Unpack[GameKeywords]) -> Variant:
         """This variant with some options of its rules changed."""
         return Variant(self.name, self.rules.replace(**options))
 
     def _split(
-        self, options: dict[str, Any], face: tuple[str, ...]
+        self, options: Mapping[str, Any], face: tuple[str, ...]
     ) -> tuple[Rules, dict[str, Any]]:
         """The rules with what `options` change, and the options of a face among them."""
         check_keywords(options, (*face, *OPTIONS), self.name)
@@ -124,7 +133,12 @@ variants: dict[str, Variant] = {name: Variant(name, rules) for name, rules in RU
 """Every declared variant, by name."""
 
 
-def make(game: str | PathLike[str] | Rules, *, name: str | None = None, **options: Any) -> Variant:
+def make(
+    game: str | PathLike[str] | Rules,
+    *,
+    name: str | None = None,
+    **options: Unpack[GameKeywords],
+) -> Variant:
     """A `Variant` from the name of a declared one, from `Rules` of your own, or from their file.
 
     "barrie" is "barrie_v0", and a path that ends in ".toml" is read by `Rules.from_toml`. `options`
@@ -204,8 +218,6 @@ def _players(value: Any) -> Any:
     if isinstance(value, list) and len(value) == 2:
         return tuple(value)
     if isinstance(value, dict) and value.keys() == {"players", "weights"}:
-        from bideuchre_env.envs.solo.pool import Pool
-
         return Pool(*map(_players, value["players"]), weights=value["weights"])
     return value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import Field, dataclass, fields, replace
 from os import PathLike
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bideuchre_env._checks import did_you_mean, shown, unknown_options
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
@@ -20,9 +20,19 @@ from bideuchre_env.rules.bids import (
     plain_integer,
     trick_range,
 )
-from bideuchre_env.rules.options import CHOICES, OPTIONS, GameOptions, meaning_of, values_of
+from bideuchre_env.rules.options import (
+    CHOICES,
+    OPTIONS,
+    GameKeywords,
+    GameOptions,
+    meaning_of,
+    values_of,
+)
 from bideuchre_env.rules.sheet import rule_sheet, rule_table
 from bideuchre_env.rules.toml_file import RulesFile, read_rules_file, written
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 MAX_COUNT = 10**15
 
@@ -35,6 +45,10 @@ class Rules(GameOptions):
     `str(rules)` reads like a rule sheet. The options are those of `GameOptions`, each with its
     default, its meaning and what it takes; `to_toml` gives them with the values of these rules.
     """
+
+    if TYPE_CHECKING:  # the dataclass's own takes more types than its fields have
+
+        def __init__(self, **options: Unpack[GameKeywords]) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lone", lone_bids(self.lone))
@@ -116,7 +130,7 @@ class Rules(GameOptions):
                 f"{self.win_rule!r} only one side can win a hand"
             )
 
-    def replace(self, **options: Any) -> Rules:
+    def replace(self, **options: Unpack[GameKeywords]) -> Rules:
         """These rules with some options changed; `UnknownRuleError` for an unknown option.
 
         Changing `win_rule` between a target and rounds drops the one that no longer applies
@@ -124,7 +138,7 @@ class Rules(GameOptions):
         """
         if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
             raise UnknownRuleError(unknown)
-        changed = dict(options)
+        changed: dict[str, Any] = {**options}
         if changed.get("win_rule", self.win_rule) == "rounds":
             changed.setdefault("target", None)
             changed.setdefault("rounds", 1 if self.rounds is None else self.rounds)

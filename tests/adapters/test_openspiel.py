@@ -1,6 +1,5 @@
 """OpenSpiel: its games are ours, action by action; its own checks and algorithms run on them."""
 
-import pickle
 import subprocess
 import sys
 
@@ -144,26 +143,6 @@ def test_a_state_written_and_read_goes_on_alike():
         assert str(read) == str(twin)
     assert read.returns() == twin.returns()
     assert str(state) == before
-
-
-def test_a_pickled_game_is_the_same_game_in_another_process(tmp_path):
-    """All variants and a registered custom game, which the other process has not registered."""
-    own = openspiel.register(bideuchre_env.make(SMALL, name="pickled_v0"))
-    names = [*(f"bideuchre_{name}" for name in VARIANTS), own]
-    games = [pyspiel.load_game(f"{name}(dealer=2,episode=game)") for name in names]
-    (tmp_path / "games").write_bytes(
-        pickle.dumps([(game, str(game), game.rules) for game in games])
-    )
-    read = (
-        "import pickle, sys\n"
-        "for game, text, rules in pickle.load(open(sys.argv[1], 'rb')):\n"
-        "    assert (str(game), game.rules) == (text, rules)\n"
-        "    print(game)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", read, tmp_path / "games"], capture_output=True, text=True
-    )
-    assert (done.stdout.splitlines(), done.stderr) == ([str(game) for game in games], "")
 
 
 @pytest.mark.parametrize("name", VARIANTS)

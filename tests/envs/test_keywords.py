@@ -1,12 +1,17 @@
 """An unknown keyword is refused as a function's own would be, for trainers that try some."""
 
+from dataclasses import fields
+
 import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
 
 import bideuchre_env
+from bideuchre_env import Rules
+from bideuchre_env.envs import options
 from bideuchre_env.errors import OptionError, RulesError, UnknownOptionError, UnknownRuleError
+from bideuchre_env.rules.options import GameKeywords
 
 game = bideuchre_env.cincinnati_v0
 ID = game.gymnasium_id
@@ -38,6 +43,28 @@ def test_an_unknown_keyword_is_a_type_error_too(face):
     assert "of cincinnati_v0; the options are: episode, reward, observation" in str(caught.value)
     with pytest.raises(UnknownOptionError, match=r"'epissode' .*\(did you mean 'episode'\?\)"):
         FACES[face](epissode="hand")
+
+
+KEYWORDS = (
+    (options.EpisodeKeywords, [options.EpisodeOptions]),
+    (options.ViewKeywords, [options.ViewOptions]),
+    (options.VecKeywords, [options.VecOptions]),
+    (options.SoloKeywords, [options.SoloOptions]),
+    (options.SoloVecKeywords, [options.SoloVecOptions]),
+    (GameKeywords, [Rules]),
+    (options.EnvGameKeywords, [Rules, options.ViewOptions]),
+    (options.VecGameKeywords, [Rules, options.VecOptions]),
+    (options.SoloGameKeywords, [Rules, options.SoloOptions]),
+    (options.SoloVecGameKeywords, [Rules, options.SoloVecOptions]),
+)
+
+
+@pytest.mark.parametrize(("keywords", "classes"), KEYWORDS)
+def test_type_checkers_see_every_option(keywords, classes):
+    """The keys of the typed keywords are the fields of the options that they stand for."""
+    names = {field.name for each in classes for field in fields(each)}
+    assert keywords.__optional_keys__ == names
+    assert not keywords.__required_keys__
 
 
 RESETS = {

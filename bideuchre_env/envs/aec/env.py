@@ -8,7 +8,7 @@ and may do, in new arrays, which `last()` hands out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -33,7 +33,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, fresh_rows, row_space, whole_action
-from bideuchre_env.envs.options import ViewOptions
+from bideuchre_env.envs.options import ViewKeywords, ViewOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.records.record import GameRecord
@@ -42,6 +42,9 @@ from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _INT64 = np.int64
 
@@ -56,7 +59,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     sum to zero. The keywords are those of `ViewOptions`.
     """
 
-    def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+    def __init__(self, rules: Rules, name: str, **options: Unpack[ViewKeywords]) -> None:
         super().__init__()
         chosen = ViewOptions.chosen(options, name)
         self.metadata = {

@@ -54,6 +54,11 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
     truncations = _raw_attribute("truncations")
     infos = _raw_attribute("infos")
 
+    @property
+    def unwrapped(self) -> BidEuchreEnv:
+        """The raw environment."""
+        return self.env
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game, as `BidEuchreEnv.reset` does."""
         self.env.reset(seed, options)

@@ -18,8 +18,8 @@ from bideuchre_env.core.rows import encode_rows, restart_rows, seed_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.options import SoloOptions, learners_seat
+from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.solo.players import Player
-from bideuchre_env.envs.solo.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.solo.rows import (
     DONE,
     KERNEL_NETS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -11,12 +11,15 @@ from gymnasium import spaces
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
-from bideuchre_env.envs.options import SoloOptions
+from bideuchre_env.envs.options import SoloKeywords, SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class SoloEnv(Face, gymnasium.Env[Observation, Any]):
@@ -41,7 +44,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     the beginning and the end who they are: "left", "partner" and "right", as `players` always does.
     """
 
-    def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+    def __init__(self, rules: Rules, name: str, **options: Unpack[SoloKeywords]) -> None:
         chosen = SoloOptions.chosen(options, name)
         self.metadata = {
             "name": name,

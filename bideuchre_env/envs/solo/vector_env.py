@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import logger, spaces
@@ -14,16 +14,19 @@ from bideuchre_env._checks import shown
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.checks import RESET_MASK, parse_count, parse_reset_mask, reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space
-from bideuchre_env.envs.options import SoloVecOptions
+from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
+from bideuchre_env.envs.pool import OPPONENTS, Pool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.envs.solo.looks import Looks
-from bideuchre_env.envs.solo.pool import OPPONENTS, Pool
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
@@ -50,7 +53,9 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     _spec: EnvSpec | None = None
 
-    def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
+    def __init__(
+        self, rules: Rules, name: str, num_envs: int = 1, **options: Unpack[SoloVecKeywords]
+    ) -> None:
         chosen = SoloVecOptions.chosen(options, name)
         self.autoreset_mode = _mode(chosen.autoreset_mode)
         self.num_envs = n = parse_count(num_envs)

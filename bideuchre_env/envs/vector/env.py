@@ -25,7 +25,7 @@ from bideuchre_env.envs.checks import (
     rows_to_reset,
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
-from bideuchre_env.envs.options import VecOptions
+from bideuchre_env.envs.options import VecKeywords, VecOptions
 from bideuchre_env.envs.vector.host import HostRows
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
@@ -36,6 +36,8 @@ from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from bideuchre_env.envs.vector.on_device import DeviceRows
 
 
@@ -67,7 +69,9 @@ class BidEuchreVec(Face):
     `set_state` give and take numpy's. Every answer is the same.
     """
 
-    def __init__(self, rules: Rules, name: str, num_envs: int, **options: Any) -> None:
+    def __init__(
+        self, rules: Rules, name: str, num_envs: int, **options: Unpack[VecKeywords]
+    ) -> None:
         chosen = VecOptions.chosen(options, name)
         self.num_envs = n = parse_count(num_envs)
         self.rules, self.name = rules, name
