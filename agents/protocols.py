@@ -47,7 +47,7 @@ class ActsOnRows(Protocol):
 
 Agent: TypeAlias = ActsOnce | ActsOnRows
 """Whoever has `act` or `act_rows`; where it has both, matches call `act_rows`."""
-AgentSource: TypeAlias = "str | Agent | Callable[..., Agent] | Callable[[Any, Any], SupportsIndex]"
+AgentSource: TypeAlias = str | Agent | Callable[..., Agent] | Callable[[Any, Any], SupportsIndex]
 """An agent by name, an agent, a class or function that makes one, or a function that acts: it takes
 an observation and its mask, and returns an action."""
 Goal: TypeAlias = Literal["points", "game"]
