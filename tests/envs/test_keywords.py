@@ -1,17 +1,20 @@
 """An unknown keyword is refused as a function's own would be, for trainers that try some."""
 
 from dataclasses import fields
+from typing import get_args
 
 import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.vector import AutoresetMode
 
 import bideuchre_env
 from bideuchre_env import Rules
 from bideuchre_env.envs import options
 from bideuchre_env.errors import OptionError, RulesError, UnknownOptionError, UnknownRuleError
 from bideuchre_env.rules.options import GameKeywords
+from bideuchre_env.runtime.devices import DEVICES
 
 game = bideuchre_env.cincinnati_v0
 ID = game.gymnasium_id
@@ -65,6 +68,12 @@ def test_type_checkers_see_every_option(keywords, classes):
     names = {field.name for each in classes for field in fields(each)}
     assert keywords.__optional_keys__ == names
     assert not keywords.__required_keys__
+
+
+def test_type_checkers_see_every_device_and_autoreset_mode():
+    """These values are those that other modules check."""
+    assert get_args(options.Device) == DEVICES
+    assert set(get_args(options.AutoresetName)) == {mode.value for mode in AutoresetMode}
 
 
 RESETS = {
