@@ -34,10 +34,9 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
         return {}
     if not isinstance(options, Mapping):
         raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
-    if unknown := unknown_options(
-        set(options) - set(ignored), (*TABLE_OPTIONS, *more), " of reset"
-    ):
-        raise OptionError(unknown)
+    known = (*TABLE_OPTIONS, *more)
+    if any(name not in known and name not in ignored for name in options):
+        raise OptionError(unknown_options(set(options) - set(ignored), known, " of reset"))
     return dict(options)
 
 
