@@ -1,10 +1,13 @@
 """A program as users write it: type checkers see the types of what it takes from the package."""
 
+from typing import Literal
+
 from typing_extensions import assert_type
 
 import bideuchre_env
-from bideuchre_env import match
+from bideuchre_env import Bid, Pool, Rules, match
 from bideuchre_env.agents import CompleteAgent
+from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.aec.wrapped import WrappedEnv
 from bideuchre_env.evaluation.results import Result
 from bideuchre_env.solver.deal_table import DealTable
@@ -22,3 +25,20 @@ assert_type(bideuchre_env.match.play("cincinnati_v0", agent, agent, games=2), Re
 assert_type(record, bideuchre_env.GameRecord)
 assert_type(bideuchre_env.solver.table([], bideuchre_env.barrie_v0.rules), DealTable)
 print(bideuchre_env.no_such_name)  # type: ignore[attr-defined]  # unknown names are errors
+
+game = bideuchre_env.make(Rules(lone=[Bid("moon", value=24)], target=52), max_hands=20)
+assert_type(game.rules.lone, tuple[Bid, ...])
+assert_type(env.unwrapped, BidEuchreEnv)
+assert_type(game.raw_env(target=4, view=0, episode="hand").reward, Literal["win", "points"])
+game.vec(4, partnered=[3, 5], observation="flat", device="cpu")
+game.solo(opponents=("rule", lambda observation, mask: mask.argmax()), partner=agent)
+game.solo_vec(2, opponents=["rule", Pool("net", ("rule", agent))], autoreset_mode="NextStep")
+
+game(targt=4)  # type: ignore[call-arg]
+game.raw_env(episode="hands")  # type: ignore[arg-type]
+game.vec(4, opponents="rule")  # type: ignore[call-arg]
+game.solo(opponents=3)  # type: ignore[arg-type]
+game.solo(opponents=["rule", "net"])  # type: ignore[arg-type]  # a list is by row
+game.solo_vec(4, reward="win_points")  # type: ignore[arg-type]
+game.replace(win_rule="some")  # type: ignore[arg-type]
+bideuchre_env.make("barrie_v0", targt=4)  # type: ignore[call-arg]

@@ -154,7 +154,7 @@ def kinds_of(option: Parameter) -> set[str]:
 
 
 def _unknown(name: Any, besides: str = "") -> str:
-    close = did_you_mean(name, names()) if isinstance(name, str) else ""
+    close = did_you_mean(name, names())
     return (
         f"no agent {shown(name)}{close}{besides and ', '}{besides}: the agents are "
         f"{', '.join(names())}, and your own as ./file.py:Agent or package.module:Agent"

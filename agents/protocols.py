@@ -47,8 +47,9 @@ class ActsOnRows(Protocol):
 
 Agent: TypeAlias = ActsOnce | ActsOnRows
 """Whoever has `act` or `act_rows`; where it has both, matches call `act_rows`."""
-AgentSource: TypeAlias = str | Agent | Callable[..., Agent]
-"""An agent by name, an agent, or a class or function that makes one."""
+AgentSource: TypeAlias = str | Agent | Callable[..., Agent] | Callable[[Any, Any], SupportsIndex]
+"""An agent by name, an agent, a class or function that makes one, or a function that acts: it takes
+an observation and its mask, and returns an action."""
 Goal: TypeAlias = Literal["points", "game"]
 """What is played for: the points of each hand, or the game."""
 

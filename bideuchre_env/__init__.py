@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # what `_LAZY` and `_MODULES` name
     from bideuchre_env.core.observation.layout import Layout
     from bideuchre_env.core.state import Outcome, Phase
     from bideuchre_env.envs.aec.env import BidEuchreEnv
+    from bideuchre_env.envs.pool import Pool
     from bideuchre_env.envs.solo.env import SoloEnv
-    from bideuchre_env.envs.solo.pool import Pool
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
     from bideuchre_env.envs.vector.env import BidEuchreVec
     from bideuchre_env.evaluation import match as match
@@ -90,7 +90,7 @@ _LAZY = {
     "Layout": "bideuchre_env.core.observation.layout",
     "Outcome": "bideuchre_env.core.state",
     "Phase": "bideuchre_env.core.state",
-    "Pool": "bideuchre_env.envs.solo.pool",
+    "Pool": "bideuchre_env.envs.pool",
     "SoloEnv": "bideuchre_env.envs.solo.env",
     "SoloVectorEnv": "bideuchre_env.envs.solo.vector_env",
 }

@@ -112,18 +112,20 @@ def to_array(name: str, value: Any) -> npt.NDArray[Any]:
         raise OptionError(f"{name}={shown(value)}: expected an array ({error})") from None
 
 
-def did_you_mean(given: str, words: Iterable[str]) -> str:
-    """ " (did you mean 'expert'?)" where one of the words is close to what was given, else ""."""
+def did_you_mean(given: object, words: Iterable[str]) -> str:
+    """Return " (did you mean 'expert'?)" if one of the words is close to `given`, else ""."""
+    if not isinstance(given, str):
+        return ""
     spelled = {word.lower(): word for word in words}
     close = get_close_matches(given.lower(), spelled, n=1)
     return f" (did you mean {spelled[close[0]]!r}?)" if close else ""
 
 
 def unknown_options(
-    given: Iterable[str], known: Sequence[str], whose: str = "", what: str = "unknown option"
+    given: Iterable[object], known: Sequence[str], whose: str = "", what: str = "unknown option"
 ) -> str:
     """What an error says of options that are not known, " of" `whose` they are; "" for none."""
-    unknown = sorted(set(given) - set(known))
+    unknown = sorted(set(given) - set(known), key=shown)
     if not unknown:
         return ""
     names = ", ".join(map(shown, unknown))

@@ -35,8 +35,8 @@ class OutOfBoundsError(IllegalActionError, AssertionError):
     """An action that is no action of the game at all; PettingZoo's tools expect an assertion."""
 
 
-class DealError(BidEuchreError):
-    """A deal that is not the deck dealt out equally, or a dealer that is not a seat."""
+class DealError(OptionError):
+    """A deal that is not the deck dealt out equally, a dealer that is not a seat, a bad score."""
 
 
 class PositionError(BidEuchreError):

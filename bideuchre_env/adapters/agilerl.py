@@ -20,16 +20,21 @@ from pettingzoo.utils.wrappers import BaseParallelWrapper
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, variant_of, with_fixed
 from bideuchre_env.envs.checks import parse_count
+from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords
 
 with needs("agilerl"):
     import agilerl.algorithms  # noqa: F401  # which need peft, though AgileRL does not say so
     from agilerl.vector.pz_async_vec_env import AsyncPettingZooVecEnv
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 
 
-def make_vec(game: Game, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
+def make_vec(
+    game: Game, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
+) -> SoloVectorEnv:
     """`num_envs` tables with a learner at each, for `collect_rollouts` and `train_on_policy`.
 
     `game` is a variant, or what `bideuchre_env.make` takes; the options are those of `solo_vec`,
@@ -50,7 +55,7 @@ class Parallel(BaseParallelWrapper[str, Any, Any]):
     it does then is not looked at.
     """
 
-    def __init__(self, game: Game, **options: Any) -> None:
+    def __init__(self, game: Game, **options: Unpack[EnvGameKeywords]) -> None:
         super().__init__(
             variant_of(game).parallel_env(**with_fixed(options, "AgileRL", observation="flat"))
         )
@@ -85,7 +90,7 @@ class ParallelVec(AsyncPettingZooVecEnv):
     gives a list the shape that it needs.
     """
 
-    def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
+    def __init__(self, game: Game, num_envs: int = 1, **options: Unpack[EnvGameKeywords]) -> None:
         variant = variant_of(game)
         super().__init__([lambda: Parallel(variant, **options)] * parse_count(num_envs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -19,7 +20,7 @@ def variant_of(game: Game) -> Variant:
     return game if isinstance(game, Variant) else make(game)
 
 
-def with_fixed(options: dict[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
+def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[str, Any]:
     """The options with those that are `fixed`; `OptionError` for another value of one of these."""
     for name, value in fixed.items():
         chosen = options.get(name, value)
@@ -27,4 +28,4 @@ def with_fixed(options: dict[str, Any], trainer: str, **fixed: Any) -> dict[str,
             raise OptionError(
                 f"{name}={shown(chosen)}: for {trainer} it is {value!r}, as its trainers need it"
             )
-    return options | fixed
+    return {**options, **fixed}

@@ -28,7 +28,7 @@ from bideuchre_env.agents.protocols import AgentSource, Goal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.options import EpisodeOptions
-from bideuchre_env.envs.registration import variants
+from bideuchre_env.envs.registration import make, variants
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES, CARD_NAMES, N_SEATS
@@ -39,6 +39,7 @@ from bideuchre_env.runtime.jit import Array
 with needs("openspiel"):
     import pyspiel
 
+PREFIX = "bideuchre_"
 _DEFAULTS: dict[str, Any] = {"episode": "hand", "reward": "", "dealer": -1}
 _MOST = 2**31 - 1
 _registered: dict[str, Rules] = {}
@@ -51,7 +52,7 @@ def register(game: Game) -> str:
     and the variant's own; `OptionError` where other rules have that name already.
     """
     variant = variant_of(game)
-    name = f"bideuchre_{variant.name}"
+    name = PREFIX + variant.name
     if not name.isidentifier():
         raise OptionError(f"name={shown(variant.name)}: OpenSpiel takes letters, digits and _")
     if _registered.setdefault(name, variant.rules) != variant.rules:
@@ -96,7 +97,8 @@ class BidEuchreGame(pyspiel.Game):
 
     def __init__(self, parameters: dict[str, Any] | None = None) -> None:
         rules, values = self.rules, _DEFAULTS | (parameters or {})
-        options = EpisodeOptions(episode=values["episode"], reward=values["reward"] or None)
+        chosen = {"episode": values["episode"], "reward": values["reward"] or None}
+        options = EpisodeOptions.chosen(chosen, self.name)
         dealer = values["dealer"]
         self.options = options
         self.dealer = parse_dealer(None if dealer == -1 else dealer)
@@ -124,11 +126,22 @@ class BidEuchreGame(pyspiel.Game):
         """A game before its first deal."""
         return BidEuchreState(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what `pickle` needs: pickle finds no class that `register` has made."""
+        return _load, (self.name, self.rules, str(self))
+
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """An observer, of this hand or with perfect recall; see `Observer`."""
         if params:
             raise OptionError(f"observer parameters {shown(params)}: there are none")
         return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
+
+
+def _load(name: str, rules: Rules, game: str) -> Any:
+    """Load a pickled game, first registering its rules in a process that does not know them."""
+    if _registered.get(name) != rules:
+        register(make(rules, name=name.removeprefix(PREFIX)))
+    return pyspiel.load_game(game)
 
 
 def _most_points(rules: Rules) -> int:

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from bideuchre_env._checks import shown
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, variant_of
-from bideuchre_env.envs.options import VIEWS, check_choice
+from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         VecEnvObs,
         VecEnvStepReturn,
     )
+    from typing_extensions import Unpack
 
 METHODS = ("action_masks", "render")
 """What the batch says of all rows at once, and a row of itself."""
@@ -52,7 +53,7 @@ class VecEnv(BaseVecEnv):
         self,
         envs: int | SoloVectorEnv,
         game: Game = "cincinnati_v0",
-        **options: Any,
+        **options: Unpack[SoloVecGameKeywords],
     ) -> None:
         if isinstance(envs, SoloVectorEnv):
             if options:

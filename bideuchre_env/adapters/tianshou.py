@@ -12,12 +12,13 @@ seat sees. `SeatCollector` gives each seat at each table a buffer of its own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bideuchre_env.adapters.extras import needs
 from bideuchre_env.adapters.games import Game, variant_of, with_fixed
+from bideuchre_env.envs.options import SoloVecGameKeywords, VecGameKeywords
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
@@ -27,6 +28,9 @@ with needs("tianshou"):
     from tianshou.data import Batch, CollectStats
     from tianshou.data.collector import BaseCollector
     from tianshou.env import BaseVectorEnv
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class MaskedActor(torch.nn.Module):
@@ -71,7 +75,9 @@ class VecEnv(BaseVectorEnv):
     Where an episode has ended the mask is all True, since nothing is left to choose.
     """
 
-    def __init__(self, game: Game, num_envs: int = 1, **options: Any) -> None:
+    def __init__(
+        self, game: Game, num_envs: int = 1, **options: Unpack[SoloVecGameKeywords]
+    ) -> None:
         fixed = {"observation": "flat", "autoreset_mode": "Disabled", "copy": True, "device": "cpu"}
         self.tables = variant_of(game).solo_vec(
             num_envs, **with_fixed(options, "Tianshou", **fixed)
@@ -183,7 +189,7 @@ class Seats:
     observation, which is Tianshou's.
     """
 
-    def __init__(self, game: Game, num_tables: int = 1, **options: Any) -> None:
+    def __init__(self, game: Game, num_tables: int = 1, **options: Unpack[VecGameKeywords]) -> None:
         fixed = {"observation": "flat", "copy": True, "device": "cpu"}
         self.tables = variant_of(game).vec(num_tables, **with_fixed(options, "Tianshou", **fixed))
         self.action_space = self.tables.single_action_space

@@ -14,6 +14,7 @@ from typing import Any
 
 from bideuchre_env import agents as players
 from bideuchre_env.bench.measure import Task
+from bideuchre_env.envs.options import Episode
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.evaluation import selfplay
 from bideuchre_env.evaluation.lockstep import LockstepRunner
@@ -30,7 +31,7 @@ def clock_of(threads: int) -> Callable[[], float]:
     return perf_counter if threads > 1 else thread_time
 
 
-def aec(variant: Variant, *, wrapped: bool, episode: str = "game") -> Task:
+def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
     """An episode of the AEC environment, with or without PettingZoo's wrappers.
 
     Actions are drawn uniformly by the cheapest way Python has; `last()` is asked every time.

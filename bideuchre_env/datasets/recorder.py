@@ -16,6 +16,7 @@ from bideuchre_env.datasets.about import About, DatasetOptions
 from bideuchre_env.datasets.minari_file import MinariFile
 from bideuchre_env.datasets.steps import Steps
 from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
+from bideuchre_env.envs.checks import RESET_MASK, reset_options, rows_to_reset
 from bideuchre_env.envs.vector.env import BidEuchreVec
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
@@ -81,10 +82,12 @@ class VecRecorder:
     ) -> tuple[Any, dict[str, Any]]:
         """`reset` of `vec`; the episodes that it breaks off are left out."""
         self._require_open()
-        if mask is not None:
+        reset_mask = reset_options(options, RESET_MASK).get(RESET_MASK)
+        rows = np.array(rows_to_reset(mask, reset_mask, self.vec.num_envs))
+        if not rows.all():
             self._require_in_step()
         observation, info = self.vec.reset(seed, mask=mask, options=options)
-        self._begin(np.ones(self.vec.num_envs, bool) if mask is None else np.asarray(mask))
+        self._begin(rows)
         self._see(observation, info)
         return observation, info
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_array
+from bideuchre_env._checks import is_integer, shown, to_array, unknown_options
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
 
 MOST_ROWS = 1 << 24
+TABLE_OPTIONS = ("dealer", "deal", "score")
+"""The reset options of every environment."""
+RESET_MASK = "reset_mask"
 
 
 def parse_count(value: Any) -> int:
@@ -22,13 +25,35 @@ def parse_count(value: Any) -> int:
     return int(value)
 
 
-def reset_options(options: Any) -> dict[str, Any]:
-    """The options of a reset as a dict, empty for None; `OptionError` unless it is a mapping."""
+def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the options of a reset as a dict, empty for None.
+
+    Raises `OptionError` unless its keys are `TABLE_OPTIONS`, names in `more` or `ignored` ones.
+    """
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
+    known = (*TABLE_OPTIONS, *more)
+    if any(name not in known and name not in ignored for name in options):
+        raise OptionError(unknown_options(set(options) - set(ignored), known, " of reset"))
     return dict(options)
+
+
+def parse_reset_mask(mask: Any, n: int) -> Array:
+    """Return the rows that the reset option "reset_mask" selects, bool (n,); None selects all.
+
+    Raises `OptionError` unless it is a bool array (n,) of numpy with at least one True.
+    """
+    if mask is None:
+        return np.ones(n, bool)
+    sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
+    if not sound or mask.shape != (n,) or not mask.any():
+        raise OptionError(
+            f"{RESET_MASK}={shown(mask)}: a bool numpy array of shape ({n},) with at least one "
+            "True is expected"
+        )
+    return np.array(mask)
 
 
 def is_masked(value: Any) -> bool:
@@ -57,16 +82,21 @@ def whole_numbers(name: str, value: Any, n: int, limit: int) -> Array:
     return numbers.astype(np.int64)
 
 
-def parse_mask(mask: Any, n: int) -> Array:
-    """Which rows a bool mask (n,) chooses, None all of them: int64 (n,), 1 or 0."""
+def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
+    """Return the rows that `mask` or the reset option "reset_mask" selects, bool (n,).
+
+    `mask` may be any bool array-like (n,). Raises `OptionError` if both are given.
+    """
     if mask is None:
-        return np.ones(n, np.int64)
+        return parse_reset_mask(reset_mask, n)
+    if reset_mask is not None:
+        raise OptionError(f"mask and options[{RESET_MASK!r}]: expected one of the two")
     array = to_array("mask", mask)
     if array.dtype != bool or array.shape != (n,):
         raise OptionError(
             f"mask: bool of shape ({n},) is expected, not {array.dtype} of shape {array.shape}"
         )
-    return array.astype(np.int64)
+    return array
 
 
 def parse_rows(rows: Any, n: int) -> Array:

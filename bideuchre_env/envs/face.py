@@ -13,6 +13,7 @@ from gymnasium import spaces
 from bideuchre_env._checks import shown
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import Layout, layout_of
+from bideuchre_env.envs.options import Episode, ObservationKind, Reward
 from bideuchre_env.errors import NotationError, OutOfBoundsError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
@@ -29,7 +30,11 @@ class Face:
     """A way to play a game of these `rules`."""
 
     rules: Rules
-    observation: str
+    episode: Episode
+    """"game" or "hand": what an episode is."""
+    reward: Reward
+    """"win" or "points": what is rewarded."""
+    observation: ObservationKind
     """"dict" or "flat": how observations are given."""
 
     @property

@@ -9,18 +9,98 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from bideuchre_env._checks import shown, unknown_options
 from bideuchre_env.errors import DealError, OptionError, UnknownOptionError
+from bideuchre_env.rules.options import GameKeywords
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.runtime.devices import check_device
 from bideuchre_env.runtime.threads import check_threads
 
-EPISODES = ("game", "hand")
-REWARDS = ("win", "points")
-OBSERVATIONS = ("dict", "flat")
-VIEWS = ("all", "actor", 0, 1, 2, 3)
+if TYPE_CHECKING:
+    from gymnasium.vector import AutoresetMode
+
+    from bideuchre_env.agents.protocols import AgentSource
+    from bideuchre_env.envs.pool import Pool
+
+Episode: TypeAlias = Literal["game", "hand"]
+Reward: TypeAlias = Literal["win", "points"]
+ObservationKind: TypeAlias = Literal["dict", "flat"]
+RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
+View: TypeAlias = Literal["all", "actor", 0, 1, 2, 3]
+Device: TypeAlias = Literal["cpu", "cuda"]
+Opponents: TypeAlias = "AgentSource | tuple[AgentSource, AgentSource] | Pool"
+Partner: TypeAlias = "AgentSource | Pool"
+AutoresetName: TypeAlias = Literal["SameStep", "NextStep", "Disabled"]
+
+EPISODES: tuple[Episode, ...] = get_args(Episode)
+REWARDS: tuple[Reward, ...] = get_args(Reward)
+OBSERVATIONS: tuple[ObservationKind, ...] = get_args(ObservationKind)
+VIEWS: tuple[View, ...] = get_args(View)
+
+
+class EpisodeKeywords(TypedDict, total=False):
+    """The keywords of `EpisodeOptions`: what type checkers accept for each."""
+
+    episode: Episode
+    reward: Reward | None
+    observation: ObservationKind
+
+
+class ViewKeywords(EpisodeKeywords, total=False):
+    """The keywords of `ViewOptions`."""
+
+    render_mode: RenderMode | None
+    view: View
+
+
+class VecKeywords(EpisodeKeywords, total=False):
+    """The keywords of `VecOptions`."""
+
+    threads: int
+    copy: bool
+    device: Device
+
+
+class _LearnerKeywords(ViewKeywords, total=False):
+    seat: int | None
+    illegal_reward: float
+
+
+class SoloKeywords(_LearnerKeywords, total=False):
+    """The keywords of `SoloOptions`."""
+
+    opponents: Opponents
+    partner: Partner | None
+
+
+class SoloVecKeywords(_LearnerKeywords, total=False):
+    """The keywords of `SoloVecOptions`."""
+
+    opponents: Opponents | Sequence[Opponents]
+    partner: Partner | Sequence[Partner] | None
+    autoreset_mode: AutoresetMode | AutoresetName
+    threads: int
+    copy: bool
+    device: Device
+
+
+class EnvGameKeywords(GameKeywords, ViewKeywords, total=False):
+    """The keywords of `Variant.env`: the options of the rules and of the environment."""
+
+
+class VecGameKeywords(GameKeywords, VecKeywords, total=False):
+    """The keywords of `Variant.vec`."""
+
+
+class SoloGameKeywords(GameKeywords, SoloKeywords, total=False):
+    """The keywords of `Variant.solo`."""
+
+
+class SoloVecGameKeywords(GameKeywords, SoloVecKeywords, total=False):
+    """The keywords of `Variant.solo_vec`."""
+
 
 Options = TypeVar("Options", bound="EpisodeOptions")
 
@@ -44,18 +124,18 @@ class EpisodeOptions:
     Raises `OptionError` for any other value.
     """
 
-    episode: str = "game"
+    episode: Episode = "game"
     """The length of an episode: "game", a whole game, or "hand", one hand."""
-    reward: Any = None
+    reward: Reward = None  # type: ignore[assignment]  # replaced by __post_init__
     """"win": 1 and -1 to the sides at the end of a won game; "points": after each hand, the side's
     points minus the other's. None is "win" for games, "points" for hands."""
-    observation: str = "dict"
+    observation: ObservationKind = "dict"
     """"dict": the int8 vector and the mask. "flat": the vector alone, float32 and scaled to
     [-1, 1] by `Layout.scale`; the mask is in the infos."""
 
     def __post_init__(self) -> None:
         check_choice("episode", self.episode, EPISODES)
-        if self.reward is None:
+        if vars(self)["reward"] is None:
             object.__setattr__(self, "reward", "win" if self.episode == "game" else "points")
         check_choice("reward", self.reward, REWARDS)
         check_choice("observation", self.observation, OBSERVATIONS)
@@ -76,12 +156,12 @@ class EpisodeOptions:
 class ViewOptions(EpisodeOptions):
     """The options of faces that show the table."""
 
-    render_modes: ClassVar[tuple[str, ...]] = ("human", "ansi", "rgb_array")
+    render_modes: ClassVar[tuple[str, ...]] = get_args(RenderMode)
 
-    render_mode: str | None = None
+    render_mode: RenderMode | None = None
     """None, "ansi" (the table as text), "human" (printed after every step) or "rgb_array" (pixels,
     uint8 (488, 760, 3), which need the extra `render`)."""
-    view: str | int = "all"
+    view: View = "all"
     """Whose cards are shown: "all", the "actor"'s (a learner's own) or those of a seat."""
 
     def __post_init__(self) -> None:
@@ -98,7 +178,7 @@ class VecOptions(EpisodeOptions):
     """How many threads share the rows."""
     copy: bool = False
     """False: the arrays handed out are the environment's own, and the next call rewrites them."""
-    device: str = "cpu"
+    device: Device = "cpu"
     """Where the rows are and are stepped: "cpu", or "cuda", a GPU, which needs the extra `cuda`.
     Arrays are handed out there, and actions taken from there. Experimental."""
 
@@ -123,7 +203,7 @@ def check_rows_shared(options: Any) -> None:
 class SoloOptions(ViewOptions):
     """The options of `SoloEnv`."""
 
-    opponents: Any = "random"
+    opponents: Opponents | Sequence[Opponents] = "random"
     """A player, a pair of them, (left, right), or a `Pool` to draw from in every episode; for a
     vector environment also a list of these by row (a list is never a pair). A player is the name of
     an agent as `agents.make` takes it, an agent, a function `(observation, mask) -> action`, or a
@@ -131,7 +211,7 @@ class SoloOptions(ViewOptions):
     else for the game. A function is handed observations as the learner's are, flat ones float32, so
     that a snapshot of the learner is an opponent; agents always see int8.
     `reset(options={"opponents": ...})` changes them."""
-    partner: Any = None
+    partner: Partner | Sequence[Partner] | None = None
     """A player, a `Pool` of them, or a list by row. None is the player that both opponents are when
     the environment is made, and refused where there are several; only `reset(options={"partner":
     ...})` changes it. `players` and the repr say who it is; infos do in rows where a `Pool` is
@@ -154,13 +234,13 @@ class SoloVecOptions(SoloOptions):
 
     render_modes: ClassVar[tuple[str, ...]] = ("ansi", "rgb_array")
 
-    autoreset_mode: Any = "SameStep"
+    autoreset_mode: AutoresetMode | AutoresetName = "SameStep"
     """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""
     threads: int = 1
     """How many threads share the rows."""
     copy: bool = True
     """False: the arrays handed out are the environment's own, and the next call rewrites them."""
-    device: str = "cpu"
+    device: Device = "cpu"
     """Where the rows are and are stepped, as of `VecOptions`; on "cuda" those who play beside the
     learner are "random", "cautious" and "rule" alone, in pairs and pools, too. Experimental."""
 

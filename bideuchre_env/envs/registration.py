@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import check_name
 from bideuchre_env.envs.options import (
+    EnvGameKeywords,
+    SoloGameKeywords,
     SoloOptions,
+    SoloVecGameKeywords,
     SoloVecOptions,
+    VecGameKeywords,
     VecOptions,
     ViewOptions,
     check_keywords,
 )
+from bideuchre_env.envs.pool import Pool
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.options import OPTIONS
+from bideuchre_env.rules.options import OPTIONS, GameKeywords
 from bideuchre_env.rules.rules import Rules, check_game, variant_name
 from bideuchre_env.rules.toml_file import is_rules_file, read_rules_file
 from bideuchre_env.rules.variants import CUSTOM, RULES
 
 if TYPE_CHECKING:
     from pettingzoo.utils.env import ParallelEnv
+    from typing_extensions import Unpack
 
     from bideuchre_env.envs.aec.env import BidEuchreEnv
     from bideuchre_env.envs.aec.wrapped import WrappedEnv
@@ -46,7 +53,7 @@ class Variant:
         self.name = name
         self.rules = rules
 
-    def env(self, **options: Any) -> WrappedEnv:
+    def env(self, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
         """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
         from bideuchre_env.envs.aec.wrapped import WrappedEnv
 
@@ -54,14 +61,14 @@ class Variant:
 
     __call__ = env
 
-    def raw_env(self, **options: Any) -> BidEuchreEnv:
+    def raw_env(self, **options: Unpack[EnvGameKeywords]) -> BidEuchreEnv:
         """The bare AEC environment: an illegal action raises `IllegalActionError`."""
         from bideuchre_env.envs.aec.env import BidEuchreEnv
 
         rules, face = self._split(options, ViewOptions.names())
         return BidEuchreEnv(rules, self.name, **face)
 
-    def vec(self, num_envs: int, **options: Any) -> BidEuchreVec:
+    def vec(self, num_envs: int, **options: Unpack[VecGameKeywords]) -> BidEuchreVec:
         """Many tables at once for self-play, stepped together: `num_envs` rows.
 
         `options` are those of the rules and of `VecOptions`.
@@ -71,7 +78,7 @@ class Variant:
         rules, face = self._split(options, VecOptions.names())
         return BidEuchreVec(rules, self.name, num_envs, **face)
 
-    def solo(self, **options: Any) -> SoloEnv:
+    def solo(self, **options: Unpack[SoloGameKeywords]) -> SoloEnv:
         """The Gymnasium environment of one learner, the other seats played inside it.
 
         `options` are those of the rules and of `SoloOptions`.
@@ -81,7 +88,7 @@ class Variant:
         rules, face = self._split(options, SoloOptions.names())
         return SoloEnv(rules, self.name, **face)
 
-    def solo_vec(self, num_envs: int, **options: Any) -> SoloVectorEnv:
+    def solo_vec(self, num_envs: int, **options: Unpack[SoloVecGameKeywords]) -> SoloVectorEnv:
         """The Gymnasium vector environment of one learner at each of `num_envs` tables.
 
         `options` are those of the rules and of `SoloVecOptions`.
@@ -96,7 +103,9 @@ class Variant:
         """The id of the declared variant in Gymnasium's registry; None for a game of your own."""
         return gymnasium_id(self.name) if self.name in variants else None
 
-    def parallel_env(self, **options: Any) -> ParallelEnv[str, dict[str, Array], Any]:
+    def parallel_env(
+        self, **options: Unpack[EnvGameKeywords]
+    ) -> ParallelEnv[str, dict[str, Array], Any]:
         """The same game for tools that take only Parallel environments; seats act in turn."""
         from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
@@ -104,12 +113,12 @@ class Variant:
         env.metadata["is_parallelizable"] = True
         return turn_based_aec_to_parallel(env)
 
-    def replace(self, **options: Any) -> Variant:
+    def replace(self, **options: Unpack[GameKeywords]) -> Variant:
         """This variant with some options of its rules changed."""
         return Variant(self.name, self.rules.replace(**options))
 
     def _split(
-        self, options: dict[str, Any], face: tuple[str, ...]
+        self, options: Mapping[str, Any], face: tuple[str, ...]
     ) -> tuple[Rules, dict[str, Any]]:
         """The rules with what `options` change, and the options of a face among them."""
         check_keywords(options, (*face, *OPTIONS), self.name)
@@ -125,7 +134,12 @@ variants: dict[str, Variant] = {name: Variant(name, rules) for name, rules in RU
 """Every declared variant, by name."""
 
 
-def make(game: str | PathLike[str] | Rules, *, name: str | None = None, **options: Any) -> Variant:
+def make(
+    game: str | PathLike[str] | Rules,
+    *,
+    name: str | None = None,
+    **options: Unpack[GameKeywords],
+) -> Variant:
     """A `Variant` from the name of a declared one, from `Rules` of your own, or from their file.
 
     "barrie" is "barrie_v0", and a path that ends in ".toml" is read by `Rules.from_toml`. `options`
@@ -176,19 +190,37 @@ def gymnasium_id(name: str) -> str:
 
 
 def make_solo(variant: str, **options: Any) -> SoloEnv:
-    """The `SoloEnv` of a declared variant by name: Gymnasium's entry point.
+    """Return the `SoloEnv` of a declared variant by name: Gymnasium's entry point.
 
-    A pair of opponents is a list once its spec has been JSON, as in a dataset of Minari.
+    `options` may come from the JSON of a spec, as in a dataset of Minari.
     """
-    opponents = options.get("opponents")
-    if isinstance(opponents, list) and len(opponents) == 2:
-        options["opponents"] = tuple(opponents)
+    for option in {"opponents", "partner"} & options.keys():
+        options[option] = _players(options[option])
     return variants[variant].solo(**options)
 
 
 def make_solo_vec(variant: str, num_envs: int = 1, **options: Any) -> SoloVectorEnv:
-    """The `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point."""
+    """Return the `SoloVectorEnv` of a declared variant by name: Gymnasium's vector entry point.
+
+    `options` may come from the JSON of a spec.
+    """
+    for option in {"opponents", "partner"} & options.keys():
+        value = options[option]
+        by_row = isinstance(value, list)
+        options[option] = list(map(_players, value)) if by_row else _players(value)
     return variants[variant].solo_vec(num_envs, **options)
+
+
+def _players(value: Any) -> Any:
+    """Return players as they were before their spec was JSON: a `Pool` or pair, or `value`.
+
+    JSON has a list for a pair, and for a `Pool` the mapping that `dataclasses.asdict` makes of it.
+    """
+    if isinstance(value, list) and len(value) == 2:
+        return tuple(value)
+    if isinstance(value, dict) and value.keys() == {"players", "weights"}:
+        return Pool(*map(_players, value["players"]), weights=value["weights"])
+    return value
 
 
 # Gymnasium looks here for what an entry point can draw: "rgb_array_list" is made of "rgb_array".

@@ -135,8 +135,8 @@ def play_expert() -> None:
     """The expert, in games that were not fitted, too, and what a hand is worth to it."""
     hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
     play_boards("expert", "random")
-    for name, length in (("cincinnati_v0", {"target": 20}), ("simplified_v0", {"rounds": 2})):
-        agents.make("expert", variants[name].rules.replace(**length))
+    agents.make("expert", variants["cincinnati_v0"].rules.replace(target=20))
+    agents.make("expert", variants["simplified_v0"].rules.replace(rounds=2))
 
 
 def play_fitting() -> None:

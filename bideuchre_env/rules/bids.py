@@ -61,8 +61,12 @@ def _as_bid(value: Any) -> Bid:
     if isinstance(value, Bid):
         return value
     required = {"name", "value"}
-    if isinstance(value, Mapping) and required <= set(value) <= required | {"exchange"}:
-        return Bid(**dict(value))
+    if isinstance(value, Mapping):
+        given = dict(value)
+        if given.get("tricks", ...) is None:  # as `dataclasses.asdict` writes a lone bid
+            del given["tricks"]
+        if required <= set(given) <= required | {"exchange"}:
+            return Bid(**given)
     raise RulesError(f"lone bid {shown(value)}: a Bid, or a mapping with name, exchange and value")
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from bideuchre_env.rules.bids import Bid
 
@@ -17,10 +18,38 @@ T = TypeVar("T")
 NONE = "none"
 _RANGE = re.compile(r"[(\[]?\s*(\d{1,9})\s*(?:-|to|,)\s*(\d{1,9})\s*[)\]]?")
 
+Ranks: TypeAlias = Literal["9", "10", "J"]
+StrainNamed: TypeAlias = Literal["in_bid", "after_auction"]
+MoonLadder: TypeAlias = Literal["step", "jump"]
+AllPass: TypeAlias = Literal["dealer_forced", "redeal_next", "redeal_same", "eldest_forced"]
+OpeningLead: TypeAlias = Literal["eldest", "declarer"]
+DealerMayEqual: TypeAlias = Literal["never", "lone"]
+WinRule: TypeAlias = Literal["any", "made_bid", "made_or_set", "rounds"]
+BothOver: TypeAlias = Literal["declarer", "highest", "continue"]
 
-def option(default: T, meaning: str, *words: str, values: str = "") -> T:
-    """An option: its default, what it means, and the words or the values it takes."""
-    declared = {"meaning": meaning, "words": words, "values": values}
+
+class GameKeywords(TypedDict, total=False):
+    """The options of a game as keywords: what type checkers accept for each."""
+
+    ranks: Ranks
+    copies: int
+    partnered: Sequence[int] | None
+    lone: Sequence[Bid | Mapping[str, Any]]
+    strain_named: StrainNamed
+    moon_ladder: MoonLadder
+    all_pass: AllPass
+    opening_lead: OpeningLead
+    dealer_may_equal: DealerMayEqual
+    win_rule: WinRule
+    both_over: BothOver
+    target: int | None
+    rounds: int | None
+    max_hands: int
+
+
+def option(default: T, meaning: str, words: Any = None, values: str = "") -> T:
+    """An option: its default, what it means, and the `Literal` of its words or its values."""
+    declared = {"meaning": meaning, "words": get_args(words), "values": values}
     made: T = field(default=default, metadata=declared)
     return made
 
@@ -47,7 +76,7 @@ def values_of(each: Field[Any]) -> str:
 class GameOptions:
     """The options of a game, and what follows from them."""
 
-    ranks: str = option("9", "Lowest rank of the deck.", "9", "10", "J")
+    ranks: Ranks = option("9", "Lowest rank of the deck.", Ranks)
     copies: int = option(
         1,
         "Copies of each card; of two identical cards in a trick the first played wins.",
@@ -63,55 +92,41 @@ class GameOptions:
         "Bids to play alone, lowest first; each outranks every partnered bid.",
         values="a list of bids, each with name, value (points) and exchange (cards, 0 to 3)",
     )
-    strain_named: str = option(
+    strain_named: StrainNamed = option(
         "in_bid",
         "Whether the strain is part of the bid, or the declarer names it after the auction.",
-        "in_bid",
-        "after_auction",
+        StrainNamed,
     )
-    moon_ladder: str = option(
+    moon_ladder: MoonLadder = option(
         "jump",
         '"step": a lone bid after the first only over the one just below it; "jump": any higher.',
-        "step",
-        "jump",
+        MoonLadder,
     )
-    all_pass: str = option(
-        "redeal_next",
-        "Who may not pass, or who deals again, when nobody bids.",
-        "dealer_forced",
-        "redeal_next",
-        "redeal_same",
-        "eldest_forced",
+    all_pass: AllPass = option(
+        "redeal_next", "Who may not pass, or who deals again, when nobody bids.", AllPass
     )
-    opening_lead: str = option(
+    opening_lead: OpeningLead = option(
         "declarer",
         'Who leads first: "eldest" (left of the dealer, or the next seat playing) or "declarer".',
-        "eldest",
-        "declarer",
+        OpeningLead,
     )
-    dealer_may_equal: str = option(
+    dealer_may_equal: DealerMayEqual = option(
         "never",
         '"lone": the dealer may take a standing lone bid by equalling it, in any strain.',
-        "never",
-        "lone",
+        DealerMayEqual,
     )
-    win_rule: str = option(
+    win_rule: WinRule = option(
         "made_or_set",
         "Who can win at the target: any side, one that made its own bid in the hand, one that "
         "made its bid or set the other's; or who has most points after so many rounds.",
-        "any",
-        "made_bid",
-        "made_or_set",
-        "rounds",
+        WinRule,
     )
-    both_over: str = option(
+    both_over: BothOver = option(
         "declarer",
         'Who wins under "any" with both sides at the target after a hand: the declarer\'s side; '
         "the highest total, equal totals being a draw; or the higher total, equal totals playing "
         "on.",
-        "declarer",
-        "highest",
-        "continue",
+        BothOver,
     )
     target: int | None = option(
         None, 'Points that end the game; none under "rounds".', values="a whole number from 1"

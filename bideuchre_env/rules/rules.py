@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import Field, dataclass, fields, replace
 from os import PathLike
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bideuchre_env._checks import check_name, check_type, did_you_mean, shown, unknown_options
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
@@ -21,9 +21,19 @@ from bideuchre_env.rules.bids import (
     trick_range,
 )
 from bideuchre_env.rules.cards import plain_letters
-from bideuchre_env.rules.options import CHOICES, OPTIONS, GameOptions, meaning_of, values_of
+from bideuchre_env.rules.options import (
+    CHOICES,
+    OPTIONS,
+    GameKeywords,
+    GameOptions,
+    meaning_of,
+    values_of,
+)
 from bideuchre_env.rules.sheet import rule_sheet, rule_table
 from bideuchre_env.rules.toml_file import RulesFile, read_rules_file, written
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 MAX_COUNT = 10**15
 
@@ -37,6 +47,10 @@ class Rules(GameOptions):
     default, its meaning and what it takes; `to_toml` gives them with the values of these rules.
     """
 
+    if TYPE_CHECKING:  # the dataclass's own takes more types than its fields have
+
+        def __init__(self, **options: Unpack[GameKeywords]) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "lone", lone_bids(self.lone))
         if self.partnered is not None:
@@ -44,8 +58,8 @@ class Rules(GameOptions):
         for name, words in CHOICES.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in words:
-                close = did_you_mean(value, words) if isinstance(value, str) else ""
                 choices = ", ".join(map(repr, words))
+                close = did_you_mean(value, words)
                 raise RulesError(f"{name}={shown(value)}: one of {choices}{close}")
         for name in ("copies", "target", "rounds", "max_hands"):
             object.__setattr__(self, name, plain_integer(getattr(self, name)))
@@ -117,7 +131,7 @@ class Rules(GameOptions):
                 f"{self.win_rule!r} only one side can win a hand"
             )
 
-    def replace(self, **options: Any) -> Rules:
+    def replace(self, **options: Unpack[GameKeywords]) -> Rules:
         """These rules with some options changed; `UnknownRuleError` for an unknown option.
 
         Changing `win_rule` between a target and rounds drops the one that no longer applies
@@ -125,7 +139,7 @@ class Rules(GameOptions):
         """
         if unknown := unknown_options(options, OPTIONS, what="unexpected keyword argument"):
             raise UnknownRuleError(unknown)
-        changed = dict(options)
+        changed: dict[str, Any] = {**options}
         win_rule = changed.get("win_rule", self.win_rule)
         if isinstance(win_rule, str) and win_rule == "rounds":
             changed.setdefault("target", None)
@@ -228,5 +242,5 @@ def variant_name(name: object) -> str:
         for known in BY_NAME:
             if plain in (known, known.rpartition("_v")[0]):
                 return known
-    close = did_you_mean(name, BY_NAME) if isinstance(name, str) else ""
+    close = did_you_mean(name, BY_NAME)
     raise OptionError(f"{shown(name)} is no variant{close}: one of {', '.join(BY_NAME)}")

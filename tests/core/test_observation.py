@@ -199,6 +199,29 @@ def test_the_last_hands_are_counted_down():
         assert all(before - after in (0, 1) for before, after in pairwise(left))
 
 
+def hands_left_after(env, choose):
+    """`hands_left` of the last observation of an episode, which all seats see alike."""
+    finish(env, choose)
+    seen = [env.observe(agent)["observation"] for agent in env.possible_agents]
+    [left] = {env.observation_layout.decode(each)["hands_left"] for each in seen}
+    return left
+
+
+def test_the_last_observation_counts_its_own_hand_under_rounds():
+    """The hand that has just ended is one of those left, unless all have passed."""
+    first = Chooser(3)
+    for rounds in (1, 2):
+        assert hands_left_after(start("simplified_v0", 3, rounds=rounds), first) == 1
+        options = {"rounds": rounds, "episode": "hand"}
+        assert hands_left_after(start("simplified_v0", 3, **options), first) == 4 * rounds
+        assert hands_left_after(start("simplified_v0", 3, **options), lambda env: 0) == 4 * rounds
+    few = start("simplified_v0", 3, rounds=1, max_hands=4)
+    for _ in range(8):
+        few.step("pass")  # two of the four deals are not played
+    seen = few.observe(few.agent_selection)["observation"]
+    assert few.observation_layout.decode(seen)["hands_left"] == 2
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_after_the_end_nobody_is_to_act(name):
     """The last observation of a game says so, and still holds the whole last hand."""

@@ -282,6 +282,26 @@ def test_a_pair_passed_on_is_known_card_by_card():
     assert elsewhere
 
 
+def test_a_card_passed_on_and_played_may_have_been_the_last_of_its_kind():
+    """The partner passed one ace of hearts and the declarer led one: nobody knows of the other."""
+    rules = ENDINGS["double deck exchange"][0]
+    rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
+    hands = [["AH", *rest[:7]], rest[7:15], ["AH", *rest[15:22]], rest[22:]]
+    env = start(rules, 0)
+    env.reset(options={"deal": hands, "dealer": 3})
+    for name in ("bid call-1 NT", "pass", "pass", "pass", rest[0], "AH", "AH"):
+        act(env, name)
+    rng, places = np.random.default_rng(1), Counter()
+    for _ in range(300):
+        row = env.resample_hidden(2, rng)._states[0]
+        places.update(who for who in range(4) if "AH" in hand_names(int(row["hands"][who])))
+        places["given"] += "AH" in names(row["given"])
+    assert places.total() == 300
+    assert set(places) == {0, 1, 3, "given"}
+    cards = {0: 7, 1: 8, 3: 8, "given": 1}  # as many as are hidden in each place
+    assert_fits([places[place] for place in cards], [300 * n / 24 for n in cards.values()])
+
+
 def test_the_count_by_brute_force_is_right():
     """Where formulas know the count: a whole deal, a last trick, and two cards alike of three."""
     env = start(TINY, 1, episode="hand")

@@ -99,12 +99,15 @@ def by_episode(columns):
     return sorted(tuple(part.tobytes() for part in episode) for episode in zip(*parts, strict=True))
 
 
-def test_episodes_broken_off_and_unfinished_are_left_out(tmp_path):
+@pytest.mark.parametrize(
+    "selects", [lambda rows: {"mask": rows}, lambda rows: {"options": {"reset_mask": rows}}]
+)
+def test_episodes_broken_off_and_unfinished_are_left_out(selects, tmp_path):
     vec = make("six_card_v0").vec(ROWS, episode="hand")
     recorded = datasets.VecRecorder(vec, tmp_path / "out.npz")
     self_play(recorded, 3, seed=1)
     mask = np.arange(ROWS) < 2
-    obs, _ = recorded.reset(mask=mask)
+    obs, _ = recorded.reset(**selects(mask))
     ended = np.zeros(ROWS, int)
     while not (ended > 0).all():
         obs, _, terminated, _, _ = recorded.step(obs["action_mask"].argmax(axis=1))

@@ -208,6 +208,7 @@ def test_a_dealer_who_is_no_seat(dealer):
         {0: 1, 1: 2},
         np.array([0.5, 1]),
         np.zeros((2, 2), int),
+        np.array(0),
         [math.nan, 0],
     ],
     ids=label,

@@ -7,12 +7,14 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from support.playthroughs import VARIANTS
 from support.solo_helpers import assert_same, chosen_action
 
 import bideuchre_env
+from bideuchre_env import Bid, Pool
 from bideuchre_env.envs.solo.env import SoloEnv
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError
@@ -38,7 +40,7 @@ def test_every_variant_is_registered():
         assert spec.vector_entry_point
         assert spec.max_episode_steps is None
         assert not spec.nondeterministic
-        twin = gymnasium.envs.registration.EnvSpec.from_json(spec.to_json())
+        twin = EnvSpec.from_json(spec.to_json())
         env = gymnasium.make(twin)
         assert isinstance(env.unwrapped, SoloEnv)
         assert env.unwrapped.metadata["name"] == VARIANTS[IDS.index(name)]
@@ -162,6 +164,53 @@ def test_make_vec_has_rows_in_plenty():
     assert gymnasium.make_vec(IDS[1]).num_envs == 1
     other = gymnasium.make_vec(IDS[1], num_envs=2, autoreset_mode="Disabled")
     assert other.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+
+
+POOL = Pool("rule", ("cautious", "rule"), ("random", "cautious"), weights=[1, 2, 0.5])
+PLAYERS = (
+    {"opponents": "rule"},
+    {"opponents": ("rule", "cautious"), "partner": "random"},
+    {"opponents": POOL, "partner": Pool("rule", "random")},
+)
+BY_ROW = (
+    {"opponents": ["rule", "cautious"]},
+    {"opponents": [("rule", "cautious"), POOL], "partner": ["rule", Pool("rule", "random")]},
+    {"opponents": ["rule", "cautious"], "partner": "random", "autoreset_mode": "Disabled"},
+    {"opponents": ("rule", "rule"), "autoreset_mode": AutoresetMode.NEXT_STEP},
+    {"opponents": "rule", "lone": (Bid("moon", 12), Bid("march", 24, exchange=1))},
+)
+
+
+def resets(env):
+    """Who plays and what is seen in a few episodes, by this environment's own account."""
+    return [
+        (env.reset(seed=seed), dict(env.unwrapped.players), repr(env.unwrapped))
+        for seed in range(8)
+    ]
+
+
+@pytest.mark.parametrize("options", PLAYERS)
+def test_a_spec_as_json_gives_back_the_same_players(options):
+    env = gymnasium.make(IDS[3], **options)
+    twin = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
+    third = gymnasium.make(EnvSpec.from_json(twin.spec.to_json()))
+    assert_same(resets(twin), resets(env))
+    assert_same(resets(third), resets(env))
+
+
+@pytest.mark.parametrize("num_envs", [1, 2, 3])
+@pytest.mark.parametrize("options", PLAYERS + BY_ROW)
+def test_a_vector_spec_as_json_gives_back_the_same_players(num_envs, options):
+    """A pair stays a pair with two rows, and a list of two players is by row."""
+    if num_envs != 2 and isinstance(options["opponents"], list):
+        pytest.skip("a list is by row, and this one has two")
+    env = gymnasium.make_vec(IDS[3], num_envs, **options)
+    twin = gymnasium.make_vec(EnvSpec.from_json(env.spec.to_json()))
+    third = gymnasium.make_vec(EnvSpec.from_json(twin.spec.to_json()))
+    assert twin.metadata == env.metadata
+    assert twin.unwrapped.rules == env.unwrapped.rules
+    assert_same(resets(twin), resets(env))
+    assert_same(resets(third), resets(env))
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode)[:2], ids=lambda mode: mode.value)

@@ -1,11 +1,20 @@
 """An unknown keyword is refused as a function's own would be, for trainers that try some."""
 
+from dataclasses import fields
+from typing import get_args
+
 import gymnasium
+import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.vector import AutoresetMode
 
 import bideuchre_env
+from bideuchre_env import Rules
+from bideuchre_env.envs import options
 from bideuchre_env.errors import OptionError, RulesError, UnknownOptionError, UnknownRuleError
+from bideuchre_env.rules.options import GameKeywords
+from bideuchre_env.runtime.devices import DEVICES
 
 game = bideuchre_env.cincinnati_v0
 ID = game.gymnasium_id
@@ -37,6 +46,62 @@ def test_an_unknown_keyword_is_a_type_error_too(face):
     assert "of cincinnati_v0; the options are: episode, reward, observation" in str(caught.value)
     with pytest.raises(UnknownOptionError, match=r"'epissode' .*\(did you mean 'episode'\?\)"):
         FACES[face](epissode="hand")
+
+
+KEYWORDS = (
+    (options.EpisodeKeywords, [options.EpisodeOptions]),
+    (options.ViewKeywords, [options.ViewOptions]),
+    (options.VecKeywords, [options.VecOptions]),
+    (options.SoloKeywords, [options.SoloOptions]),
+    (options.SoloVecKeywords, [options.SoloVecOptions]),
+    (GameKeywords, [Rules]),
+    (options.EnvGameKeywords, [Rules, options.ViewOptions]),
+    (options.VecGameKeywords, [Rules, options.VecOptions]),
+    (options.SoloGameKeywords, [Rules, options.SoloOptions]),
+    (options.SoloVecGameKeywords, [Rules, options.SoloVecOptions]),
+)
+
+
+@pytest.mark.parametrize(("keywords", "classes"), KEYWORDS)
+def test_type_checkers_see_every_option(keywords, classes):
+    """The keys of the typed keywords are the fields of the options that they stand for."""
+    names = {field.name for each in classes for field in fields(each)}
+    assert keywords.__optional_keys__ == names
+    assert not keywords.__required_keys__
+
+
+def test_type_checkers_see_every_device_and_autoreset_mode():
+    """These values are those that other modules check."""
+    assert get_args(options.Device) == DEVICES
+    assert set(get_args(options.AutoresetName)) == {mode.value for mode in AutoresetMode}
+
+
+RESETS = {
+    "env": lambda: game.env().reset,
+    "raw_env": lambda: game.raw_env().reset,
+    "parallel_env": lambda: game.parallel_env().reset,
+    "vec": lambda: game.vec(2).reset,
+    "solo": lambda: game.solo().reset,
+    "solo_vec": lambda: game.solo_vec(2).reset,
+    "gymnasium.make": lambda: gymnasium.make(ID).reset,
+    "gymnasium.make_vec": lambda: gymnasium.make_vec(ID, num_envs=2).reset,
+    "gymnasium.make_vec sync": lambda: (
+        gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync").reset
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESETS)
+def test_an_unknown_reset_option_is_refused(name):
+    """With the option that was probably meant; keys that are no names are refused, too."""
+    reset = RESETS[name]()
+    reset(seed=1, options={"score": (3, 4)})
+    with pytest.raises(OptionError, match=r"'scroe' of reset \(did you mean 'score'\?\)"):
+        reset(options={"scroe": (3, 4)})
+    with pytest.raises(OptionError, match="unknown option 'x', 7, None of reset"):
+        reset(options={"x": 1, None: 2, 7: 3, "dealer": 0})
+    with pytest.raises(OptionError, match="score"):
+        reset(options={"score": np.array(0)})
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,30 @@ def a_game(variant="cincinnati_v0", **options):
         lambda env: env.get_state(),
         lambda env: env.render(),
         lambda env: env.resample_hidden(0, np.random.default_rng(1)),
+        lambda env: env.agent_iter(),
     ],
 )
 def test_nothing_to_see_before_the_first_deal(look):
     env = bideuchre_env.cincinnati_v0.raw_env(render_mode="ansi")
     with pytest.raises(errors.OptionError, match="reset\\(\\) deals a game"):
         look(env)
+
+
+@pytest.mark.parametrize("make", ["env", "raw_env"])
+def test_last_after_the_end_says_to_reset(make):
+    """The sentence of `step`, once every agent has left."""
+    env = getattr(bideuchre_env.cincinnati_v0, make)(episode="hand")
+    env.reset(seed=1)
+    for _ in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        over = terminated or truncated
+        env.step(None if over else int(observation["action_mask"].argmax()))
+    with pytest.raises(errors.OptionError, match=r"no game is going on: reset\(\) deals one"):
+        env.last()
+    with pytest.raises(
+        errors.IllegalActionError, match=r"no game is going on: reset\(\) deals one"
+    ):
+        env.unwrapped.step(0)
 
 
 @pytest.mark.parametrize("action", [True, 1.0, float("nan"), "1", np.zeros(2), -1, 10**6, None])

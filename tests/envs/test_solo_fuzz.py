@@ -232,7 +232,8 @@ ODD_OPTIONS = (
     {"reset_mask": True},
     {"reset_mask": np.ones(3)},
     {"reset_mask": np.ones((4, 1), bool)},
-    {"nonsense": object(), "seat": np.int8(2)},
+    {"nonsense": object()},
+    {"seat": np.int8(2)},
 )
 
 

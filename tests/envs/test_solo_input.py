@@ -112,12 +112,12 @@ def test_unusable_resets_change_nothing(call, match):
 
 
 def test_reset_options_begin_the_game():
-    """The AEC environment's, and other keys are left alone."""
+    """A deal, a dealer and a score, as the AEC environment takes them."""
     aec = cincinnati.raw_env()
     aec.reset(seed=9)
     deal = aec.record.hands[0]["deal"]
     env = cincinnati.solo(seat=2, opponents="rule")
-    options = {"deal": deal, "dealer": 1, "score": (5, -7), "nonsense": 1}
+    options = {"deal": deal, "dealer": 1, "score": (5, -7)}
     obs, _ = env.reset(seed=1, options=options)
     decoded = env.observation_layout.decode(obs["observation"])
     assert sorted(decoded["hand"]) == sorted(deal[2])

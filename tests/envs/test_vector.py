@@ -112,10 +112,35 @@ def test_reset_by_mask():
             vec.reset(mask=wrong)
 
 
+def test_reset_mask_resets_only_masked_rows():
+    """`options["reset_mask"]` is `mask`, by the rules of Gymnasium's own vector environments."""
+    vec, twin = bideuchre_env.cincinnati_v0.vec(6), bideuchre_env.cincinnati_v0.vec(6)
+    rows = np.arange(6) % 2 == 0
+    for each in (vec, twin):
+        each.reset(seed=3)
+        each.step(each.sample())
+    before, options = vec.get_state(), {"reset_mask": rows, "score": (4, 5)}
+    vec.reset(options=options)
+    twin.reset(mask=rows, options={"score": (4, 5)})
+    np.testing.assert_array_equal(vec.get_state(), twin.get_state())
+    np.testing.assert_array_equal(vec.get_state()[~rows], before[~rows])
+    assert (vec.get_state()["score"][rows] == (4, 5)).all()
+    assert options["reset_mask"] is rows  # the caller's dict stays as it is
+    after = vec.get_state()
+    for wrong in ([True] * 6, np.zeros(6, bool), np.ones(5, bool), np.ones(6, int)):
+        with pytest.raises(OptionError, match="reset_mask"):
+            vec.reset(options={"reset_mask": wrong})
+    with pytest.raises(OptionError, match="one of the two"):
+        vec.reset(mask=rows, options={"reset_mask": rows})
+    np.testing.assert_array_equal(vec.get_state(), after)
+    with pytest.raises(OptionError, match="before the first reset"):
+        bideuchre_env.cincinnati_v0.vec(6).reset(options={"reset_mask": rows})
+
+
 def test_reset_options():
     """A dealer, a deal and a score for every row, as the AEC environment takes them."""
     deal = [hand_names(hand) for hand in _some_hands(8)]
-    options = {"dealer": 2, "deal": deal, "score": (5, -3), "unknown": 1}
+    options = {"dealer": 2, "deal": deal, "score": (5, -3)}
     vec = bideuchre_env.simplified_v0.vec(3)
     vec.reset(seed=4, options=options)
     env = bideuchre_env.simplified_v0.raw_env()

@@ -24,7 +24,7 @@ from support.playthroughs import mask_of, row_bytes, same
 import bideuchre_env
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.face import whole_action
-from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.errors import IllegalActionError, OptionError
 
 BOOKS = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
 
@@ -87,9 +87,22 @@ class NoMaskLeft(TerminateIllegalWrapper):
             self.unwrapped.infos[agent] = self.unwrapped._info()
 
 
+class OwnSentence(OrderEnforcingWrapper):
+    """PettingZoo's, with this package's error where `last` has nobody left to report on."""
+
+    def last(self, observe=True):
+        try:
+            return super().last(observe)
+        except KeyError:
+            raise OptionError("no game is going on: reset() deals one") from None
+
+    def __str__(self):
+        return str(self.env)
+
+
 def in_wrappers(raw):
     """An environment in PettingZoo's own wrappers."""
-    return OrderEnforcingWrapper(Bounds(NoMaskLeft(raw, illegal_reward=-1)))
+    return OwnSentence(Bounds(NoMaskLeft(raw, illegal_reward=-1)))
 
 
 def told(call, env):

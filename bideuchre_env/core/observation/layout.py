@@ -179,7 +179,7 @@ class Layout:
         """Where a block stands; `OptionError` for one that the game does not have."""
         if name in self:
             return self.slices[name]
-        close = did_you_mean(name, self.slices) if isinstance(name, str) else ""
+        close = did_you_mean(name, self.slices)
         raise OptionError(
             f"no block {shown(name)} in this game's observations{close}: {', '.join(self.slices)}"
         )

@@ -44,6 +44,10 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         """The info of an agent that is not to act."""
         return {}
 
+    def _require_game(self) -> None:
+        """Raise `OptionError` before the first reset."""
+        raise NotImplementedError
+
     def _pay(self, earned: float) -> None:
         """Enter what side 0 has earned, and side 1 lost."""
         for seat, agent in enumerate(AGENT_NAMES):
@@ -103,6 +107,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
         """The agent to act, at most `max_iter` times, until nobody is left; `step` in between."""
+        self._require_game()
         return Turns(self, max_iter)
 
     def _copy_bookkeeping(self, other: Bookkeeping) -> None:

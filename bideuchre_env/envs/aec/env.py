@@ -8,7 +8,7 @@ and may do, in new arrays, which `last()` hands out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import gymnasium
 import numpy as np
@@ -33,7 +33,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.bookkeeping import Bookkeeping
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, fresh_rows, row_space, whole_action
-from bideuchre_env.envs.options import ViewOptions
+from bideuchre_env.envs.options import ViewKeywords, ViewOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.records.record import GameRecord
@@ -42,6 +42,9 @@ from bideuchre_env.rules.cards import AGENT_NAMES
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _INT64 = np.int64
 Space = TypeVar("Space")
@@ -57,7 +60,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     sum to zero. The keywords are those of `ViewOptions`.
     """
 
-    def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+    def __init__(self, rules: Rules, name: str, **options: Unpack[ViewKeywords]) -> None:
         super().__init__()
         check_game(rules, name)
         chosen = ViewOptions.chosen(options, name)
@@ -112,9 +115,10 @@ class BidEuchreEnv(Bookkeeping, Face):
 
         `seed` (0 to 2**128 - 1) restarts the stream that deals; None goes on with it. `options`
         may hold "dealer" (a seat), "deal" (four lists of card names, by seat, for the first hand)
-        and "score" (both sides' points to start from); other keys are left alone.
+        and "score" (both sides' points to start from). `OptionError` for other keys, except
+        "options", which PettingZoo's own tests pass.
         """
-        chosen = reset_options(options)
+        chosen = reset_options(options, ignored=("options",))
         dealer = parse_dealer(chosen.get("dealer"))
         score = parse_score(chosen.get("score"))
         deal = chosen.get("deal")
@@ -159,6 +163,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         to act."""
         if self._actor is None:
             self._require_game()
+            if not self.agents:
+                raise OptionError("no game is going on: reset() deals one")
         if observe is not True and observe is not False:
             check_flag("observe", observe)  # type: ignore[unreachable]
         agent = self.agent_selection

@@ -2,9 +2,10 @@
 
 Exceptions, messages, log lines and bookkeeping are those of `OrderEnforcingWrapper` around this
 game's bounds check around `TerminateIllegalWrapper(illegal_reward=-1)`; a test compares them. Only
-the layers are gone, and with them nine tenths of the time of a step. Two things differ: the game
-says what is legal, never a mask that a caller may have written to, and after an illegal action no
-info holds a mask of what was.
+the layers are gone, and with them nine tenths of the time of a step. Three things differ: the game
+says what is legal, never a mask that a caller may have written to; after an illegal action no
+info holds a mask of what was; and `last` after the end of a game raises `OptionError`, not
+`KeyError`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ class WrappedEnv(OrderEnforcingWrapper[str, Any, Any]):
     terminations = _raw_attribute("terminations")
     truncations = _raw_attribute("truncations")
     infos = _raw_attribute("infos")
+
+    @property
+    def unwrapped(self) -> BidEuchreEnv:
+        """The raw environment."""
+        return self.env
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game, as `BidEuchreEnv.reset` does."""

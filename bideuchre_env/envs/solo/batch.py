@@ -17,10 +17,9 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import encode_rows, restart_rows, seed_rows
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.options import SoloOptions, learners_seat
+from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.solo.players import Player
-from bideuchre_env.envs.solo.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.solo.rows import (
     DONE,
     KERNEL_NETS,
@@ -56,6 +55,8 @@ GAMES = ("states", "solos")
 """The arrays that say how all games stand."""
 PLACES = {"left": 1, "partner": 2, "right": 3}
 """The seats beside a learner, counted from its own."""
+SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
+"""The reset options of a learner's environment besides those of every environment."""
 
 
 class SoloBatch:
@@ -239,14 +240,13 @@ class SoloBatch:
         self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
         seed_solos(self.states, self.solos, chosen)
 
-    def opening(self, options: Any, chosen: Array) -> dict[str, Any]:
-        """How a new episode begins in the chosen rows (1 in `chosen`) by these reset options.
+    def opening(self, options: dict[str, Any], chosen: Array) -> dict[str, Any]:
+        """Return how an episode begins in the chosen rows (1 in `chosen`) by these reset options.
 
         They may hold "dealer", "deal" and "score" as the AEC environment's, "seat", the learner's,
-        and "opponents" and "partner" from now on; other keys are left alone. Raises `OptionError`
-        or `DealError`, and changes nothing. `undone_by_errors` takes the new players.
+        and "opponents" and "partner" from now on. Raises `OptionError`, and changes nothing.
+        `undone_by_errors` takes the new players.
         """
-        options = reset_options(options)
         if not options:
             return self._nothing
         n = self.n

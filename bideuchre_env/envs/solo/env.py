@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env.core.state import Outcome
+from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
-from bideuchre_env.envs.options import SoloOptions
+from bideuchre_env.envs.options import SoloKeywords, SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
-from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
+from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class SoloEnv(Face, gymnasium.Env[Observation, Any]):
@@ -40,7 +44,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     the beginning and the end who they are: "left", "partner" and "right", as `players` always does.
     """
 
-    def __init__(self, rules: Rules, name: str, **options: Any) -> None:
+    def __init__(self, rules: Rules, name: str, **options: Unpack[SoloKeywords]) -> None:
         check_game(rules, name)
         chosen = SoloOptions.chosen(options, name)
         self.metadata = {
@@ -76,10 +80,11 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
         `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
         learner's in this episode; "opponents" and "partner", as the options of these names, change
-        each for itself from this episode on. Other keys are left alone. Where anything is unsound
-        nothing changes.
+        each for itself from this episode on. Raises `OptionError`, and changes nothing, for other
+        keys and unsound values.
         """
-        begin = self._rows.opening(options, self._rows.every)
+        chosen = reset_options(options, *SOLO_RESET_OPTIONS)
+        begin = self._rows.opening(chosen, self._rows.every)
         with self._rows.undone_by_errors(begin):
             if seed is not None:
                 self._rows.seed(seed, self._rows.every)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import shown
+from bideuchre_env.envs.pool import OPPONENTS, PARTNER, drawn_from
 from bideuchre_env.envs.solo.players import Player
-from bideuchre_env.envs.solo.pool import OPPONENTS, PARTNER, drawn_from
 from bideuchre_env.envs.solo.rows import ENTRY, KERNEL_NETS, NET, RULE, SOMEBODY, Draws
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array, new_rows

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import logger, spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._checks import shown
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.envs.checks import is_masked, parse_count, reset_options
+from bideuchre_env.envs.checks import RESET_MASK, parse_count, parse_reset_mask, reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space
-from bideuchre_env.envs.options import SoloVecOptions
+from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
+from bideuchre_env.envs.pool import OPPONENTS, Pool
 from bideuchre_env.envs.rendering import NO_MODE
-from bideuchre_env.envs.solo.batch import PLACES, SoloBatch
+from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.envs.solo.looks import Looks
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
@@ -46,7 +51,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     like an observation there, zeros in the rows that go on.
     """
 
-    def __init__(self, rules: Rules, name: str, num_envs: int = 1, **options: Any) -> None:
+    _spec: EnvSpec | None = None
+
+    def __init__(
+        self, rules: Rules, name: str, num_envs: int = 1, **options: Unpack[SoloVecKeywords]
+    ) -> None:
         check_game(rules, name)
         chosen = SoloVecOptions.chosen(options, name)
         self.autoreset_mode = _mode(chosen.autoreset_mode)
@@ -77,6 +86,24 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.action_space = batch_space(self.single_action_space, n)
 
     @property
+    def spec(self) -> EnvSpec | None:
+        """The spec by which Gymnasium made this environment; None otherwise.
+
+        Its JSON keeps the players: a pair, which JSON cannot tell from a list by row, is a `Pool`
+        of one pair, and the autoreset mode is its name.
+        """
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None:
+            if isinstance(pair := spec.kwargs.get(OPPONENTS), tuple):
+                spec.kwargs[OPPONENTS] = Pool(pair)
+            if "autoreset_mode" in spec.kwargs:
+                spec.kwargs["autoreset_mode"] = self.autoreset_mode.value
+        self._spec = spec
+
+    @property
     def seats(self) -> Array:
         """The learners' seats, int8 (n,); a new array."""
         self._require_games()
@@ -102,7 +129,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         The other options are those of `SoloEnv.reset`, for every row that is reset; "opponents" and
         "partner" may be lists of n, by row, in which None leaves a row what it has.
         """
-        rows, chosen = self._rows, self._reset_mask(options)
+        rows, options = self._rows, reset_options(options, *SOLO_RESET_OPTIONS, RESET_MASK)
+        chosen = self._reset_mask(options.pop(RESET_MASK, None))
         ones = chosen.astype(np.int64)
         begin = rows.opening(options, ones)
         seeds = self._seeds(seed)
@@ -221,20 +249,12 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         split_seed(seed)
         return int(seed)
 
-    def _reset_mask(self, options: Any) -> Array:
-        """The rows to reset, bool (n,)."""
-        mask = reset_options(options).get("reset_mask")
-        if mask is None:
-            return np.ones(self.num_envs, bool)
-        sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
-        if not sound or mask.shape != (self.num_envs,) or not mask.any():
-            raise OptionError(
-                f"reset_mask={shown(mask)}: a bool numpy array of shape ({self.num_envs},) with at "
-                "least one True is expected"
-            )
-        if not self._rows.dealt and not mask.all():
+    def _reset_mask(self, mask: Any) -> Array:
+        """Return the rows to reset, bool (n,)."""
+        chosen = parse_reset_mask(mask, self.num_envs)
+        if not self._rows.dealt and not chosen.all():
             raise OptionError("reset_mask before the first reset(): there are no games to go on")
-        return np.array(mask)
+        return chosen
 
 
 def _mode(mode: Any) -> AutoresetMode:

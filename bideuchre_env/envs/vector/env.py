@@ -16,15 +16,16 @@ from bideuchre_env.core.state import DEAL
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.envs.checks import (
+    RESET_MASK,
     by_row,
     parse_count,
-    parse_mask,
     parse_rows,
     parse_seats,
     reset_options,
+    rows_to_reset,
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
-from bideuchre_env.envs.options import VecOptions
+from bideuchre_env.envs.options import VecKeywords, VecOptions
 from bideuchre_env.envs.vector.host import HostRows
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
@@ -35,6 +36,8 @@ from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from bideuchre_env.envs.vector.on_device import DeviceRows
 
 
@@ -66,7 +69,9 @@ class BidEuchreVec(Face):
     `set_state` give and take numpy's. Every answer is the same.
     """
 
-    def __init__(self, rules: Rules, name: str, num_envs: int, **options: Any) -> None:
+    def __init__(
+        self, rules: Rules, name: str, num_envs: int, **options: Unpack[VecKeywords]
+    ) -> None:
         check_game(rules, name)
         chosen = VecOptions.chosen(options, name)
         self.num_envs = n = parse_count(num_envs)
@@ -118,17 +123,20 @@ class BidEuchreVec(Face):
         """Start new games in every row, or in the rows where `mask`, bool (n,), is True.
 
         `seed` seeds row i with seed + i; without one the rows go on with their streams. `options`
-        may hold "dealer", "deal" and "score" as the AEC environment's, for every chosen row.
+        may hold "dealer", "deal" and "score" as the AEC environment's, for every chosen row, and
+        "reset_mask", Gymnasium's name for `mask`. Raises `OptionError`, and changes nothing, for
+        other keys and unsound values.
         """
-        chosen = parse_mask(mask, self.num_envs)
-        options = reset_options(options)
+        options = reset_options(options, RESET_MASK)
+        rows = rows_to_reset(mask, options.get(RESET_MASK), self.num_envs)
+        chosen = rows.astype(np.int64)
         dealer, score = parse_dealer(options.get("dealer")), parse_score(options.get("score"))
         deal = options.get("deal")
         hands = [parse_deal(deal, self.rules)] if deal is not None else []
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
-            if mask is not None and not self._has_stream:
-                raise OptionError("reset(mask=...) before the first reset(): there are no games")
+            if not self._has_stream and not rows.all():
+                raise OptionError("a mask before the first reset(): there are no games to go on")
             self._seed(chosen, words)
         n = self.num_envs
         self._restart(

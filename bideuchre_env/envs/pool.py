@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import shown, to_list
 from bideuchre_env.errors import OptionError
+
+if TYPE_CHECKING:
+    from bideuchre_env.agents.protocols import AgentSource
 
 OPPONENTS, PARTNER = "opponents", "partner"
 
@@ -23,10 +26,14 @@ class Pool:
     finite. Raises `OptionError` for an empty pool, a pool within one, and weights that do not fit.
     """
 
-    players: tuple[Any, ...]
+    players: tuple[AgentSource | tuple[AgentSource, AgentSource], ...]
     weights: tuple[float, ...]
 
-    def __init__(self, *players: Any, weights: Sequence[float] | None = None) -> None:
+    def __init__(
+        self,
+        *players: AgentSource | tuple[AgentSource, AgentSource],
+        weights: Sequence[float] | None = None,
+    ) -> None:
         if not players or any(isinstance(each, (Pool, list)) for each in players):
             raise OptionError("Pool: one or more players, or pairs (left, right), and no pools")
         given = [1] * len(players)

@@ -1,0 +1,53 @@
+"""Check types as users' checkers do: `mypy --strict` and pyright, one run of each.
+
+Checked are the Python blocks of all pages, `.ci/typed.py` and `tests/support/typed_agents.py`, in a
+folder outside the repository, against the installed package. The blocks of a page are one program;
+those of the adapters' page stand alone. Libraries that are not installed count as `Any`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+STAND_ALONE = "bideuchre_env/adapters/README.md"
+PROGRAMS = (".ci/typed.py", "tests/support/typed_agents.py")
+MYPY = ("--strict", "--disable-error-code=import-not-found", "--disable-error-code=import-untyped")
+PYRIGHT = {"reportMissingImports": False, "reportUnnecessaryTypeIgnoreComment": True}
+
+
+def write_programs(folder: Path) -> None:
+    """Write every program that is checked to a file of its own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for page in listed.stdout.splitlines():
+        blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
+        programs = blocks if page == STAND_ALONE else ["\n".join(blocks)] if blocks else []
+        for number, program in enumerate(programs):
+            stem = re.sub(r"\W", "_", page.removesuffix(".md"))
+            (folder / f"{stem}_{number}.py").write_text(program, encoding="utf-8")
+    for path in PROGRAMS:
+        (folder / Path(path).name).write_text((ROOT / path).read_text("utf-8"), encoding="utf-8")
+
+
+def main() -> int:
+    """Return 0 if both checkers find nothing."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_programs(folder)
+        (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT), encoding="utf-8")
+        checkers = (["mypy", *MYPY, "."], ["pyright", "--pythonpath", sys.executable])
+        return max(
+            subprocess.run([sys.executable, "-m", *checker], cwd=folder).returncode
+            for checker in checkers
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
