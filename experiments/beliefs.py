@@ -14,9 +14,6 @@ card to choose when it plays itself.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from collections.abc import Iterator
