@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from llvmlite import ir as _ir
 from numba import types
 from numba.extending import intrinsic
 
 from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel, kernel, private
 
-ir: Any = private and private.ir
+ir: Any = _ir
 
 
 def _popcount(bits: int) -> int:
@@ -292,7 +293,7 @@ def _fast_load(typing_context: Any, row: Any, at: Any) -> Any:
 
 # Compiled, a row is a bare pointer: a view would be counted in and out at every row, by atomic
 # instructions that threads would then contend for. Where numba checks bounds rows stay views.
-_BARE = private is not None and not config.BOUNDSCHECK and sys.byteorder == "little"
+_BARE = JIT and not config.BOUNDSCHECK and sys.byteorder == "little"
 row_of: Any = intrinsic(_fast_row) if _BARE else kernel(_plain_row)
 line_of: Any = intrinsic(_fast_line) if _BARE else kernel(_plain_line)
 store_tricks: Any = intrinsic(_fast_store_tricks) if _BARE else kernel(_plain_store_tricks)

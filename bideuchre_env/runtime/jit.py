@@ -85,11 +85,12 @@ def _compile(function: F, *, entry: bool = False, inline: bool = False) -> F:
     return cast(F, compiled)
 
 
-def _compile_publicly(function: Any) -> Any:
+def _compile_publicly(function: Any, *signature: Any) -> Any:
     """Compile by numba's documented interface alone, for a version that was not tested."""
+    njit: Any = numba.njit
     before, config.CACHE_DIR = config.CACHE_DIR, CACHE_FOLDER
     try:
-        return numba.njit(cache=bool(CACHE_FOLDER), **_OPTIONS)(function)
+        return njit(*signature, cache=bool(CACHE_FOLDER), **_OPTIONS)(function)
     finally:
         config.CACHE_DIR = before
 
@@ -99,8 +100,7 @@ if private is not None:
     private.watch_compiling(compiling.begin, compiling.end)
 elif JIT:
     logging.getLogger("bideuchre_env").warning(
-        "bideuchre_env: numba %s is not a tested version (%s): kernels compile and run at about "
-        "half speed",
+        "bideuchre_env: numba %s is not a tested version (%s): kernels compile and run more slowly",
         numba.__version__,
         " to ".join(f"{major}.{minor}" for major, minor in TESTED),
     )
@@ -112,9 +112,13 @@ def direct(function: F, *like: Any) -> F:
     A call saves the time in which numba checks six such types, 0.4 us. It is for arrays of the
     caller's own, always the same in dtype, layout and writability.
     """
-    if private is None:
+    if not JIT:
         return function
-    return cast(F, private.machine_code(function, tuple(map(numba.typeof, like))))
+    compiled: Any = function
+    arguments = tuple(map(numba.typeof, like))
+    if private is None:
+        return cast(F, _compile_publicly(compiled.py_func, arguments))
+    return cast(F, private.machine_code(compiled, arguments))
 
 
 def new_rows(dtype: np.dtype[Any], n: int) -> Array:

@@ -28,7 +28,6 @@ event: Any = _event
 types: Any = _types
 cgutils: Any = _cgutils
 codegen: Any = _codegen
-ir: Any = codegen.llvmir
 lock: Any = _lock
 _log = logging.getLogger("bideuchre_env")
 

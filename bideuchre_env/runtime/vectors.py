@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir as _ir
 from numba import types
 from numba.extending import intrinsic
 
 from bideuchre_env.runtime.jit import Array, config, kernel, private
 
-ir: Any = private and private.ir
+ir: Any = _ir
 cgutils: Any = private and private.cgutils
 
 
