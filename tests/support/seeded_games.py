@@ -16,10 +16,16 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pettingzoo
-from support.exercise import exercise
 
 import bideuchre_env
 from bideuchre_env.cli.main import main
+from bideuchre_env.runtime.jit import entry_kernel, new_rows
+from bideuchre_env.runtime.vectors import add_rows
+
+LAYER = np.dtype(
+    [("inputs", np.float32, (9,)), ("weights", np.float32, (9, 8)), ("sums", np.float32, (8,))],
+    align=True,
+)
 
 
 def aec_games():
@@ -65,13 +71,27 @@ def table_games():
     print(vec.get_state().tobytes().hex()[:2_000])
 
 
+@entry_kernel
+def add_layer(layers):
+    """Add the products of a layer to its sums, by vector instructions."""
+    add_rows(layers[0].inputs, 0, 9, layers[0].weights, layers[0].sums)
+
+
+def sums():
+    """The sums of a small layer of a network, bit for bit."""
+    layers, rng = new_rows(LAYER, 1), np.random.default_rng(0)
+    layers["inputs"], layers["weights"] = rng.random((1, 9)), rng.random((1, 9, 8))
+    add_layer(layers)
+    print(layers["sums"].tobytes().hex())
+
+
 def commands():
     """The records of games that the command plays, and what it prints of them."""
-    play = ("selfplay", "--games", "4", "--seed", "5", "--out", "games.jsonl")
+    play = ("selfplay", "--games", "2", "--seed", "5", "--out", "games.jsonl")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with redirect_stdout(io.StringIO()):  # its times
-            assert main([*play, "--agents", "rule", "random"]) == 0
+            assert main([*play, "--agents", "cautious", "random"]) == 0
         print(Path("games.jsonl").read_text(encoding="utf-8"))
         for arguments in (["show", "games.jsonl", "--game", "2"], ["check", "games.jsonl"]):
             sys.stdout.flush()
@@ -85,5 +105,5 @@ if __name__ == "__main__":
     aec_games()
     learner_games()
     table_games()
-    print(exercise(1))
+    sums()
     commands()
