@@ -57,5 +57,5 @@ def run(arguments: argparse.Namespace) -> int:
     if kernels:
         print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, kept in {jit.CACHE_FOLDER}")
     else:
-        print(f"everything is compiled already, and kept in {jit.CACHE_FOLDER}")
+        print(f"everything is compiled, and kept in {jit.CACHE_FOLDER}")
     return 0

@@ -20,7 +20,7 @@ def run(capsys, *arguments):
 def test_when_all_is_compiled_it_says_where(capsys, monkeypatch):
     monkeypatch.setattr(warm_up, "compile_in_processes", lambda names, processes: iter([0]))
     code, out, _ = run(capsys, "compile", "--agents", "random")
-    assert (code, out) == (0, f"everything is compiled already, and kept in {jit.CACHE_FOLDER}\n")
+    assert (code, out) == (0, f"everything is compiled, and kept in {jit.CACHE_FOLDER}\n")
 
 
 def test_kernels_and_seconds_are_printed(capsys, monkeypatch):
@@ -69,7 +69,7 @@ def fresh(folder, *arguments):
 def test_after_it_nothing_is_compiled(tmp_path):
     """From an empty folder."""
     assert "kernels compiled in" in fresh(tmp_path, "compile")[0]
-    assert fresh(tmp_path, "compile")[0].startswith("everything is compiled already")
+    assert fresh(tmp_path, "compile")[0].startswith("everything is compiled")
     for arguments in (
         ("selfplay", "--games", "2", "--out", str(tmp_path / "games.jsonl")),
         ("export", str(tmp_path / "games.jsonl"), str(tmp_path / "games.npz")),

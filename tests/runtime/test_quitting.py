@@ -22,9 +22,9 @@ MATCH = ("match", "rule", "cautious", "--boards", "900000", "--json", "a.json")
 
 MOMENTS = {
     "an import": "import builtins; load = builtins.__import__\n"
-    "def slow(name, *rest):\n"
+    "def slow(name, *rest, **more):\n"
     f"    if name == 'numba': {PRESS}; print('went on')\n"
-    "    return load(name, *rest)\n"
+    "    return load(name, *rest, **more)\n"
     "builtins.__import__ = slow; ",
     "compiling": "from numba.core import event\n"
     "class Press(event.Listener):\n"
