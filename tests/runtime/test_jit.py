@@ -163,6 +163,7 @@ def test_the_cache_knows_every_file_that_kernels_depend_on():
         assert imported(file) <= known, file.name
     assert (PACKAGE / "rules" / "cards.py").resolve() in known
     assert (PACKAGE / "core" / "phases" / "play.py").resolve() in known
+    assert (PACKAGE / "runtime" / "numba_private.py").resolve() in known
     assert (PACKAGE / "cli" / "main.py").resolve() not in known
 
 
