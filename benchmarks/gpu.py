@@ -12,9 +12,6 @@ processor in lock-step, and compares all that is handed out.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import argparse
 import sys
 from collections.abc import Callable, Iterator

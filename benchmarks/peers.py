@@ -11,9 +11,6 @@ them, so the ratios are of one run. What cannot be installed or run is skipped, 
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import argparse
 import json
 import os

@@ -18,9 +18,6 @@ figures to `results/` and this folder's README.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import argparse
 import json
 import sys

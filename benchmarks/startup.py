@@ -8,9 +8,6 @@ one where it says cold, one that an earlier process has filled where it says war
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import argparse
 import json
 import os
@@ -54,7 +51,7 @@ for _ in range(20):
 PLAY = """
 from bideuchre_env.evaluation.warm_up import PARTS
 for part in NAMES:
-    PARTS[part].play()
+    PARTS[part]()
 """
 EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert', 'fitting')")
 LEARNING = PLAY.replace("NAMES", "('learning', 'ppo', 'net')")

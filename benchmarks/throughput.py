@@ -9,9 +9,6 @@ on one pinned core, in processor time, but what is said to use several threads, 
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import argparse
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`python -m bideuchre_env`: the `bideuchre` command."""
 
-import sys
+from bideuchre_env.cli.main import console
 
-from bideuchre_env.cli.main import main
-
-sys.exit(main())
+console()

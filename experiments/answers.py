@@ -11,9 +11,6 @@ smaller differences than boards do, but only as far as those who play them out a
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from dataclasses import dataclass, field

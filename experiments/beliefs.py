@@ -13,9 +13,6 @@ it is done, and the next run with the same file goes on after it.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from collections.abc import Iterator

@@ -8,9 +8,6 @@ Every pair of halves plays the same duplicate boards against `--over`.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from dataclasses import dataclass, field

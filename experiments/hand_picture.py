@@ -7,9 +7,6 @@ The bidder must follow diamonds, and holds the jack of hearts: it is the left bo
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -24,9 +24,6 @@ there. `--write FILE` puts the table into a file, between the lines `<!-- ladder
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from collections.abc import Iterator

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import os
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: more add up in another order
 
 # isort: split

@@ -11,9 +11,6 @@ matplotlib.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import csv
 import itertools
 import re

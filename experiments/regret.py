@@ -21,9 +21,6 @@ nothing, and shows what is there. `--json FILE` writes all figures; `regret_pict
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from collections.abc import Iterator

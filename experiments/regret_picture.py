@@ -9,9 +9,6 @@ matplotlib.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import json
 import sys
 from dataclasses import dataclass, field

@@ -27,9 +27,6 @@ one thread of the same processor bit for bit. Ctrl-C keeps a checkpoint and ends
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import time
 from collections.abc import Callable

@@ -153,9 +153,8 @@ def _status() -> Iterator[Callable[[str], None]]:
         measuring = f"measuring: {name}"
         status.update(measuring)
 
-    def compiling(part: str, done: int, total: int) -> None:
-        text = f"compiling {part}, {done} of {total} kernels"
-        status.update(text if done < total else measuring)
+    def compiling(text: str) -> None:
+        status.update(text or measuring)
 
     with Console(stderr=True).status(measuring) as status, jit.compiling.shown_by(compiling):
         yield announce

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import time
 from typing import Any
 
 from bideuchre_env.cli.options import check_agents
+from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.screen import AGENTS, help_of
 from bideuchre_env.errors import OptionError
 
 _DESCRIPTION = """\
-Compile the kernels beforehand, which the first use would do, and keep them. They serve every
-variant. Ctrl-C ends it; what is compiled by then is kept."""
+Compile the kernels beforehand, on all cores, and save them; otherwise the first use does so.
+They serve every variant. After Ctrl-C the command continues where it stopped."""
 _EXAMPLES = ("bideuchre compile", "bideuchre compile --agents rule expert")
 
 
@@ -34,7 +36,8 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compile, and say how long it took and where it is kept."""
     check_agents(arguments.agents or [])
-    from bideuchre_env.evaluation.warm_up import PARTS, compile_parts, parts_for
+    from bideuchre_env.bench.measure import core_count
+    from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes, parts_for
     from bideuchre_env.runtime import jit
 
     if not jit.JIT:
@@ -43,11 +46,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise OptionError(
             "no folder for compiled kernels can be written: set NUMBA_CACHE_DIR to one that can"
         )
-    kernels, seconds = compile_parts(
-        parts_for(arguments.agents) if arguments.agents else tuple(PARTS)
-    )
+    parts = parts_for(arguments.agents) if arguments.agents else tuple(PARTS)
+    started, kernels = time.perf_counter(), 0
+    with progress_bar("compiling", "parts", "kernels") as update:
+        compiled = compile_in_processes(parts, min(core_count(), len(parts)))
+        for done, number in enumerate(compiled, start=1):
+            kernels += number
+            update(done, len(parts), kernels)
+    seconds = time.perf_counter() - started
     if kernels:
         print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, kept in {jit.CACHE_FOLDER}")
     else:
-        print(f"everything is compiled already, and kept in {jit.CACHE_FOLDER}")
+        print(f"everything is compiled, and kept in {jit.CACHE_FOLDER}")
     return 0

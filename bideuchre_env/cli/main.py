@@ -25,6 +25,7 @@ from bideuchre_env.cli import (
 )
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
+from bideuchre_env.runtime.interrupts import quit_on_ctrl_c
 
 COMMANDS = (
     *(play, selfplay, match, tournament, agents, variants, records, export),
@@ -106,5 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return exit_code(run, "bideuchre")
 
 
-if __name__ == "__main__":
+def console() -> NoReturn:
+    """Entry point of the `bideuchre` command: Ctrl-C ends it with one line from here on."""
+    quit_on_ctrl_c("bideuchre")
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    console()

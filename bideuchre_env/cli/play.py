@@ -297,12 +297,13 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
 
 def _compile(session: Session, adviser: str | None = None) -> None:
     """Compile what the agents take, and hints by this adviser, before anybody waits for them."""
-    from bideuchre_env.evaluation.warm_up import compile_parts, parts_for
+    from bideuchre_env.evaluation.warm_up import compile_part, parts_for
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
     hints = [adviser, "inference"] if adviser is not None else []
     with progress_bar("getting ready", ""):
-        compile_parts((*parts_for([*names, *hints]), *(["advice"] if hints else [])))
+        for part in (*parts_for([*names, *hints]), *(["advice"] if hints else [])):
+            compile_part(part)
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from typing import TextIO
 from bideuchre_env._checks import printable
 from bideuchre_env._files import discard_all, reason
 from bideuchre_env.errors import BidEuchreError, OutputError
-from bideuchre_env.runtime.interrupts import raising
-from bideuchre_env.runtime.quitting import INTERRUPTED, leave_at_once
+from bideuchre_env.runtime.interrupts import INTERRUPTED, raising
 
 FAILED, USAGE, BROKEN_PIPE = 1, 2, 141
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
@@ -26,10 +25,6 @@ def exit_code(run: Callable[[], int], name: str) -> int:
     1: something could not be written or read. 2: bad input. 130: Ctrl-C. 141: nobody reads any
     more. `SystemExit` passes.
     """
-    return _left(_code(run, name))
-
-
-def _code(run: Callable[[], int], name: str) -> int:
     _prepare_streams()
     try:
         try:
@@ -41,7 +36,7 @@ def _code(run: Callable[[], int], name: str) -> int:
         return FAILED if isinstance(error, OutputError) else USAGE
     except KeyboardInterrupt:
         _say(f"{name}: interrupted")
-        return _left(INTERRUPTED)  # before what the exception holds is let go
+        return INTERRUPTED
     except BrokenPipeError:
         # the reader has gone (`bideuchre show games.jsonl | head`): nothing more to say
         _silence(sys.stdout)
@@ -55,19 +50,12 @@ def _code(run: Callable[[], int], name: str) -> int:
 
 def script(run: Callable[[], int]) -> int:
     """`exit_code` of a script of this repository; the first Ctrl-C raises `KeyboardInterrupt`."""
+    name = os.path.basename(sys.argv[0])
     try:
-        with raising():
-            code = _code(run, os.path.basename(sys.argv[0]))
+        with raising(name):
+            return exit_code(run, name)
     finally:
         discard_all()
-    return _left(code)
-
-
-def _left(code: int) -> int:
-    """The code; a program that Ctrl-C has ended leaves here."""
-    if code == INTERRUPTED:
-        leave_at_once((sys.stdout, sys.stderr))
-    return code
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:

@@ -54,11 +54,7 @@ def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Pr
         text = f"{done:,}/{total:,} {unit}  {rate:,.0f} {rated}/s"
         bar.update(task, completed=done, total=total, text=text)
 
-    def compiling(part: str, done: int, total: int) -> None:
-        text = f"compiling {part}, {done} of {total} kernels"
-        bar.update(task, completed=done, total=total, text=text)
-
-    with bar, jit.compiling.shown_by(compiling):
+    with bar, jit.compiling.shown_by(lambda text: bar.update(task, text=text)):
         yield update
 
 

@@ -1,12 +1,13 @@
-"""Plays a little of everything, so that all kernels are compiled beforehand, part by part."""
+"""Compile all kernels beforehand, by playing a little of everything, part by part."""
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Any, NamedTuple
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,16 +38,6 @@ from bideuchre_env.runtime import jit
 from bideuchre_env.solver.inputs import act, opened_hand
 
 GAME = variants["barrie_v0"]
-
-
-class Part(NamedTuple):
-    """Kernels that are compiled together."""
-
-    title: str
-    modules: tuple[str, ...]
-    """Where the kernels are that Python calls in it."""
-    play: Callable[[], None]
-    """Calls every one of them."""
 
 
 def play_game() -> None:
@@ -86,6 +77,11 @@ def play_boards(a: str, b: str) -> None:
     """Boards and whole games between two agents."""
     selfplay.play(GAME, a, b, games=2)
     selfplay.play(GAME, a, b, boards=2)
+
+
+def play_rule() -> None:
+    """Boards and games of the rule player."""
+    play_boards("rule", "random")
 
 
 def play_learner() -> None:
@@ -196,54 +192,20 @@ def play_solver() -> None:
     solver.solve_batch([deal], GAME.rules, strain="H", declarer=0)
 
 
-PARTS = {
-    "game": Part(
-        "the game",
-        (
-            *("core.one_row", "core.rows", "core.validity"),
-            *("core.observation.resample", "core.observation.scaling"),
-            *("envs.vector.threads", "records.transcript", "evaluation.boards"),
-            *("agents.base", "agents.random_agents"),
-        ),
-        play_game,
-    ),
-    "rule": Part("the rule player", ("agents.rule.agent",), lambda: play_boards("rule", "random")),
-    "learner": Part("one learner", ("envs.solo.rows", "evaluation.rollout_kernels"), play_learner),
-    "learning": Part(
-        "the tools of learning",
-        (
-            *("learning.feature_rows", "learning.lines", "learning.network"),
-            *("learning.packed_rows", "learning.returns", "learning.sampling"),
-        ),
-        play_learning,
-    ),
-    "expert": Part(
-        "the expert",
-        (
-            *("agents.expert.agent", "agents.expert.hand_table", "agents.expert.win_table"),
-            "learning.suits",
-        ),
-        play_expert,
-    ),
-    "fitting": Part("the fitting of calls", ("agents.expert.call_fitting",), play_fitting),
-    "ppo": Part("the agent ppo", ("agents.learned.ppo",), play_ppo),
-    "net": Part("the agent net", ("agents.learned.net", "envs.solo.net_rows"), play_net),
-    "search": Part(
-        "the search",
-        (
-            *("agents.search.candidates", "agents.search.card_prior", "agents.search.chains"),
-            *(
-                "agents.search.endings",
-                "agents.search.likelihood",
-                "agents.search.past",
-                "agents.search.worlds",
-            ),
-        ),
-        play_search,
-    ),
-    "advice": Part("advice", ("agents.advice.outcomes", "agents.advice.position"), play_advice),
-    "solver": Part("the solver", ("solver.inputs", "solver.par", "solver.values"), play_solver),
+PARTS: dict[str, Callable[[], None]] = {
+    "game": play_game,
+    "rule": play_rule,
+    "learner": play_learner,
+    "learning": play_learning,
+    "expert": play_expert,
+    "fitting": play_fitting,
+    "ppo": play_ppo,
+    "net": play_net,
+    "search": play_search,
+    "advice": play_advice,
+    "solver": play_solver,
 }
+"""By name, a function that calls the kernels of a part of the package."""
 _NEEDED = {
     **{"random": (), "cautious": (), "rule": ("rule",), "expert": ("expert",)},
     **{"ppo": ("ppo",), "net": ("expert", "net")},
@@ -258,14 +220,21 @@ def parts_for(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in PARTS if name in asked or name == "game")
 
 
-def compile_parts(names: Sequence[str] = tuple(PARTS)) -> tuple[int, float]:
-    """Compile what is not compiled yet of these parts; how many kernels, in how many seconds."""
-    before, started = len(jit.compiling.compiled), time.perf_counter()
-    for name in names:
-        part = PARTS[name]
-        modules = {import_module(f"bideuchre_env.{module}").__name__ for module in part.modules}
-        entries = [each for each in jit.ENTRIES if each.py_func.__module__ in modules]
-        if jit.compiling.missing(entries):
-            with jit.compiling.whole(part.title, entries):
-                part.play()
-    return len(jit.compiling.compiled) - before, time.perf_counter() - started
+def compile_part(name: str) -> int:
+    """Compile a part unless a process has done so before; return the number of kernels compiled."""
+    done = Path(jit.CACHE_FOLDER, f"compiled-{name}")
+    if not jit.JIT or (jit.CACHE_FOLDER and done.exists()):
+        return 0
+    before = jit.compiling.count
+    PARTS[name]()
+    if jit.CACHE_FOLDER:
+        with contextlib.suppress(OSError):
+            done.touch()
+    return jit.compiling.count - before
+
+
+def compile_in_processes(names: Sequence[str], processes: int) -> Iterator[int]:
+    """Compile several parts at once; yield the number of kernels of each, as it ends."""
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        for part in as_completed(pool.submit(compile_part, name) for name in names):
+            yield part.result()

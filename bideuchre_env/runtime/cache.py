@@ -36,7 +36,7 @@ def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
     }
     texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
     sources = {name for name, text in texts.items() if re.search(r"^@\w*kernel\b", text, re.M)}
-    frontier = set(sources) | {"runtime/jit.py"}
+    frontier = sources | {"runtime/jit.py", "runtime/numba_private.py"}
     while frontier:
         sources |= frontier
         imported = {module for name in frontier for module in _imports(texts[name])}

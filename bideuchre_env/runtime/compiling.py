@@ -1,168 +1,85 @@
-"""What is being compiled, and how far: a bar on a terminal, elsewhere a line per part."""
+"""Show that kernels are being compiled: a status line on a terminal, elsewhere one log line."""
 
 from __future__ import annotations
 
 import logging
 import multiprocessing
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from numba.core import event as _event
-
-from bideuchre_env.runtime.kernel_files import is_kept
-
-event: Any = _event
-Show = Callable[[str, int, int], None]
-
-PARTS = {
-    "rules": "the game",
-    "runtime": "the game",
-    "core": "the game",
-    "envs": "the environments",
-    "records": "game records",
-    "solver": "the solver",
-    "learning": "the tools of learning",
-    "agents": "the random players",
-    "agents.advice": "the advice",
-    "agents.rule": "the rule player",
-    "agents.expert": "the expert",
-    "agents.learned": "the learned agents",
-    "agents.search": "the search",
-    "evaluation": "self-play",
-}
-_FEW = 5  # kernels that are not worth a line, unless it is the first
+Show = Callable[[str], None]
 _log = logging.getLogger("bideuchre_env")
 
 
-def part_of(compiled: Any) -> str:
-    """The part of the package that a kernel belongs to, in words."""
-    module = compiled.py_func.__module__
-    rooms = module.split(".")[1:]
-    return PARTS.get(".".join(rooms[:2])) or PARTS.get(".".join(rooms[:1]), module)
+class Compiling:
+    """The number of kernels that this process has compiled, shown while it grows."""
 
-
-class Compiling(event.Listener):  # type: ignore[misc]
-    """Follows what numba compiles of these kernels, and shows it.
-
-    A kernel begins to be compiled before those it calls, and ends after them: with the outermost
-    one all that it reaches and that is not compiled yet is known to be compiled now.
-    """
-
-    def __init__(self, kernels: list[Any], kept: bool) -> None:
+    def __init__(self, kernels: list[Any], saved: bool) -> None:
         self.kernels = kernels
-        self.show: Show = _Teller(kept)
-        self.compiled: set[Any] = set()
-        """What this process has compiled of them."""
-        self._running = 0
-        self._part, self._total, self._missing = "", 0, set[Any]()
+        self.count = 0
+        self.show: Show = _Status(saved)
+        self._depth = 0  # of a kernel that is compiled for another
 
-    def on_start(self, event: Any) -> None:
-        """A function is about to be compiled; it may be somebody else's."""
-        compiled = event.data["dispatcher"]
+    def begin(self, compiled: Any) -> None:
+        """A function is about to be compiled; it may be another package's."""
         if compiled in self.kernels:
-            if not self._running:
-                self._begin(part_of(compiled), self.missing([compiled]) | {compiled})
-            self._running += 1
+            self._depth += 1
+            self.show(self._text())
 
-    def on_end(self, event: Any) -> None:
-        """It is compiled, or has failed."""
-        compiled = event.data["dispatcher"]
+    def end(self, compiled: Any) -> None:
+        """A function has been compiled, or has failed to."""
         if compiled in self.kernels:
-            self._running -= 1
-            self.compiled |= {compiled} if compiled.overloads else set()
-            self._missing.discard(compiled)
-            done = self._total if not self._running else self._total - len(self._missing)
-            self.show(self._part, done, self._total)
+            self._depth -= 1
+            self.count += 1
+            self.show(self._text())
 
-    def _begin(self, part: str, missing: set[Any]) -> None:
-        self._part, self._total, self._missing = part, len(missing), missing
-        self.show(part, 0, self._total)
-
-    @contextmanager
-    def whole(self, part: str, kernels: Iterable[Any]) -> Iterator[None]:
-        """Count what these kernels reach as one part, whose kernels are compiled meanwhile."""
-        self._running += 1
-        self._begin(part, self.missing(kernels))
-        try:
-            yield
-        finally:
-            self._running -= 1
-            self.show(part, self._total, self._total)
+    def _text(self) -> str:
+        return f"compiling kernels, {self.count} done" if self._depth else ""
 
     @contextmanager
     def shown_by(self, show: Show) -> Iterator[None]:
-        """Have it shown by calls of `show(part, done, total)` meanwhile."""
+        """Have `show` called with each new text, and with "" when no more is compiled."""
         before, self.show = self.show, show
         try:
             yield
         finally:
             self.show = before
 
-    def missing(self, kernels: Iterable[Any]) -> set[Any]:
-        """These kernels and all that they call, but for those that are compiled or kept."""
-        known = {compiled.py_func: compiled for compiled in self.kernels}
-        reached: set[Any] = set()
-        frontier = list(kernels)
-        while frontier:
-            compiled = frontier.pop()
-            if compiled not in reached:
-                reached.add(compiled)
-                function = compiled.py_func
-                called = (function.__globals__.get(name) for name in function.__code__.co_names)
-                frontier += [each for each in called if getattr(each, "py_func", None) in known]
-        return {each for each in reached if not each.overloads and not is_kept(each)}
 
+class _Status:
+    """Shows the text on stderr: as a status line if it is a terminal, else the first as a log."""
 
-class _Teller:
-    """What shows it where nobody else does: on stderr, as a bar if that is a terminal."""
+    def __init__(self, saved: bool) -> None:
+        self._saved = "saved for the next run" if saved else "not saved: no folder can be written"
+        self._line: Any = None
+        self._logged = False
 
-    def __init__(self, kept: bool) -> None:
-        self._kept = (
-            "they are kept for the next time"
-            if kept
-            else "they are not kept: no folder can be written"
-        )
-        self._bar: Any = None
-        self._quiet = False
-
-    def __call__(self, part: str, done: int, total: int) -> None:
-        """Show it; nothing more once stderr cannot be written."""
-        if self._quiet:
-            return
-        try:
-            self._tell(part, done, total)
-        except (ValueError, OSError, AttributeError):  # it is closed, or no stream as others are
-            self._quiet = True
-            if self._bar is not None:
-                with suppress(Exception):
-                    self._bar.stop()
-                self._bar = None
-
-    def _tell(self, part: str, done: int, total: int) -> None:
+    def __call__(self, text: str) -> None:
         process = multiprocessing.current_process()
-        alone = multiprocessing.parent_process() is None
-        if alone and sys.stderr is not None and sys.stderr.isatty():
-            self._draw(f"compiling {part}, {done} of {total} kernels", done, total)
-        elif done == 0 and (self._kept or total >= _FEW) and (alone or process.name.endswith("-1")):
-            more = f"; {self._kept}" if self._kept else ""
-            self._kept = ""  # said
-            number = "1 kernel" if total == 1 else f"{total} kernels"
-            _log.warning("bideuchre_env: compiling %s, %s%s", part, number, more)
+        first = multiprocessing.parent_process() is None
+        if first and _is_terminal():
+            self._draw(text)
+        elif not self._logged and (first or process.name.endswith("-1")):
+            self._logged = True
+            _log.warning("bideuchre_env: compiling kernels, up to a minute; %s", self._saved)
 
-    def _draw(self, text: str, done: int, total: int) -> None:
-        if self._bar is None and done < total:
+    def _draw(self, text: str) -> None:
+        if text and self._line is None:
             from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn
 
-            columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=None)
-            console = Console(stderr=True)
-            self._bar = Progress(*columns, console=console, transient=True, expand=True)
-            self._bar.add_task(text, total=total)
-            self._bar.start()
-        if self._bar is not None:
-            self._bar.update(0, description=text, completed=done, total=total)
-            if done == total:
-                self._bar.stop()
-                self._bar = None
+            self._line = Console(stderr=True).status(text)
+            self._line.start()
+        elif text:
+            self._line.update(text)
+        elif self._line is not None:
+            self._line.stop()
+            self._line = None
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # no stream, or a closed one
+        return False

@@ -18,11 +18,11 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from numba import NumbaPerformanceWarning
 from numba import cuda as _cuda
-from numba.core.errors import NumbaPerformanceWarning
 
 from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, nth_bit
-from bideuchre_env.runtime.jit import JIT, Array, config, widen_arguments
+from bideuchre_env.runtime.jit import JIT, Array, config, private
 from bideuchre_env.runtime.plain import plain_kernel, plain_rows
 
 cuda: Any = _cuda
@@ -64,7 +64,8 @@ def _compiled(function: Any) -> Any:
     form: Any = _rebound(function)
     if not SIMULATED:
         form = cuda.jit(device=True)(form)
-        widen_arguments(form)
+        if private is not None:
+            private.widen_arguments(form)
     return form
 
 

@@ -30,23 +30,19 @@ def _missing() -> str:
     if find_spec("numba_cuda") is None:
         return "numba-cuda is not installed: pip install 'bideuchre_env[cuda]'"
     try:
-        from numba import cuda
-        from numba.cuda.cudadrv import error as errors
-        from numba.cuda.cudadrv import nvvm
+        from numba import cuda as numba_cuda
     except ImportError as error:
         return f"numba-cuda cannot be imported ({error})"
+    cuda: Any = numba_cuda
     try:
-        found = len(cuda.gpus)
-    except (errors.CudaSupportError, errors.CudaDriverError) as error:
-        said = " ".join(str(error).split())
-        if "library cannot be found" in said:
+        gpus = len(cuda.gpus)
+    except Exception as error:  # of the driver, or of the library that looks for it
+        reason = " ".join(str(error).split())
+        if "library cannot be found" in reason:
             return "no NVIDIA driver is found on this machine"
-        return f"its driver cannot be used ({said})"
-    if not found:
+        return f"its driver cannot be used ({reason})"
+    if not gpus:
         return "no GPU is found on this machine"
-    try:
-        compiler: Any = nvvm
-        compiler.NVVM()
-    except Exception:  # whatever is raised by the library that looks for it
+    if not cuda.is_available():
         return "its compiler NVVM is not installed: pip install 'bideuchre_env[cuda]'"
     return ""

@@ -1,4 +1,8 @@
-"""Ctrl-C where it is not to break into work, and where a program of ours deals with it itself."""
+"""Ctrl-C: it ends a program at once, raises once, or sets an event.
+
+Importing this module changes nothing. The `bideuchre` command calls `quit_on_ctrl_c`, and scripts
+run inside `raising`. In any other program Ctrl-C stays Python's.
+"""
 
 from __future__ import annotations
 
@@ -8,51 +12,90 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-from bideuchre_env.runtime.quitting import quit_at_once
+from bideuchre_env._files import discard_all
+
+INTERRUPTED = 130  # the exit code after Ctrl-C
+_CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
 
 
-def raise_once(number: int, frame: FrameType | None) -> NoReturn:
-    """Raise `KeyboardInterrupt`, as Python does; the second Ctrl-C ends the program at once.
+class Quit:
+    """Signal handler that ends the program with one line.
 
-    So does the first while numba compiles, which may crash when it is broken off.
+    It raises nothing that an import, a compiler or a finalizer could swallow. Incomplete files are
+    removed and child processes ended first.
     """
-    compiler: Any = sys.modules.get("numba.core.compiler_lock")
-    if compiler is not None and compiler.global_compiler_lock.is_locked():
-        quit_at_once()
-    signal.signal(signal.SIGINT, quit_at_once)
-    raise KeyboardInterrupt
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with suppress(Exception):
+            discard_all()
+        with suppress(Exception):
+            _end_processes()
+        bar = "rich" in sys.modules and os.isatty(2)  # it hides the cursor
+        line = f"{_CLEAR_LINE + _SHOW_CURSOR if bar else ''}{self.name}: interrupted\n"
+        try:
+            os.write(2, line.encode())
+        finally:
+            os._exit(INTERRUPTED)
 
 
-_HANDLERS = (signal.default_int_handler, quit_at_once, raise_once)
+class RaiseOnce(Quit):
+    """Signal handler that raises `KeyboardInterrupt`; the second Ctrl-C ends the program.
+
+    So does the first while numba compiles, which may crash when it is interrupted.
+    """
+
+    def __call__(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
+        private: Any = sys.modules.get("bideuchre_env.runtime.numba_private")
+        if private is not None and private.is_compiling():
+            super().__call__()
+        signal.signal(signal.SIGINT, Quit(self.name))
+        raise KeyboardInterrupt
+
+
+def _end_processes() -> None:
+    if "multiprocessing" in sys.modules:
+        import multiprocessing
+
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+def quit_on_ctrl_c(name: str) -> None:
+    """Let Ctrl-C end this program with a line that names it, unless it has another handler."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, Quit(name))
 
 
 @contextmanager
-def raising() -> Iterator[None]:
-    """In a program whose Ctrl-C ends it at once: the first one raises `KeyboardInterrupt` here.
+def raising(name: str = "") -> Iterator[None]:
+    """Have the first Ctrl-C raise `KeyboardInterrupt`, and the second end the program.
 
-    Where that is swallowed, as in a finalizer, the program ends after all.
+    That holds where Ctrl-C would end the program at once, and with a `name` also where it would
+    raise `KeyboardInterrupt` each time.
     """
-    if signal.getsignal(signal.SIGINT) is not quit_at_once:
+    before = signal.getsignal(signal.SIGINT)
+    if not _can_replace(before) or not (name or isinstance(before, Quit)):
         yield
         return
-    hook = sys.unraisablehook
-
-    def unraisable(ignored: Any) -> None:
-        if issubclass(ignored.exc_type, KeyboardInterrupt):
-            quit_at_once()
-        hook(ignored)
-
-    sys.unraisablehook = unraisable
-    signal.signal(signal.SIGINT, raise_once)
+    signal.signal(signal.SIGINT, RaiseOnce(before.name if isinstance(before, Quit) else name))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, quit_at_once)
-        sys.unraisablehook = hook
+        signal.signal(signal.SIGINT, before)
+
+
+def _can_replace(handler: Any) -> bool:
+    """Whether a handler is Python's or one of these, and this is the thread that can change it."""
+    known = handler is signal.default_int_handler or isinstance(handler, Quit)
+    return known and threading.current_thread() is threading.main_thread()
 
 
 @contextmanager
@@ -65,7 +108,7 @@ def ctrl_c() -> Iterator[threading.Event]:
     """
     event = threading.Event()
     before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before not in _HANDLERS:
+    if not _can_replace(before):
         yield event
         return
 

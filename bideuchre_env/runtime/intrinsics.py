@@ -11,15 +11,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from numba.core import cgutils as _cgutils
-from numba.core import codegen as _codegen
-from numba.core import types
+from llvmlite import ir as _ir
+from numba import types
 from numba.extending import intrinsic
 
-from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel, kernel
+from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel, kernel, private
 
-codegen: Any = _codegen
-cgutils: Any = _cgutils
+ir: Any = _ir
 
 
 def _popcount(bits: int) -> int:
@@ -87,14 +85,15 @@ def _has_quick_deposit() -> bool:
     """Whether this processor puts bits in chosen places by one instruction that is not slow."""
     features = config.CPU_FEATURES
     if features is None:
-        features = codegen.get_host_cpu_features()
-    return "+bmi2" in features.split(",") and codegen.ll.get_host_cpu_name() not in _SLOW_DEPOSIT
+        features = private.codegen.get_host_cpu_features()
+    slow = private.codegen.ll.get_host_cpu_name() in _SLOW_DEPOSIT
+    return "+bmi2" in features.split(",") and not slow
 
 
 def _emit_deposit(builder: Any, bits: Any, places: Any) -> Any:
-    shape = codegen.llvmir.FunctionType(bits.type, [bits.type, bits.type])
-    name = "llvm.x86.bmi.pdep.64"
-    return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), [bits, places])
+    shape = ir.FunctionType(bits.type, [bits.type, bits.type])
+    deposit = private.cgutils.get_or_insert_function(builder.module, shape, "llvm.x86.bmi.pdep.64")
+    return builder.call(deposit, [bits, places])
 
 
 def _deposit(typing_context: Any, bits: Any, n: Any) -> Any:
@@ -114,7 +113,7 @@ def _deposit_bits(typing_context: Any, bits: Any, places: Any) -> Any:
 
 
 _SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
-_QUICK = JIT and _has_quick_deposit()
+_QUICK = private is not None and _has_quick_deposit()
 nth_bit: Any = intrinsic(_deposit) if _QUICK else inline_kernel(_plain_nth_bit)
 deposit_bits: Any = intrinsic(_deposit_bits) if _QUICK else inline_kernel(_plain_deposit_bits)
 
@@ -210,7 +209,7 @@ def _fast_store(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
 
 def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        int_type, vector = codegen.llvmir.IntType, codegen.llvmir.VectorType
+        int_type, vector = ir.IntType, ir.VectorType
 
         def spread(word: Any) -> Any:
             bits = builder.bitcast(builder.trunc(word, int_type(32)), vector(int_type(1), 32))
@@ -227,17 +226,17 @@ def _fast_store_bits(typing_context: Any, out: Any, at: Any, one: Any, two: Any)
 
 def _tricks_of(context: Any, builder: Any, tags: Any, k: Any, seat: Any) -> Any:
     """Sixteen tags from a place on: the seat's tricks, as a vector of bytes."""
-    byte = codegen.llvmir.IntType(8)
-    sixteen = codegen.llvmir.VectorType(byte, 16)
+    byte = ir.IntType(8)
+    sixteen = ir.VectorType(byte, 16)
 
     def all_of(value: int) -> Any:
-        return codegen.llvmir.Constant(sixteen, [value] * 16)
+        return ir.Constant(sixteen, [value] * 16)
 
     place = builder.bitcast(builder.gep(tags, [k]), sixteen.as_pointer())
     tag = builder.load(place, align=1)
-    one = builder.insert_element(all_of(0), builder.trunc(seat, byte), cgutils.int32_t(0))
+    one = builder.insert_element(all_of(0), builder.trunc(seat, byte), ir.IntType(32)(0))
     wanted = builder.shuffle_vector(
-        one, one, codegen.llvmir.Constant(codegen.llvmir.VectorType(cgutils.int32_t, 16), [0] * 16)
+        one, one, ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
     )
     theirs = builder.icmp_unsigned("==", builder.and_(tag, all_of(3)), wanted)
     return builder.select(theirs, builder.lshr(tag, all_of(2)), all_of(0))
@@ -270,7 +269,7 @@ def _fast_store_both(
         half = context.get_constant(types.int64, signature.args[3].shape[0] // 2)
         one = _tricks_of(context, builder, start, k, seat)
         two = _tricks_of(context, builder, start, builder.add(half, k), seat)
-        nothing = codegen.llvmir.Constant(one.type, [0] * 16)
+        nothing = ir.Constant(one.type, [0] * 16)
         none = builder.icmp_unsigned("==", one, nothing)
         place = builder.gep(out, [at])
         for tricks in (builder.select(none, two, one), builder.select(none, nothing, two)):

@@ -1,11 +1,13 @@
-"""How a kernel is compiled, or run as plain Python where `NUMBA_DISABLE_JIT` is set.
+"""Compile kernels, or run them as plain Python where `NUMBA_DISABLE_JIT` is set.
 
-What is compiled is kept between runs (`cache.py`). The other target is in `device.py`.
+Compiled code is cached between runs (`cache.py`). The second target, a GPU, is in `device.py`.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
@@ -13,13 +15,10 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numba
 import numpy as np
 import numpy.typing as npt
-from numba.core import config as _numba_config
-from numba.core import event as _numba_event
-from numba.core import types as _types
+from numba import config as _numba_config
 
 from bideuchre_env.runtime.cache import cache_folder
 from bideuchre_env.runtime.compiling import Compiling
-from bideuchre_env.runtime.kernel_files import kernel_cache
 from bideuchre_env.runtime.plain import plain_kernel, plain_rows
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,118 +26,99 @@ Row: TypeAlias = Any  # one record of a structured array, inside a kernel
 Word: TypeAlias = Any  # a uint64, inside a kernel
 Array: TypeAlias = npt.NDArray[Any]
 
-types: Any = _types
 config: Any = _numba_config  # its settings are set at run time, unseen by type checkers
-_event: Any = _numba_event
 JIT = not config.DISABLE_JIT
+TESTED = ((0, 60), (0, 68))
+"""First and last minor version of numba that `numba_private.py` was tested with; `.ci/versions`
+tests them all, and pyproject.toml allows no other."""
+_VERSION = tuple(int(part) for part in re.findall(r"\d+", numba.__version__)[:2])
+private: Any = None
+"""`numba_private` if kernels are compiled and numba is a tested version, else None."""
+if JIT and TESTED[0] <= _VERSION <= TESTED[1]:
+    from bideuchre_env.runtime import numba_private
+
+    private = numba_private
 _SETTINGS = (numba.__version__, np.__version__, sys.version, config.BOUNDSCHECK, config.OPT)
 CACHE_FOLDER = cache_folder(_SETTINGS) if JIT else ""
-_OPTIONS: dict[str, Any] = {
-    "error_model": "numpy",
-    "nogil": True,
-    "_nrt": bool(config.BOUNDSCHECK),  # no reference counts; views of rows need them, see `row_of`
-    "no_cfunc_wrapper": True,
-}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 KERNELS: list[Any] = []
-"""All kernels, as far as they are imported, and `ENTRIES` those that Python calls."""
+"""All kernels of the modules imported so far."""
 ENTRIES: list[Any] = []
-
-
-# Errors of bounds need numba's own code; `linking` was tried with these versions of numba.
-_CAN_LINK = not config.BOUNDSCHECK and (0, 60) <= numba.version_info.short <= (0, 68)
+"""The kernels among them that Python calls."""
 
 
 def kernel(function: F) -> F:
     """Compile a function that other kernels call: no allocation, no exceptions, no Python objects.
 
-    Nothing but numbers, rows and arrays goes in and out; a small whole number is an int64 wherever
-    it is handed over. Python itself cannot call it, see `entry_kernel`.
+    Only numbers, rows and arrays go in and out; a small whole number is an int64 wherever it is
+    passed on. Python itself cannot call it, see `entry_kernel`.
     """
-    if not JIT:
-        return cast(F, plain_kernel(function))
-    return _for_kernels_alone(_compile(function, no_cpython_wrapper=True))
+    return _compile(function)
 
 
 def inline_kernel(function: F) -> F:
-    """A kernel that is built into each of its callers: for the short and the often called."""
-    if not JIT:
-        return kernel(function)
-    return _for_kernels_alone(_compile(function, forceinline=True, no_cpython_wrapper=True))
+    """Compile a kernel that is inlined into each of its callers: short ones, called often."""
+    return _compile(function, inline=True)
 
 
 def entry_kernel(function: F) -> F:
-    """A kernel that Python calls; kernels may, too."""
-    if not JIT:
-        return kernel(function)
-    compiled = _compile(function)
-    ENTRIES.append(compiled)
+    """Compile a kernel that Python calls; other kernels may call it, too."""
+    compiled = _compile(function, entry=True)
+    if JIT:
+        ENTRIES.append(compiled)
     return compiled
 
 
-def _compile(function: F, **options: Any) -> F:
-    # numba keeps code by the path of its source: one name for it, whichever link it is read by
+def _compile(function: F, *, entry: bool = False, inline: bool = False) -> F:
+    if not JIT:
+        return cast(F, plain_kernel(function))
+    # numba caches code by the path of its source: the same path through every link to it
     path = os.path.realpath(function.__code__.co_filename)
     function.__code__ = function.__code__.replace(co_filename=path)
-    form = None
-    if _CAN_LINK and "no_cpython_wrapper" in options:
-        from bideuchre_env.runtime.linking import LinkedFiles, LinkedPipeline
-
-        options["pipeline_class"], form = LinkedPipeline, LinkedFiles
-    compiled: Any = numba.njit(**_OPTIONS, **options)(function)
-    if CACHE_FOLDER:
-        compiled._cache = kernel_cache(function, CACHE_FOLDER, form)
-    widen_arguments(compiled)
+    if private is not None:
+        compiled = private.compile_kernel(
+            function, CACHE_FOLDER, _OPTIONS, entry=entry, inline=inline
+        )
+    else:
+        compiled = _compile_publicly(function)
     KERNELS.append(compiled)
     return cast(F, compiled)
 
 
-def widen_arguments(compiled: Any) -> None:
-    """Let all callers share what is compiled for int64: those with constants, or with small ints.
-
-    numba would compile a kernel once more for each constant that stands in a call of it, and for
-    each width of a whole number; LLVM makes use of either where it builds the kernel in.
-    """
-    template = compiled.get_call_template
-
-    def widened(argument: Any) -> Any:
-        plain = types.unliteral(argument)
-        small = isinstance(plain, types.Integer) and plain.signed and plain.bitwidth < 64
-        return types.int64 if small else plain
-
-    def get_call_template(args: Any, kws: Any) -> Any:
-        return template(tuple(map(widened, args)), {name: widened(kws[name]) for name in kws})
-
-    compiled.get_call_template = get_call_template
-
-
-def _for_kernels_alone(function: F) -> F:
-    """Make a call from Python an error; without a wrapper it would be a call of nothing."""
-    compiled: Any = function
-
-    def refuse(*args: Any, **kws: Any) -> None:
-        name = compiled.py_func.__qualname__
-        raise TypeError(f"{name} is called by kernels alone: make it an entry_kernel")
-
-    compiled._insert = lambda *args, **kws: None  # so that no call finds what is compiled
-    compiled._compile_for_args = refuse
-    return function
+def _compile_publicly(function: Any, *signature: Any) -> Any:
+    """Compile by numba's documented interface alone, for a version that was not tested."""
+    njit: Any = numba.njit
+    before, config.CACHE_DIR = config.CACHE_DIR, CACHE_FOLDER
+    try:
+        return njit(*signature, cache=bool(CACHE_FOLDER), **_OPTIONS)(function)
+    finally:
+        config.CACHE_DIR = before
 
 
 compiling = Compiling(KERNELS, bool(CACHE_FOLDER))
-if JIT:
-    _event.register("numba:compile", compiling)
+if private is not None:
+    private.watch_compiling(compiling.begin, compiling.end)
+elif JIT:
+    logging.getLogger("bideuchre_env").warning(
+        "bideuchre_env: numba %s is not a tested version (%s): kernels compile and run more slowly",
+        numba.__version__,
+        " to ".join(f"{major}.{minor}" for major, minor in TESTED),
+    )
 
 
 def direct(function: F, *like: Any) -> F:
     """The machine code of an entry kernel for arguments of the types of `like`, called unchecked.
 
-    A call saves the time in which numba makes sure of six such types, 0.4 us. It is for arrays of
-    the caller's own, alike in dtype, layout and writability every time.
+    A call saves the time in which numba checks six such types, 0.4 us. It is for arrays of the
+    caller's own, always the same in dtype, layout and writability.
     """
     if not JIT:
         return function
-    code: F = cast(Any, function).compile(tuple(map(numba.typeof, like)))
-    return code
+    compiled: Any = function
+    arguments = tuple(map(numba.typeof, like))
+    if private is None:
+        return cast(F, _compile_publicly(compiled.py_func, arguments))
+    return cast(F, private.machine_code(compiled, arguments))
 
 
 def new_rows(dtype: np.dtype[Any], n: int) -> Array:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils as _cgutils
-from numba.core import codegen as _codegen
-from numba.core import types
+from llvmlite import ir as _ir
+from numba import types
 from numba.extending import intrinsic
 
-from bideuchre_env.runtime.jit import JIT, Array, config, kernel
+from bideuchre_env.runtime.jit import Array, config, kernel, private
 
-ir: Any = _codegen.llvmir  # type: ignore[attr-defined]
-cgutils: Any = _cgutils
+ir: Any = _ir
+cgutils: Any = private and private.cgutils
 
 
 def _plain_add_rows(inputs: Array, first: int, last: int, weights: Array, sums: Array) -> None:
@@ -65,8 +64,8 @@ class _Sums:
         builder, nothing = self.builder, ir.Constant(self.type, ir.Undefined)
         start = builder.gep(self.weights, [builder.mul(i, ir.Constant(i.type, self.width))])
         row = builder.load(builder.bitcast(start, self.type.as_pointer()), align=4)
-        one = builder.insert_element(nothing, number, cgutils.int32_t(0))
-        lanes = ir.Constant(ir.VectorType(cgutils.int32_t, self.width), [0] * self.width)
+        one = builder.insert_element(nothing, number, ir.IntType(32)(0))
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), self.width), [0] * self.width)
         return builder.fmul(builder.shuffle_vector(one, nothing, lanes), row)
 
     def add(self, more: Any) -> None:
@@ -113,7 +112,6 @@ def _fast_add_rows(
     return types.void(inputs, number, number, weights, sums), build
 
 
-# numba's bounds are checked in the plain one
-add_rows: Any = (
-    intrinsic(_fast_add_rows) if JIT and not config.BOUNDSCHECK else kernel(_plain_add_rows)
-)
+# numba checks bounds in the plain form alone
+_FAST = private is not None and not config.BOUNDSCHECK
+add_rows: Any = intrinsic(_fast_add_rows) if _FAST else kernel(_plain_add_rows)

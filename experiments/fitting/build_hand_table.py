@@ -23,9 +23,6 @@ form of this script: 40 to 160 deals with partner, 16 to 116 alone.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import io
 import sys
 from concurrent.futures import ProcessPoolExecutor

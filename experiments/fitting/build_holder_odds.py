@@ -18,9 +18,6 @@ after Ctrl-C there is none.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -17,9 +17,6 @@ The expert plays against itself and the rule player, and learns from pairs of ca
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import time
 from collections.abc import Callable

@@ -26,9 +26,6 @@ search, and what is found until then is compared; before that there is nothing t
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import textwrap
 import time

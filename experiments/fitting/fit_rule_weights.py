@@ -25,9 +25,6 @@ for it fits the package's own agent. It writes at the end only: after Ctrl-C the
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import time
 from collections.abc import Iterator

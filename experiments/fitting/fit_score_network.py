@@ -22,9 +22,6 @@ Cincinnati and six-card have nothing: there it won no more games than the formul
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import time
 from dataclasses import dataclass, field

@@ -11,9 +11,6 @@ Nothing is written.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field

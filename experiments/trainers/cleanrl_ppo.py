@@ -9,9 +9,6 @@ each seat has its own returns, since the next step at a table is another seat's 
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import time
 from dataclasses import dataclass, field

@@ -8,9 +8,6 @@ deal is played twice, the sides swapped.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # noqa: F401  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 from dataclasses import dataclass, field
 from typing import Any

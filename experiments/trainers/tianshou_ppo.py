@@ -8,9 +8,6 @@ It is measured in both seats of a side, on duplicate boards of other deals.
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path

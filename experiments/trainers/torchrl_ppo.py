@@ -8,9 +8,6 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-import bideuchre_env.runtime.quitting  # first: Ctrl-C is one line from now on
-
-# isort: split
 import sys
 import time
 from dataclasses import dataclass, field

@@ -152,13 +152,13 @@ def test_a_copy_plays_alike_by_what_is_compiled(name):
     agent = agents.make(name, CINCINNATI)
     agent.name = "mine"
     rows, masks = seen("cincinnati_v0")
-    chosen, compiled = agent.act_rows(rows, masks), len(jit.compiling.compiled)
+    chosen, compiled = agent.act_rows(rows, masks), jit.compiling.count
     for twin in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
         assert twin.name == "mine"
         assert np.array_equal(twin.act_rows(rows, masks), chosen)
         for one, other in zip(leaves(agent.workspace()), leaves(twin.workspace()), strict=True):
             assert one.flags.writeable == other.flags.writeable
-    assert len(jit.compiling.compiled) == compiled
+    assert jit.compiling.count == compiled
 
 
 def leaves(work):

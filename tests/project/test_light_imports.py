@@ -1,4 +1,4 @@
-"""The package is quick to import: no compiler and no extra is loaded before it is needed."""
+"""Importing the package is quick, and changes nothing but the registries of environments."""
 
 from __future__ import annotations
 
@@ -36,3 +36,27 @@ def test_importing_is_light(name):
     )
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+STATE = """
+import os, signal, sys, warnings
+def state():
+    handlers = [signal.getsignal(number) for number in sorted(signal.valid_signals())]
+    hooks = [sys.excepthook, sys.unraisablehook, sys.meta_path, sys.path, sys.path_hooks]
+    return [*handlers, *map(repr, hooks), dict(os.environ)]
+"""
+PROGRAMS = ("bideuchre", "-c", "experiments/ladder.py", "bideuchre --help")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_importing_changes_no_handler_hook_or_path(program):
+    """Whatever the program is called: Ctrl-C stays Python's."""
+    ask = (
+        f"{STATE}sys.argv = {program.split()!r}; import gymnasium, pettingzoo, numba\n"
+        "before = state(); import bideuchre_env, bideuchre_env.cli.main\n"
+        "import bideuchre_env.runtime.jit, bideuchre_env.runtime.interrupts\n"
+        "print([one for one in zip(before, state()) if one[0] != one[1]])\n"
+        "print('bideuchre/Cincinnati-v0' in gymnasium.registry)"
+    )
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\nTrue\n"

@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
@@ -63,19 +63,10 @@ NOT_FOUND = "Error at driver init: \n\nCUDA driver library cannot be found.\nEns
 )
 def test_what_is_missing(monkeypatch, found, compiler, told):
     """Package, driver, GPU, compiler: the first that is not there."""
-
-    def nvvm():
-        if not compiler:
-            raise OSError("libnvvm.so")
-
-    error = SimpleNamespace(CudaSupportError=SupportError, CudaDriverError=DriverError)
-    driver = ModuleType("numba.cuda.cudadrv")
-    driver.error, driver.nvvm = error, SimpleNamespace(NVVM=nvvm)
     cuda = ModuleType("numba.cuda")
-    cuda.gpus, cuda.cudadrv = found, driver
+    cuda.gpus, cuda.is_available = found, lambda: compiler
     monkeypatch.setitem(sys.modules, "numba.cuda", cuda)
     monkeypatch.setattr("numba.cuda", cuda, raising=False)
-    monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv", driver)
     monkeypatch.setattr(devices, "find_spec", lambda name: name)
     if told is None:
         check_device("cuda")
@@ -90,7 +81,8 @@ def test_a_package_that_is_missing_or_broken(monkeypatch):
     with pytest.raises(OptionError, match="numba-cuda is not installed: pip install"):
         check_device("cuda")
     monkeypatch.setattr(devices, "find_spec", lambda name: name)
-    monkeypatch.setitem(sys.modules, "numba.cuda.cudadrv", None)
+    monkeypatch.delattr("numba.cuda", raising=False)
+    monkeypatch.setitem(sys.modules, "numba.cuda", None)
     with pytest.raises(OptionError, match=r"numba-cuda cannot be imported \(.*halted"):
         check_device("cuda")
     monkeypatch.setattr(jit, "JIT", False)

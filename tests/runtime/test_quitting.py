@@ -1,4 +1,4 @@
-"""Ctrl-C in the command: one line, code 130 and nothing left, at whatever moment."""
+"""Ctrl-C ends the command with one line, code 130 and no incomplete file, at whatever moment."""
 
 from __future__ import annotations
 
@@ -8,29 +8,23 @@ import subprocess
 import sys
 
 import pytest
-from support.script_modules import ROOT
 
 import bideuchre_env
+from bideuchre_env.cli import program
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
 PRESS = "signal.raise_signal(signal.SIGINT)"
 START = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-COMMAND = START + "sys.argv[0] = 'bideuchre'; "
-RUN = "from bideuchre_env.cli.main import main; sys.exit(main())"
+RUN = "from bideuchre_env.cli.main import console; console()"
 SELFPLAY = ("selfplay", "--games", "100000", "--out", "x.jsonl")
 MATCH = ("match", "rule", "cautious", "--boards", "900000", "--json", "a.json")
 
 MOMENTS = {
     "an import": "import builtins; load = builtins.__import__\n"
-    "def slow(name, *rest):\n"
-    f"    if name == 'gymnasium': {PRESS}; print('went on')\n"
-    "    return load(name, *rest)\n"
-    "builtins.__import__ = slow; ",
-    "a late import": "import builtins; load = builtins.__import__\n"
-    "def slow(name, *rest):\n"
+    "def slow(name, *rest, **more):\n"
     f"    if name == 'numba': {PRESS}; print('went on')\n"
-    "    return load(name, *rest)\n"
+    "    return load(name, *rest, **more)\n"
     "builtins.__import__ = slow; ",
     "compiling": "from numba.core import event\n"
     "class Press(event.Listener):\n"
@@ -70,13 +64,13 @@ def test_ctrl_c_is_one_line_while(moment, arguments, tmp_path):
     folder = tmp_path / "kernels"
     cold = {"NUMBA_CACHE_DIR": str(folder)} if moment == "compiling" else {}
     (tmp_path / "here").mkdir()
-    done = run(COMMAND + MOMENTS[moment] + RUN, *arguments, where=tmp_path / "here", **cold)
+    done = run(START + MOMENTS[moment] + RUN, *arguments, where=tmp_path / "here", **cold)
     assert (done.returncode, told(done), done.stdout) == (130, ["bideuchre: interrupted"], "")
     assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_ctrl_c_as_the_program_ends_is_one_line(tmp_path):
-    done = run(COMMAND + f"import atexit; atexit.register(lambda: {PRESS}); " + RUN, where=tmp_path)
+    done = run(START + f"import atexit; atexit.register(lambda: {PRESS}); " + RUN, where=tmp_path)
     assert (done.returncode, done.stderr) == (130, "bideuchre: interrupted\n")
     assert "bideuchre selfplay" in done.stdout
 
@@ -91,7 +85,7 @@ def test_a_second_ctrl_c_ends_it_at_once_with_whole_lines(tmp_path):
         "    return play(*pair, progress=twice, **options)\n"
         "selfplay.play = press; "
     )
-    done = run(COMMAND + twice + RUN, *SELFPLAY, where=tmp_path)
+    done = run(START + twice + RUN, *SELFPLAY, where=tmp_path)
     assert (done.returncode, told(done), done.stdout) == (130, ["bideuchre: interrupted"], "")
     lines = (tmp_path / "x.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) > 50
@@ -100,12 +94,11 @@ def test_a_second_ctrl_c_ends_it_at_once_with_whole_lines(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
 
 
-def test_the_module_is_the_command_too(tmp_path):
-    """`python -m bideuchre_env`, from the package's first import on."""
-    (tmp_path / "gymnasium.py").write_text(f"import signal; {PRESS}; print('went on')")
-    (tmp_path / "sitecustomize.py").write_text(START)  # the tests may run where Ctrl-C is ignored
+def test_ctrl_c_ends_the_module_run_as_a_command(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(START + MOMENTS["an import"])
     done = subprocess.run(
-        [sys.executable, "-m", "bideuchre_env", "variants"],
+        [sys.executable, "-m", "bideuchre_env", *SELFPLAY],
+        cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -114,43 +107,43 @@ def test_the_module_is_the_command_too(tmp_path):
     assert (done.returncode, done.stderr) == (130, "bideuchre: interrupted\n")
 
 
-def test_a_script_raises_first_and_then_ends(tmp_path):
-    """In its main function, which may have something to keep; a finalizer swallows no Ctrl-C."""
-    script = tmp_path / "script.py"
-    head = (
-        START
-        + "from pathlib import Path; import bideuchre_env as b; "
-        + "sys.argv[0] = str(Path(b.__file__).resolve().parents[1] / 'experiments' / 'ladder.py')\n"
-        "from bideuchre_env.runtime import quitting; quitting.take_ctrl_c()\n"
-        "from bideuchre_env.cli import program\n"
-    )
-    bodies = {
-        f"def main():\n    try: {PRESS}\n    except KeyboardInterrupt: print('kept')\n"
-        "    return 130\n": ("kept\n", ""),
-        f"def main(): {PRESS}\n": ("", "ladder.py: interrupted\n"),
-        f"def main():\n    try: {PRESS}\n    finally: {PRESS}\n": ("", "ladder.py: interrupted\n"),
+SCRIPTS = {
+    "it may save something": (
+        f"def main():\n    try: {PRESS}\n    except KeyboardInterrupt: print('saved')\n"
+        "    return 130\n",
+        ("saved\n", ""),
+    ),
+    "it need not": (f"def main(): {PRESS}\n", ("", "ladder.py: interrupted\n")),
+    "pressed twice": (
+        f"def main():\n    try: {PRESS}\n    finally: {PRESS}; print('went on')\n",
+        ("", "ladder.py: interrupted\n"),
+    ),
+    "while numba compiles": (
         "from numba.core.compiler_lock import global_compiler_lock as lock\n"
+        "import bideuchre_env.runtime.jit\n"
         "def main():\n    try:\n"
         f"        with lock: {PRESS}\n"
-        "    except KeyboardInterrupt: print('went on')\n": ("", "ladder.py: interrupted\n"),
-        f"class Press:\n    def __del__(self): {PRESS}\ndef main(): Press(); print('went on')\n": (
-            "",
-            "ladder.py: interrupted\n",
-        ),
-    }
-    for body, (out, err) in bodies.items():
-        script.write_text(head + body + "sys.exit(program.script(main))\n")
-        done = run(script.read_text(), where=tmp_path)
-        assert (done.returncode, done.stdout, done.stderr) == (130, out, err)
+        "    except KeyboardInterrupt: print('went on')\n",
+        ("", "ladder.py: interrupted\n"),
+    ),
+}
 
 
-def test_other_programs_keep_their_ctrl_c(tmp_path):
-    ask = START + "import bideuchre_env; print(signal.getsignal(signal.SIGINT).__name__)"
-    assert run(ask, where=tmp_path).stdout == "default_int_handler\n"
-    for name in ("bench.py", "README.md"):
-        there = START + f"sys.argv[0] = {str(ROOT / 'experiments' / name)!r}; "
-        assert run(there + ask, where=tmp_path).stdout == "default_int_handler\n"
-    taken = "import signal, sys; sys.argv[0] = 'bideuchre'\nsignal.signal(signal.SIGINT, print)\n"
-    ask = taken + "import bideuchre_env; print(signal.getsignal(signal.SIGINT) is print)"
-    assert run(ask, where=tmp_path).stdout == "True\n"
-    assert signal.getsignal(signal.SIGINT) is not None
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_the_first_ctrl_c_raises_in_a_script_and_the_second_ends_it(script, tmp_path):
+    body, printed = SCRIPTS[script]
+    head = START + "sys.argv[0] = 'experiments/ladder.py'; from bideuchre_env.cli import program\n"
+    done = run(head + body + "sys.exit(program.script(main))\n", where=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, *printed)
+
+
+def test_after_a_script_has_run_ctrl_c_is_as_before():
+    before = signal.getsignal(signal.SIGINT)
+    assert program.script(lambda: 0) == 0
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_handler_that_a_program_has_set_stays(tmp_path):
+    taken = "import signal, sys; signal.signal(signal.SIGINT, print); import atexit\n"
+    ask = "atexit.register(lambda: print(signal.getsignal(signal.SIGINT) is print)); "
+    assert run(taken + ask + RUN, "--version", where=tmp_path).stdout.endswith("True\n")

@@ -1,0 +1,175 @@
+"""Every use of numba beyond its documented interface: options, dispatchers, cache files, events.
+
+`jit.py` imports this module only for the versions of numba in `jit.TESTED`. For any other version
+kernels are compiled by the documented `numba.njit(cache=True)`, and nothing here is needed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import numba
+from numba import config as _config
+from numba import types as _types
+from numba.core import caching as _caching
+from numba.core import cgutils as _cgutils
+from numba.core import codegen as _codegen
+from numba.core import event as _event
+from numba.core.compiler_lock import global_compiler_lock as _lock
+
+caching: Any = _caching
+config: Any = _config
+event: Any = _event
+types: Any = _types
+cgutils: Any = _cgutils
+codegen: Any = _codegen
+lock: Any = _lock
+_log = logging.getLogger("bideuchre_env")
+
+
+def compile_kernel(
+    function: Any, folder: str, options: dict[str, Any], *, entry: bool, inline: bool
+) -> Any:
+    """Compile a function with numba's internal options, and cache its code in a folder."""
+    njit: Any = numba.njit  # whose declared options lack these
+    compiled = njit(
+        **options,
+        _nrt=bool(config.BOUNDSCHECK),  # without reference counts, which only views of rows need
+        no_cfunc_wrapper=True,
+        no_cpython_wrapper=not entry,
+        forceinline=inline,
+    )(function)
+    if folder:
+        compiled._cache = kernel_cache(function, folder)
+    widen_arguments(compiled)
+    if not entry:
+        _refuse_python_calls(compiled)
+    return compiled
+
+
+def widen_arguments(compiled: Any) -> None:
+    """Let callers with constants or small ints share the code compiled for int64.
+
+    numba would compile a kernel again for each constant in a call of it, and for each width of a
+    whole number. LLVM still uses both where it inlines the kernel.
+    """
+    template = compiled.get_call_template
+
+    def widened(argument: Any) -> Any:
+        plain = types.unliteral(argument)
+        small = isinstance(plain, types.Integer) and plain.signed and plain.bitwidth < 64
+        return types.int64 if small else plain
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return template(tuple(map(widened, args)), {name: widened(kws[name]) for name in kws})
+
+    compiled.get_call_template = get_call_template
+
+
+def _refuse_python_calls(compiled: Any) -> None:
+    """Make a call from Python an error: without a wrapper it would jump to no code."""
+
+    def refuse(*args: Any, **kws: Any) -> None:
+        name = compiled.py_func.__qualname__
+        raise TypeError(f"{name} is called by kernels alone: make it an entry_kernel")
+
+    compiled._insert = lambda *args, **kws: None  # so that a call finds no compiled code
+    compiled._compile_for_args = refuse
+
+
+def machine_code(compiled: Any, argument_types: tuple[Any, ...]) -> Any:
+    """Compile an entry kernel for these types; return its code, which checks no arguments."""
+    return compiled.compile(argument_types)
+
+
+class KernelCache(caching.FunctionCache):  # type: ignore[misc]
+    """numba's cache of one function; an unreadable file is deleted and its kernel recompiled."""
+
+    _cache_file: Any
+    warned: ClassVar[bool] = False  # that kernels cannot be saved
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the code saved for these types, or None."""
+        try:
+            return super().load_overload(signature, target_context)
+        except Exception:  # a damaged pickle or object file may raise anything
+            with suppress(OSError):
+                os.unlink(self._cache_file._index_path)
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Save compiled code; a full disk costs one warning."""
+        try:
+            super().save_overload(signature, compiled)
+        except Exception as error:
+            _warn(error)
+
+
+class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Cache files of one function; the name of a data file depends on the types it is for.
+
+    numba numbers the files instead, so that two processes may give one number to two keys and one
+    would run the other's code.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code for a key, then the index that names the file."""
+        name = self._data_name(int(sha256(repr(key).encode()).hexdigest()[:12], 16))
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
+
+def kernel_cache(function: Any, folder: str) -> Any:
+    """The cache of a function in a folder; a cache that saves nothing if the folder is unusable."""
+    before, config.CACHE_DIR = config.CACHE_DIR, folder
+    try:
+        cache: Any = KernelCache(function)
+        if not cache.cache_path.startswith(folder):  # beside the source, where edits go unnoticed
+            raise PermissionError(None, f"{folder} cannot be written")
+        return cache
+    except (OSError, RuntimeError) as error:  # numba cannot write to the folder
+        _warn(error)
+        return caching.NullCache()
+    finally:
+        config.CACHE_DIR = before
+
+
+def _warn(error: Exception) -> None:
+    """Log once in a process that compiled kernels cannot be saved."""
+    if not KernelCache.warned:
+        KernelCache.warned = True
+        why = getattr(error, "strerror", None) or error
+        _log.warning("bideuchre_env: compiled kernels cannot be saved: %s", why)
+
+
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Calls two functions with the dispatcher that begins and ends to be compiled."""
+
+    def __init__(self, begin: Callable[[Any], None], end: Callable[[Any], None]) -> None:
+        self._begin, self._end = begin, end
+
+    def on_start(self, event: Any) -> None:
+        self._begin(event.data["dispatcher"])
+
+    def on_end(self, event: Any) -> None:
+        self._end(event.data["dispatcher"])
+
+
+def watch_compiling(begin: Callable[[Any], None], end: Callable[[Any], None]) -> None:
+    """Have every compilation of this process reported to two functions."""
+    event.register("numba:compile", _Listener(begin, end))
+
+
+def is_compiling() -> bool:
+    """Whether numba compiles at this moment, in whatever thread."""
+    return bool(lock.is_locked())
