@@ -68,7 +68,7 @@ def action_log(space, replay, action):
         if phase == NAMING:
             return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
         if learned.call_error > 0.0:
-            weigh_calls(view, t, learned, call_bits(mask, t), calls)
+            weigh_calls(view, t, learned, call_bits(view, mask, t), calls)
             return log(call_chance(t, action, calls, model))
     would = expert_decision(row, mask, players)
     if phase <= NAMING:
