@@ -214,20 +214,24 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 def certain_call(view: Row, t: Row, legal: int) -> int:
     """The call or strain, as an action, by which every trick is taken for certain, or -1.
 
-    A call is the bid that pays most, of the calls `legal` as bits, if it is to play alone without
-    an exchange.
+    A call is the highest bid, of the calls `legal` as bits, to play alone without an exchange: none
+    where another call may bring more points.
     """
-    best, most = view.level, 0
-    if view.phase == AUCTION:
-        best = -1
-    strain = certain_strain(view, t, best < 0 or t.alone[best] == 1)
+    if view.phase != AUCTION:
+        if t.exchange[view.level] > 0:
+            return -1
+        strain = certain_strain(view, t, t.alone[view.level] == 1)
+        return t.trump_offset + strain if strain >= 0 else -1
+    strain = certain_strain(view, t, True)
     if strain < 0:
         return -1
+    best, most = -1, 0
     for level in range(t.n_levels):
-        if legal >> (1 + level) & 1 and t.payoff[level, t.tricks] >= most:
-            best, most = level, t.payoff[level, t.tricks]
-    if best < 0 or t.exchange[best] > 0:
-        return -1
-    if view.phase != AUCTION:
-        return t.trump_offset + strain
-    return call_action(t, best, strain) if t.alone[best] else -1
+        if legal >> (1 + level) & 1:
+            points = t.payoff[level, t.tricks]
+            if t.alone[level] and t.exchange[level] == 0 and points >= most:
+                best = level
+            elif points > most:
+                best = -1
+            most = max(most, points)
+    return call_action(t, best, strain) if best >= 0 else -1
