@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell began the tests
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["COLUMNS"] = "80"  # of every test and its processes, whatever the terminal's
 HALVES = (
-    ("game", "rule", "learner", "learning", "ppo", "solver"),
+    ("game", "claims", "rule", "learner", "learning", "ppo", "solver"),
     ("expert", "fitting", "net", "search", "advice"),
 )
 

@@ -8,6 +8,7 @@ bound counts the tricks of the one seat alone and ends where it may lose the lea
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.bidding import call_action, we_lead
+from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.learning.card_order import (
     BEATS,
@@ -17,10 +18,10 @@ from bideuchre_env.learning.card_order import (
     lowest,
     right_bower,
 )
-from bideuchre_env.learning.view import count, count_held
+from bideuchre_env.learning.view import count, count_held, read_view
 from bideuchre_env.rules.cards import JACK, N_SEATS, NO_TRUMP
-from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
+from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 OTHERS = 0b1110  # seats, as bits
 ALL_SUITS = ACES = JACKS = 0b1111  # as bits
@@ -160,6 +161,16 @@ def certain_card(view: Row, t: Row, legal: int) -> int:
     if view.led < 0:
         return claiming_lead(view, t)
     return claiming_follow(view, t, winning_cards(view, legal))
+
+
+@entry_kernel
+def claim(observations: Array, masks: Array, tables: Array, offsets: Array, views: Array) -> int:
+    """The action of row 0 that takes every trick left for certain, or -1; rewrites the view."""
+    t, view = tables[0], views[0]
+    read_view(row_of(observations, 0), t, offsets[0], view)
+    legal = gather_bits(row_of(masks, 0), t.card_offset, t.kinds, 0)
+    card = certain_card(view, t, legal)
+    return t.card_offset + card if card >= 0 else -1
 
 
 @kernel

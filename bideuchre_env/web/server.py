@@ -81,7 +81,7 @@ class Server:
         app.router.add_get("/", self._page)
         app.router.add_get("/replay/{key}", self._replay)
         app.router.add_get("/api/table", self._table)
-        for name in ("act", "undo", "next", "hint", "new"):
+        for name in ("act", "claim", "undo", "next", "hint", "new"):
             app.router.add_post(f"/api/{name}", getattr(self, f"_{name}"))
         return app
 
@@ -172,6 +172,11 @@ class Server:
     async def _act(self, request: web.Request) -> web.Response:
         seat, data = await self._asked(request, "action")
         await self.table.act(seat, data["action"], data["version"])
+        return web.json_response(self.table.state(seat))
+
+    async def _claim(self, request: web.Request) -> web.Response:
+        seat, data = await self._asked(request)
+        await self.table.claim(seat, data["version"])
         return web.json_response(self.table.state(seat))
 
     async def _undo(self, request: web.Request) -> web.Response:
