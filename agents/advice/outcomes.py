@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
+from bideuchre_env.agents.rule.agent import certain_action
 from bideuchre_env.agents.rule.bidding import N_STRAINS, expected_tricks
 from bideuchre_env.agents.search.candidates import (
     add_values,
@@ -64,6 +65,12 @@ def strongest_strain(space: SearchWorkspace) -> int:
         if mean > most:
             best, most = strain, mean
     return best
+
+
+@entry_kernel
+def certain_choice(views: Array, masks: Array, tables: Array) -> int:
+    """Return the action by which the seat of a view takes every trick left for certain, or -1."""
+    return certain_action(views[0], tables[0], row_of(masks, 0))
 
 
 @entry_kernel

@@ -16,8 +16,10 @@ from bideuchre_env.agents.advice.cards import card_words, give_words, pass_words
 from bideuchre_env.agents.advice.causes import LEAST_CHANCE, LEAST_POINTS, cause
 from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.holding import holding, number_word
+from bideuchre_env.agents.advice.outcomes import certain_choice
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.learning.view import new_view
 from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
@@ -65,11 +67,20 @@ class Situation:
         """What is to be done."""
         return Phase(int(self.view["phase"]))
 
+    @property
+    def certain(self) -> int:
+        """The action by which every trick left is taken, whatever the others hold, or -1."""
+        views = new_view()
+        views[0] = self.view
+        return int(certain_choice(views, self.mask[np.newaxis], compile_tables(self.rules)))
+
 
 def why(situation: Situation) -> str:
     """The sentence for the first option."""
     if situation.mask.sum() == 1:
         return sentence(f"the only legal {_NOUNS[situation.phase]}")
+    if situation.options[0].action == situation.certain:
+        return sentence(certain_words(situation, situation.options[0]))
     words: dict[Phase, Callable[[Situation], str]] = {
         Phase.AUCTION: call_words,
         Phase.NAMING: strain_words,
@@ -84,6 +95,14 @@ def why(situation: Situation) -> str:
 def sentence(text: str) -> str:
     """A text with a capital letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
+
+
+def certain_words(situation: Situation, option: Option) -> str:
+    """Say that an action is certain to take every trick left."""
+    what = "every trick"
+    if situation.phase == Phase.PLAY:
+        what = "with the cards led after it every trick left"
+    return f"{option.name} takes {what}, whatever the others hold"
 
 
 def call_words(situation: Situation) -> str:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from oracles.reference import deck, height, suit_of
 from support.agent_games import decisions, look, shipped, start
+from support.certainty import settled
 from support.positions import BARRIE, CINCINNATI, Position, redrawn
 
 from bideuchre_env import agents
-from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.advice import advise_row
+from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, unseen_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows
@@ -59,13 +61,6 @@ def strain_of(observations, tables, offsets, views):
     """`certain_strain` of the seat of row 0, alone."""
     read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
     return certain_strain(views[0], tables[0], True)
-
-
-@entry_kernel
-def calls_of(observations, masks, tables, offsets, views):
-    """`call_bits` of row 0."""
-    read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
-    return call_bits(views[0], row_of(masks, 0), tables[0])
 
 
 # --- the bound, by brute force -----------------------------------------------------------------
@@ -365,24 +360,35 @@ def test_a_lone_bid_that_pays_less_than_another_call_is_not_forced_on_a_certain_
     assert bid_made(rules, agents.make("rule", rules), hand) != "bid solo D"
 
 
+def test_advice_says_that_an_action_takes_every_trick():
+    """Of a call and of a card, without a figure."""
+    row = known_position(BARRIE, ["JD", "JD", "JH", "JH", "AD", "AD", "KD", "KD"], calls=["pass"])
+    told = advise_row(row, BARRIE, "rule", worlds=4)
+    assert told.best.name == "bid moon D"
+    assert told.why == "Bid moon D takes every trick, whatever the others hold."
+    told = advise_row(claims("barrie_v0")[0], BARRIE, "rule", worlds=4)
+    words = "takes with the cards led after it every trick left, whatever the others hold."
+    assert told.why == f"{told.best.name} {words}"
+
+
 # --- calls that are surely worse ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", RULES)
 def test_the_last_to_speak_has_no_partnered_bid_above_the_lowest(variant):
     """Nobody is left to outbid; all other legal calls stay."""
-    rules, view, last = RULES[variant], new_view(), 0
-    tables, offsets = compile_tables(rules), layout_of(rules).offsets
-    t, per_bid = tables[0], int(tables["strains_per_bid"][0])
+    rules, last = RULES[variant], 0
+    t = compile_tables(rules)[0]
+    per_bid = int(t["strains_per_bid"])
     for observation, mask, row in decisions(rules, 40, seed=9):
         if row["phase"] != AUCTION:
             continue
         legal = [level for level in range(len(rules.ladder)) if mask[1 + level * per_bid]]
         partnered = [level for level in legal if not t["alone"][level]]
         dropped = partnered[1:] if row["calls_made"] == 3 else []
-        bits = calls_of(observation[None], mask[None], tables, offsets, view)
-        kept = [level for level in legal if level not in dropped]
-        assert bits == int(mask[0]) | sum(2 << level for level in kept)
+        kept = settled(rules, observation[None], mask[None])[1][0]
+        bids = [1 + level * per_bid + strain for level in dropped for strain in range(per_bid)]
+        assert np.flatnonzero(mask != kept).tolist() == bids
         last += bool(dropped)
     assert last > 5
 
