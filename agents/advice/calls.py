@@ -27,7 +27,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
     if not weigh_hand(view, t, learned, expert.scratch[0], calls):
         return
-    legal_calls = call_bits(mask, t)
+    legal_calls = call_bits(view, mask, t)
     marks[0] = legal_calls & 1
     best, partnered = 0, 0
     for strain in range(N_STRAINS):
@@ -41,7 +41,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
     for strain in range(N_STRAINS):
         named = strain == best or t.strains_per_bid > 1
         if partnered and named and calls.means[strain] > calls.means[best] - NEAR:
-            mark_partnered(view, t, partnered, strain, strain == best, calls, marks)
+            mark_partnered(t, partnered, strain, strain == best, calls, marks)
 
 
 @kernel
@@ -58,24 +58,17 @@ def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
 
 
 @kernel
-def mark_partnered(
-    view: Row, t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array
-) -> None:
-    """Mark the highest likely bid in a strain, of `levels` as bits; more in the `best` strain.
-
-    The last to call gains nothing by a higher bid than the lowest.
-    """
+def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
+    """Mark the highest likely bid in a strain, of `levels` as bits; more in the `best` strain."""
     lowest = lowest_bit(levels)
     highest, level = lowest, lowest
     while levels >> level:
         if levels >> level & 1 and chance_made(t, level, strain, calls) >= LIKELY:
             highest = level
         level += 1
-    if view.calls_made == 3:
-        highest = lowest
     if best or chance_made(t, highest, strain, calls) >= LIKELY:
         marks[call_action(t, highest, strain)] = 1
-    if not best or view.calls_made == 3:
+    if not best:
         return
     marks[call_action(t, lowest, strain)] = 1
     for level in (highest - 1, highest + 1):

@@ -24,9 +24,11 @@ from bideuchre_env.agents.advice.cards import card_words, give_words, pass_words
 from bideuchre_env.agents.advice.causes import LEAST_CHANCE, LEAST_GAIN, Cause, cause
 from bideuchre_env.agents.advice.figures import Counted
 from bideuchre_env.agents.advice.holding import holding, number_word
+from bideuchre_env.agents.advice.outcomes import certain_choice
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.learning.view import new_view
 from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
@@ -76,6 +78,13 @@ class Situation:
         """The option of an action."""
         return next(option for option in self.options if option.action == action)
 
+    @property
+    def certain(self) -> int:
+        """The action by which every trick left is taken, whatever the others hold, or -1."""
+        views = new_view()
+        views[0] = self.view
+        return int(certain_choice(views, self.mask[np.newaxis], compile_tables(self.rules)))
+
 
 def why(situation: Situation, taken: int | None = None) -> str:
     """Explain the action `taken`, else the agent's choice, or the first option if that is better.
@@ -84,10 +93,10 @@ def why(situation: Situation, taken: int | None = None) -> str:
     """
     if situation.mask.sum() == 1:
         return sentence(f"the only legal {NOUNS.get(TO_DO[situation.phase], 'card')}")
-    reviews, option = (
-        taken is not None,
-        situation.option(situation.chosen if taken is None else taken),
-    )
+    if situation.best.action == situation.certain and taken in (None, situation.certain):
+        return sentence(certain_words(situation, situation.best))
+    reviews = taken is not None
+    option = situation.option(situation.chosen if taken is None else taken)
     if not reviews and clearly_behind(option, situation.goal):
         option = situation.best
     text = action_words(situation, option)
@@ -99,6 +108,14 @@ def why(situation: Situation, taken: int | None = None) -> str:
 def sentence(text: str) -> str:
     """A text with a capital letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
+
+
+def certain_words(situation: Situation, option: Option) -> str:
+    """Say that an action is certain to take every trick left."""
+    what = "every trick"
+    if situation.phase == Phase.PLAY:
+        what = "with the cards led after it every trick left"
+    return f"{option.name} takes {what}, whatever the others hold"
 
 
 def action_words(situation: Situation, option: Option) -> str:

@@ -20,8 +20,14 @@ from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.strains import weigh_strains
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
 from bideuchre_env.agents.protocols import Goal, check_goal
-from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
-from bideuchre_env.agents.rule.bidding import SCRATCH, choose_call, choose_strain
+from bideuchre_env.agents.rule.agent import (
+    call_bits,
+    certain_action,
+    legal_choice,
+    rule_bid,
+    rule_card,
+)
+from bideuchre_env.agents.rule.bidding import SCRATCH
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.deal import split_seed
@@ -151,8 +157,11 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
     """The expert's action for one observation, legal whatever stands in it."""
     t, view = work.tables[0], work.views[0]
     read_view(observation, t, work.offsets[0], view)
+    choice = certain_action(view, t, mask)
+    if choice >= 0:
+        return legal_choice(choice, mask, t)
     if view.phase == AUCTION or view.phase == NAMING:
-        legal = call_bits(mask, t) if view.phase == AUCTION else 0
+        legal = call_bits(view, mask, t)
         choice = expert_bid(view, legal, t, work.learned, work.scratch[0], work.calls[0])
     else:
         legal = gather_bits(mask, t.card_offset, t.kinds, 0)
@@ -171,14 +180,11 @@ def expert_bid(
 
     As the rule player where nobody can tell what the hand is worth.
     """
-    weights, naming = learned.weights[0], view.phase == NAMING
     if weigh_hand(view, t, learned, scratch, calls):
-        if naming:
+        if view.phase == NAMING:
             return t.trump_offset + expert_strain(view, t, learned.wins, calls)
         return expert_call(view, t, learned, legal, calls)
-    if naming:
-        return t.trump_offset + choose_strain(view, t, weights, scratch)
-    return choose_call(view, t, weights, legal, scratch)
+    return rule_bid(view, legal, t, learned.weights[0], scratch)
 
 
 @kernel

@@ -243,11 +243,8 @@ def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
             return strain == best
         chance = calls.lone[exchange, strain]
         return bool(chance > LIKELY and chance > calls.lone[exchange, best] - CLOSE_ALONE)
-    if level > view.level + 1:
-        if view.calls_made == 3:
-            return False  # nobody is left to outbid: a lower bid brings the same tricks
-        if t.need[level] > calls.means[strain] + REACH:
-            return False  # a lower bid would fail too, for less
+    if level > view.level + 1 and t.need[level] > calls.means[strain] + REACH:
+        return False  # a lower bid would fail too, for less
     if place == 0:
         return True
     near = calls.means[strain] > calls.means[calls.ranked[0]] - CLOSE

@@ -222,7 +222,7 @@ def try_rows(
         trials[i].action[1] = -1
         if not weigh_hand(view, t, learned, work.scratch[0], calls):
             continue
-        weigh_calls(view, t, learned, call_bits(row_of(masks, i), t), calls)
+        weigh_calls(view, t, learned, call_bits(view, row_of(masks, i), t), calls)
         best = max(best_call(t, calls), 0)
         most = calls.worth[best >> 3, best & 7]
         other, best_draw = -1, -1

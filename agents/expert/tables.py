@@ -16,8 +16,8 @@ from bideuchre_env.agents.rule.weights import load_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-CALL_ERRORS = np.array([[0.35, 1.2, 3.0], [1.2, 0.65, 3.0], [3.0, 3.0, 3.0]])
-"""[kind of call, kind of call]: points by which the difference of their worths may err.
+CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
+"""[kind of a call, kind of the expert's call]: points by which their difference may err.
 
 The kinds are a pass, a bid with partner and a lone bid; found by
 `experiments/fitting/measure_call_errors.py`.

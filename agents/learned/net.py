@@ -32,7 +32,7 @@ from bideuchre_env.agents.learned.shipped import (
     shapes_of,
 )
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.agents.rule.agent import call_bits, legal_choice, rule_card
+from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice, rule_card
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
@@ -163,8 +163,11 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
     expert = work.expert
     t, view = expert.tables[0], expert.views[0]
     read_view(observation, t, expert.offsets[0], view)
+    choice = certain_action(view, t, mask)
+    if choice >= 0:
+        return legal_choice(choice, mask, t)
     if view.phase == AUCTION or view.phase == NAMING:
-        legal = call_bits(mask, t) if view.phase == AUCTION else 0
+        legal = call_bits(view, mask, t)
         choice = expert_bid(view, legal, t, expert.learned, expert.scratch[0], expert.calls[0])
     else:
         legal = gather_bits(mask, t.card_offset, t.kinds, 0)

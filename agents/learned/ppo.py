@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.shipped import fitting_weights, network_of, shapes_of
+from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.learning.feature_rows import active_inputs, output_of
+from bideuchre_env.core.state import AUCTION
+from bideuchre_env.learning.feature_rows import list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import NetworkWorkspace, add_up, another, network_workspace
+from bideuchre_env.learning.view import read_view
 from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
@@ -84,7 +87,7 @@ def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> We
 
 @entry_kernel
 def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Array) -> None:
-    """Fill `choices` with the legal action of every row whose output is the largest."""
+    """Fill `choices` with the action of every row."""
     t = work.cards.features.tables[0]
     for i in range(len(observations)):
         mask = row_of(masks, i)
@@ -102,14 +105,25 @@ def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Arr
 def best_action(
     observation: Array, mask: Array, first: int, stop: int, work: NetworkWorkspace
 ) -> int:
-    """The legal action from `first`, which is legal, to `stop` - 1 with the largest output."""
-    t, p = work.features.tables[0], work.features.places[0]
-    n, symmetry = active_inputs(observation, True, work.features)
+    """The legal action from `first`, which is legal, to `stop` - 1 with the largest output.
+
+    An action that takes every trick left for certain comes first; a call that `call_bits` leaves
+    out is not made.
+    """
+    features, t = work.features, work.features.tables[0]
+    o, p, view = features.offsets[0], features.places[0], features.views[0]
+    read_view(observation, t, o, view)
+    certain = certain_action(view, t, mask)
+    if certain >= 0:
+        return legal_choice(certain, mask, t)
+    calls = call_bits(view, mask, t)
+    n, symmetry = list_inputs(observation, t, o, p, view, True, features.active)
     add_up(n, work)
     best = first
     most = work.outputs[0, output_of(t, p.cards, symmetry, first)]
     for action in range(first + 1, stop):
-        if mask[action]:
+        call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
+        if mask[action] and (view.phase != AUCTION or calls >> call & 1):
             output = work.outputs[0, output_of(t, p.cards, symmetry, action)]
             if output > most:
                 best, most = action, output

@@ -10,6 +10,7 @@ from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.rule.bidding import DECLARER, SCRATCH, choose_call, choose_strain
+from bideuchre_env.agents.rule.certain import certain_call, certain_card
 from bideuchre_env.agents.rule.discarding import give_up, pass_over
 from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.hand_features import TRUMPS
@@ -123,10 +124,8 @@ def rule_decision(observation: Array, mask: Array, work: RuleWorkspace) -> int:
     """The rule player's action for one observation, legal whatever stands in it."""
     t, weights, view, scratch = work.tables[0], work.weights[0], work.views[0], work.scratch[0]
     read_view(observation, t, work.offsets[0], view)
-    if view.phase == AUCTION:
-        choice = choose_call(view, t, weights, call_bits(mask, t), scratch)
-    elif view.phase == NAMING:
-        choice = t.trump_offset + choose_strain(view, t, weights, scratch)
+    if view.phase == AUCTION or view.phase == NAMING:
+        choice = rule_bid(view, call_bits(view, mask, t), t, weights, scratch)
     else:
         choice = t.card_offset + rule_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
     return legal_choice(choice, mask, t)
@@ -142,13 +141,47 @@ def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) ->
 
 
 @kernel
-def call_bits(mask: Array, t: Row) -> int:
-    """The legal calls: bit 0 a pass, bit 1 + level that bid."""
+def call_bits(view: Row, mask: Array, t: Row) -> int:
+    """The legal calls worth a thought: bit 0 a pass, bit 1 + level that bid.
+
+    The last to speak has no partnered bid but the lowest: nobody is left to outbid, so a higher one
+    brings the same tricks, is made less often and costs more. No call is legal where a strain is
+    named.
+    """
+    if view.phase != AUCTION:
+        return 0
     bits = 1 if mask[0] else 0
     for level in range(t.n_levels):
         if mask[1 + level * t.strains_per_bid]:
             bits |= 1 << (1 + level)
+    if view.calls_made == 3:
+        lowest = True
+        for level in range(t.n_levels):
+            if bits >> (1 + level) & 1 and not t.alone[level]:
+                if not lowest:
+                    bits &= ~(1 << (1 + level))
+                lowest = False
     return bits
+
+
+@inline_kernel
+def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
+    """The call to make, `legal` being those of `call_bits`, or the strain to name."""
+    certain = certain_call(view, t, legal)
+    if certain >= 0:
+        return certain
+    if view.phase == NAMING:
+        return t.trump_offset + choose_strain(view, t, weights, scratch)
+    return choose_call(view, t, weights, legal, scratch)
+
+
+@kernel
+def certain_action(view: Row, t: Row, mask: Array) -> int:
+    """The action by which every trick left is taken for certain, or -1."""
+    if view.phase == AUCTION or view.phase == NAMING:
+        return certain_call(view, t, call_bits(view, mask, t))
+    card = certain_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
+    return t.card_offset + card if card >= 0 else -1
 
 
 @kernel

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.card_odds import beats_chance, holds_chance
+from bideuchre_env.agents.rule.certain import claiming_follow, winning_cards
 from bideuchre_env.agents.rule.discarding import least_kept
 from bideuchre_env.learning.card_order import lowest
-from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Row, kernel
 
 SAFE = 0.9  # partner's card is as good as home
@@ -13,20 +13,6 @@ HELP = 0.25  # how much likelier our card must be than partner's before we spend
 LEAVE = 0.7  # how likely partner must be to win for second hand not to ruff
 SECOND = 0.55  # how likely a card must be to hold before second hand spends it
 THIRD = 0.1  # the same for third hand, with only one opponent to come
-
-
-@kernel
-def winning_cards(view: Row, t: Row, legal: int) -> int:
-    """The legal cards that beat the best card on the table, as bits."""
-    strain, led = view.strain, view.led
-    beat = t.power[strain, led, view.winning_kind]
-    winners = 0
-    while legal:
-        kind = lowest_bit(legal)
-        legal &= legal - 1
-        if t.power[strain, led, kind] > beat:
-            winners |= 1 << kind
-    return winners
 
 
 @kernel
@@ -46,9 +32,12 @@ def best_holding(view: Row, t: Row, winners: int) -> int:
 @kernel
 def follow(view: Row, t: Row, legal: int) -> int:
     """The card to play to a trick that somebody else led."""
-    winners = winning_cards(view, t, legal)
+    winners = winning_cards(view, legal)
     if winners == 0:
         return least_kept(view, t, legal)
+    card = claiming_follow(view, t, winners)
+    if card >= 0:
+        return card
     if view.winning == 2:
         return over_partner(view, t, legal, winners)
     if view.after & 0b1010 == 0:

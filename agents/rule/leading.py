@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bideuchre_env.agents.rule.card_odds import enemy_trumps, holds_chance, may_hold
+from bideuchre_env.agents.rule.certain import claiming_lead
 from bideuchre_env.learning.card_order import BEATS, SUIT_OF, highest, lowest
 from bideuchre_env.learning.view import beaters, count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
@@ -14,6 +15,9 @@ OPPONENTS = 0b1010
 @kernel
 def lead(view: Row, t: Row, legal: int) -> int:
     """The card to lead."""
+    card = claiming_lead(view, t)
+    if card >= 0:
+        return card
     if view.declarer & 1:
         return lead_against(view, t, legal)
     if view.sitting_out >= 0 and legal & view.trumps:

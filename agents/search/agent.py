@@ -170,7 +170,10 @@ class PimcAgent(RowAgent):
                 break
 
     def leaves_it(self) -> bool:
-        """Whether the last cards are played as the expert does, who draws likelier worlds."""
+        """Whether the expert's action is taken: it is certain to take every trick left, or it is
+        one of the last cards, for which the expert draws likelier worlds."""
+        if self.space.plans[0]["certain"]:
+            return True
         view, alike = self.space.expert.views[0], self.considered[1] == 0
         return bool(alike and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
 

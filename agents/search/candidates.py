@@ -11,7 +11,7 @@ from math import sqrt
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.rule.agent import call_bits, certain_action
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action, expected_tricks, lone_strain
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
@@ -49,6 +49,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
     t, o = expert.tables[0], expert.offsets[0]
     plan.expert_action = expert_decision(observation, mask, expert)
+    plan.certain = 1 if certain_action(view, t, mask) >= 0 else 0
     plan.n = 0
     plan.total = 0.0
     plan.total_squares = 0.0
@@ -78,9 +79,9 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
         if learned.weighs_calls and weigh_hand(
             view, t, learned, expert.scratch[0], expert.calls[0]
         ):
-            list_weighed(space, call_bits(mask, t))
+            list_weighed(space, call_bits(view, mask, t))
         else:
-            list_calls(space, call_bits(mask, t))
+            list_calls(space, call_bits(view, mask, t))
     elif view.phase == NAMING:
         list_run(mask, t.trump_offset, N_STRAINS, plan)
     else:

@@ -13,7 +13,7 @@ from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import look
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.replay import deal_replay, next_action
-from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import N_SEATS
@@ -65,11 +65,12 @@ def take_down(space: SearchWorkspace) -> None:
         if seat != 0 and (phase > NAMING or bits & (bits - 1) != 0):
             look(space)
             moment = space.moments[n]
-            read_view(row_of(space.observations, 0), t, players.offsets[0], space.moment_views[n])
+            view = space.moment_views[n]
+            read_view(row_of(space.observations, 0), t, players.offsets[0], view)
             moment.action = action
             if phase > NAMING:
                 moment.action = action - t.card_offset if phase == PLAY else s.picks
-            moment.legal = call_bits(row_of(space.masks, 0), t) if phase == AUCTION else 0
+            moment.legal = call_bits(view, row_of(space.masks, 0), t)
             moment.gone = gone
             moment.gone_pair = gone_pair
             moment.before = past.last[seat]

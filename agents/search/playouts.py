@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bideuchre_env.agents.learned.net import best_card
 from bideuchre_env.agents.rule.agent import rule_card
+from bideuchre_env.agents.rule.certain import certain_card
 from bideuchre_env.agents.search.seeing import see_play
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import encode_turn, look, players_action
@@ -79,5 +80,7 @@ def net_kind(space: SearchWorkspace, bits: int) -> int:
     observation, expert = row_of(space.observations, 0), space.net.expert
     t, view = expert.tables[0], expert.views[0]
     read_view(observation, t, expert.offsets[0], view)
-    kind, _ = best_card(observation, bits, rule_card(view, t, bits), space.net)
+    kind = rule_card(view, t, bits)
+    if certain_card(view, t, bits) < 0:
+        kind, _ = best_card(observation, bits, kind, space.net)
     return kind

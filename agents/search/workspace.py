@@ -39,6 +39,7 @@ PLAN = np.dtype(
     [
         ("stream", np.uint64),  # that the worlds are drawn from
         ("expert_action", np.int64),  # or the net's card, where that comes first
+        ("certain", np.int64),  # 1: `expert_action` takes every trick left for certain
         ("n", np.int64),  # candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
         ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds

@@ -19,8 +19,11 @@ from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.evaluation import rollout, selfplay
@@ -32,6 +35,7 @@ from bideuchre_env.learning.pairs import pairs
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import greedy, sample
+from bideuchre_env.learning.view import new_view
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.runtime import jit
@@ -77,6 +81,14 @@ def play_boards(a: str, b: str) -> None:
     """Boards and whole games between two agents."""
     selfplay.play(GAME, a, b, games=2)
     selfplay.play(GAME, a, b, boards=2)
+
+
+def play_claim() -> None:
+    """A claim of the tricks left, by what a seat sees."""
+    layout, tables = layout_of(GAME.rules), compile_tables(GAME.rules)
+    seen = np.zeros((1, layout.size), np.int8)
+    mask = np.zeros((1, int(tables["n_actions"][0])), np.int8)
+    claim(seen, mask, tables, layout.offsets, new_view())
 
 
 def play_rule() -> None:
@@ -194,6 +206,7 @@ def play_solver() -> None:
 
 PARTS: dict[str, Callable[[], None]] = {
     "game": play_game,
+    "claims": play_claim,
     "rule": play_rule,
     "learner": play_learner,
     "learning": play_learning,

@@ -85,6 +85,12 @@ def new_game_path(game: str, after: PathLike | None = None) -> Path:
     return free_path(Path(after).parent, stem, Path(after).suffix, int(number) + 1)
 
 
+def check_free(path: PathLike) -> None:
+    """Raise `OptionError` if something lies at a path."""
+    if os.path.lexists(path):
+        raise OptionError(f"{printable(str(path))} exists: choose another file for a new game")
+
+
 def game_to_go_on(game: str, alone: bool = False) -> Path | None:
     """The file in `FOLDER` of the unfinished game of this name that was played last; None of none.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
@@ -17,6 +16,7 @@ from bideuchre_env._files import PathLike, only_run_at, write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.advice import Advice, Advisor
 from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import look_row, next_row, start_row, step_row
@@ -25,16 +25,11 @@ from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import (
-    IllegalActionError,
-    NotationError,
-    OptionError,
-    OutputError,
-    RecordError,
-)
+from bideuchre_env.errors import IllegalActionError, NotationError, OutputError, RecordError
 from bideuchre_env.evaluation.deciding import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
-from bideuchre_env.play.saved import SavedGame, is_unfinished, read_game
+from bideuchre_env.learning.view import new_view
+from bideuchre_env.play.saved import SavedGame, check_free, is_unfinished, read_game
 from bideuchre_env.play.seats import PERSON, check_names, check_people, check_trusted
 from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import free_path
@@ -133,6 +128,7 @@ class Session:
         self._offsets = layout.offsets
         self._seen = np.zeros((1, layout.size), np.int8)
         self._mask = np.zeros((1, self._acts.n), np.int8)
+        self._view = new_view()
         self._advisers: dict[str, Advisor] = {}
         self._before: list[bytes] = []  # the row before every action, of every hand
         self._ended: list[bytes] = []  # the row at the end of every hand
@@ -212,11 +208,9 @@ class Session:
         return self._carry_out(number)
 
     def _whose_turn(self) -> str:
-        if self.over:
-            return ": the game is over"
-        return (
-            ": the hand is over" if self.seat is None else f": it is the turn of seat {self.seat}"
-        )
+        if self.seat is None:
+            return ": the game is over" if self.over else ": the hand is over"
+        return f": it is the turn of seat {self.seat}"
 
     def _verb(self) -> str:
         verbs = {Phase.AUCTION: "call", Phase.NAMING: "name", Phase.GIVING: "give up"}
@@ -241,20 +235,41 @@ class Session:
     def _decision(self, seat: int) -> int:
         agent = self._players[seat]
         if isinstance(agent, RandomAgent):  # its lots, anew at every decision
-            lots = (self.seed, seat, self.decisions)
-            agent.generator = np.random.default_rng(lots)
+            agent.generator = np.random.default_rng((self.seed, seat, self.decisions))
         look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
         answer = answer_of(agent, self._seen.copy(), self._mask.copy())
         where = f"hand {self.hand}"
         states, tables = self._states, self._tables
         return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
 
+    def _certain(self) -> int:
+        """The card, as an action, by which the seat to act takes every trick left, or -1."""
+        look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
+        return int(claim(self._seen, self._mask, self._tables, self._offsets, self._view))
+
+    @property
+    def can_claim(self) -> bool:
+        """Whether the person to act takes every trick left, whatever the others hold."""
+        return self.waits_for_person and len(self.legal()) > 1 and self._certain() >= 0
+
+    def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:
+        """Play the hand out for a person who takes every trick left; the others play low cards.
+
+        Raises `IllegalActionError`, and changes nothing, where that is not certain.
+        """
+        if seat != self.seat or not self.can_claim:
+            raise IllegalActionError("a claim is for the seat to act, if it takes every trick left")
+        while self.seat is not None:
+            certain, low = self._certain(), int(self._mask[0].nonzero()[0][-1])
+            move = self._carry_out(certain if self.seat == seat else low)
+            if watch is not None:
+                watch(move)
+
     def _carry_out(self, number: int) -> Move:
         seat = int(self.row["turn"])
         self._apply(number)
         self._save_or_undo()
-        row = rows_of([self._states.tobytes()])[0]
-        return Move(seat, self._acts.names[number], row)
+        return Move(seat, self._acts.names[number], rows_of([self._states.tobytes()])[0])
 
     def _apply(self, number: int) -> None:
         self._before.append(self._states.tobytes())
@@ -381,9 +396,3 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def check_free(path: PathLike) -> None:
-    """Raise `OptionError` if something lies at a path."""
-    if os.path.lexists(path):
-        raise OptionError(f"{printable(str(path))} exists: choose another file for a new game")

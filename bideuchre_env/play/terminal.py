@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -27,11 +28,13 @@ key may not be played now. ^ marks trumps, the left bower among them.
 
   ?  hint: what the adviser would do, and why      t  last trick
   u  undo: take your last card or call back        s  score
-  v  the whole table                               q  quit: the game is saved
-  h  this help                                     Enter  show your cards again"""
+  c  claim the tricks left, if all are yours       v  the whole table
+  h  this help                                     q  quit: the game is saved
+  Enter  show your cards again"""
 COMMANDS = {
     "hint": ("?", "hint", "advice"),
     "undo": ("u", "undo"),
+    "claim": ("c", "claim"),
     "last_trick": ("t", "trick"),
     "score": ("s", "score"),
     "table": ("v", "view", "table"),
@@ -107,12 +110,12 @@ class Terminal:
         lines = self._lines()
         self._say("", Text(lines.title(), style="bold"), *lines.so_far())
 
-    def _watched(self, move: Move) -> None:
+    def _watched(self, move: Move, pause: float | None = None) -> None:
         """Show a move that has been made, by whomever, and what it settles."""
-        lines = self._lines(move.row)
+        lines, pause = self._lines(move.row), self._pause if pause is None else pause
         self._say(lines.move(move.seat, move.name))
-        if move.seat != self.me and self._pause:
-            self._sleep(self._pause)
+        if move.seat != self.me and pause:
+            self._sleep(pause)
         self._say(*lines.came_of_it(move.name))
 
     def say_ending(self) -> None:
@@ -191,6 +194,9 @@ class Terminal:
         self._say("Taken back.")
         self._begin_hand()
 
+    def _do_claim(self) -> None:
+        self.session.claim(self.me, partial(self._watched, pause=0.0))
+
     def _do_last_trick(self) -> None:
         lines = self._lines()
         complete = int(lines.row["trick"])
@@ -214,6 +220,8 @@ class Terminal:
         if self.session.waits_for_person:
             lines = self._lines()
             self._say(*lines.to_decide(self.session.legal(), lines.hand(self.me)))
+            if self.session.can_claim:
+                self._say("All tricks left are yours, whatever the others hold: c claims them.")
 
     def _do_quit(self) -> None:
         raise Quit

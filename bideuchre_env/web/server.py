@@ -72,7 +72,7 @@ class Server:
         app.router.add_get("/replay/{key}", self._replay)
         app.router.add_get("/api/table", self._table)
         app.router.add_post("/api/act", self._changing(self._act, "action"))
-        for name in ("undo", "next", "hint", "new"):
+        for name in ("claim", "undo", "next", "hint", "new"):
             app.router.add_post(f"/api/{name}", self._changing(getattr(self, f"_{name}")))
         return app
 
@@ -181,6 +181,10 @@ class Server:
 
     async def _act(self, seat: int, data: dict[str, Any]) -> State:
         await self.table.act(seat, data["action"], data["version"])
+        return self.table.state(seat)
+
+    async def _claim(self, seat: int, data: dict[str, Any]) -> State:
+        await self.table.claim(seat, data["version"])
         return self.table.state(seat)
 
     async def _undo(self, seat: int, data: dict[str, Any]) -> State:

@@ -90,8 +90,9 @@ class LiveTable:
         `version`; `view` (see `table_view`); `score` in words; `next`: the next hand may be asked
         for; `over`: a new game may be; `asked`: this seat has done so; `waits`: for whom the table
         waits, in words, and `patience`, for how many seconds more, None unless somebody has;
-        `undo`; `hint`; `fault`: why an agent cannot go on, or None; `replay`: the path of the
-        replay of this game, once it is over, and `review`, its text, None before.
+        `undo`; `hint`; `claim`: the seat may claim all tricks left; `fault`: why an agent cannot go
+        on, or None; `replay`: the path of the replay of this game, once it is over, and `review`,
+        its text, None before.
         """
         session = self.session
         agents = [self._name(seat, who) for who in range(len(session.agents))]
@@ -104,6 +105,7 @@ class LiveTable:
             "next": bool(self._row["phase"] == Phase.DEAL),
             "undo": self._can_undo,
             "hint": mine,
+            "claim": mine and self._can_claim,
             "over": bool(self._row["phase"] == Phase.OVER),
             "asked": self._ready.has_asked(seat),
             "waits": self._waits(seat),
@@ -140,6 +142,10 @@ class LiveTable:
     async def undo(self, version: int) -> None:
         """Take back the last action of the one person who plays."""
         await self._change(version, lambda session: session.undo())
+
+    async def claim(self, seat: int, version: int) -> None:
+        """Play the hand out for a seat that takes every trick left."""
+        await self._change(version, lambda session: session.claim(seat))
 
     async def next_hand(self, seat: int, version: int) -> None:
         """A seat asks for the next hand: it is dealt once all people do."""
@@ -203,6 +209,7 @@ class LiveTable:
         """Show the game as it stands: what pages are told comes from a copy."""
         self._row = rows_of([self.session.row.tobytes()])[0]
         self._can_undo = self.session.can_undo
+        self._can_claim = self.session.can_claim
         self.version += 1
         if self.session.seat is not None:  # in the middle of a hand
             self._ready.clear()

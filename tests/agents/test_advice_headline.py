@@ -41,7 +41,7 @@ def printed(advice):
             for row in cells]  # fmt: skip
 
 
-@pytest.mark.parametrize("agent", [*ASKED, Lowest()], ids=str)
+@pytest.mark.parametrize("agent", [*ASKED, Lowest()], ids=[*ASKED, "lowest"])
 def test_no_row_is_better_than_the_first_and_the_headline_says_so(agent):
     """In all phases of every variant, by the goal's column and by how far options are behind."""
     close = clear = 0

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from support.agent_games import LEARNED, play_on, random_rules, shipped, start
+from support.certainty import settled
 
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import ExpertAgent
@@ -42,9 +43,10 @@ def seen(name, tables=24):
 
 
 def cards_of(name, tables=24):
-    """Those of them in which a card is to be chosen, of several."""
+    """Those of them in which a card is to be chosen, of several, and none is certain."""
     rows, masks = seen(name, tables)
     cards = masks[:, actions.of(RULES[name]).card_offset :].sum(axis=1) > 1
+    cards &= settled(RULES[name], rows, masks)[0] < 0
     return rows[cards], masks[cards]
 
 

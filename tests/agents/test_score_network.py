@@ -66,7 +66,7 @@ def weigh_first(rows, masks, work):
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     read_view(row_of(rows, 0), t, work.offsets[0], view)
     if weigh_hand(view, t, work.learned, work.scratch[0], calls):
-        weigh_calls(view, t, work.learned, call_bits(row_of(masks, 0), t), calls)
+        weigh_calls(view, t, work.learned, call_bits(view, row_of(masks, 0), t), calls)
 
 
 def weighed(position, agent):

@@ -33,14 +33,6 @@ def drawn_by_jack_of_hearts():
     return six_card(3, deal, calls + cards)
 
 
-def drawn_by_jack_of_spades():
-    """The same with clubs as trumps: the ace of trumps is below the left bower."""
-    deal = ("QS JS TS 9S KC TC", "AH KH AD JD TD QC", "KS QH JH TH QD 9C", "AS 9H KD 9D AC JC")
-    calls = "bid 3 H, bid 4 C, pass, pass, "
-    cards = "JC TC QC 9C AS 9S TD KS 9D TS AD QD AH TH 9H KC"
-    return six_card(1, deal, calls + cards)
-
-
 @pytest.mark.parametrize("name", SEARCH)
 @pytest.mark.parametrize(
     ("position", "good", "bad"),
@@ -49,7 +41,6 @@ def drawn_by_jack_of_spades():
         (ducked, "9H", "QD"),
         # the last trump out, the side card stands: set
         (drawn_by_jack_of_hearts, "JH", "KH"),
-        (drawn_by_jack_of_spades, "JS", "QS"),
     ],
 )
 def test_the_setting_trick_is_found(name, position, good, bad):

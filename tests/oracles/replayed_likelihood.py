@@ -67,7 +67,8 @@ def action_log(space, replay, action):
         if phase == NAMING:
             return log(strain_chance(t, s.level, action - t.trump_offset, calls, model))
         if learned.weighs_calls:
-            return log(call_chance(view, t, learned, call_bits(mask, t), action, calls, model))
+            legal = call_bits(view, mask, t)
+            return log(call_chance(view, t, learned, legal, action, calls, model))
     would = expert_decision(row, mask, players)
     if phase <= NAMING:
         return mismatch_penalty(t, phase, action, would, model)

@@ -13,6 +13,15 @@ import sys
 import termios
 from pathlib import Path
 
+import numpy as np
+
+from bideuchre_env import agents
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.play.session import Session
+from bideuchre_env.rules import actions
+
 PROMPT = "(h: help): "
 OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", "--no-review")
 
@@ -30,6 +39,22 @@ def answer(screen: str) -> str:
         return "1"
     keys = lines[-3].split()  # above the cards, above the prompt
     return next(key for key in keys if key != "-")
+
+
+def to_a_claim(session: Session) -> Session:
+    """Play on, the rule player in the person's place, until the tricks left may be claimed."""
+    rule, names = agents.make("rule", session.rules), actions.of(session.rules).names
+    layout, tables = layout_of(session.rules), compile_tables(session.rules)
+    seen, mask = np.zeros(layout.size, np.int8), np.zeros(len(names), np.int8)
+    while not session.can_claim:
+        assert not session.over
+        session.advance()
+        if session.hand_over:
+            session.next_hand()
+        elif session.waits_for_person and not session.can_claim:
+            look_row(session.row.reshape(1), tables, layout.offsets, seen, mask)
+            session.act(session.seat, names[rule.act(seen, mask)])
+    return session
 
 
 class Play:

@@ -31,7 +31,7 @@ def weigh_row(rows, masks, work):
     read_view(row_of(rows, 0), t, work.offsets[0], view)
     found = weigh_hand(view, t, work.learned, work.scratch[0], calls)
     if found:
-        weigh_calls(view, t, work.learned, call_bits(row_of(masks, 0), t), calls)
+        weigh_calls(view, t, work.learned, call_bits(view, row_of(masks, 0), t), calls)
     return found
 
 

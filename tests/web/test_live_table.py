@@ -13,6 +13,7 @@ pytest.importorskip("aiohttp")
 
 from support.live_tables import Asking, known, live, named, quiet, run, session
 from support.playthroughs import VARIANTS
+from support.terminal_games import to_a_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -31,6 +32,25 @@ def resampled(game, seat, seed):
     words = np.random.default_rng(seed).integers(0, 2**64, size=2, dtype=np.uint64)
     resample_row(states, game._tables, seat, new_redeal(), *words)
     return states[0]
+
+
+def test_a_seat_is_offered_a_claim_and_the_hand_is_played_out():
+    """Where it takes every trick left; where it may lose one the request is refused."""
+
+    async def played():
+        asking = Asking(live(session("barrie_v0", seed=4)))
+        state = await at_turn(asking)
+        assert state["claim"] is False
+        status, said = await asking.seat(0, "claim", {"version": state["version"]})
+        assert (status, "if it takes every trick left" in said["error"]) == (400, True)
+        asking = Asking(live(to_a_claim(session("barrie_v0", seed=4))))
+        state = await at_turn(asking)
+        assert state["claim"] is True
+        status, state = await asking.seat(0, "claim", {"version": state["version"]})
+        assert (status, state["claim"], state["next"] or state["over"]) == (200, False, True)
+        await asking.table.close()
+
+    run(played)
 
 
 @pytest.mark.parametrize("people", [(0, 1), (0, 1, 2, 3)], ids=len)

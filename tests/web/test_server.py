@@ -19,8 +19,8 @@ from bideuchre_env.web.door import HEADERS, Guests
 from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback, split_host
 from bideuchre_env.web.server import MOST_BYTES, listening, reachable
 
-PATHS = ("/", "/api/table", "/api/act", "/api/undo", "/api/next", "/api/hint", "/api/new")
-CHANGES = PATHS[2:]
+CHANGES = tuple(f"/api/{name}" for name in ("act", "claim", "undo", "next", "hint", "new"))
+PATHS = ("/", "/api/table", *CHANGES)
 
 
 @pytest.fixture

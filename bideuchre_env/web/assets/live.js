@@ -34,7 +34,7 @@
     }
 
     listen() {
-      for (const name of ["next", "new", "undo", "hint"]) {
+      for (const name of ["next", "new", "claim", "undo", "hint"]) {
         by(name).addEventListener("click", () => this.send(name));
       }
       by("last").addEventListener("click", () => {
@@ -95,6 +95,7 @@
       by("next").hidden = !this.state.next;
       by("new").hidden = !this.state.over;
       this.count();
+      by("claim").hidden = !this.state.claim;
       by("hint").disabled = !this.state.hint;
       by("undo").disabled = !this.state.undo;
       by("last").disabled = !view.last_trick;
@@ -167,7 +168,7 @@
       if (!this.state) return false;
       const choices = [...by("table").querySelectorAll("button[data-action]")];
       const hand = this.state.view.hands[this.state.view.seat];
-      const keys = { "?": "hint", u: "undo", t: "last", n: "next" };
+      const keys = { "?": "hint", c: "claim", u: "undo", t: "last", n: "next" };
       if (/^[1-9]$/.test(event.key)) {
         const name = hand[event.key - 1];
         choices.find((one) => one.dataset.action === name)?.click();

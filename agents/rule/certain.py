@@ -1,0 +1,248 @@
+"""Certain tricks: a lower bound that holds however the unseen cards lie and are played.
+
+A seat on lead plays winners from the top, trumps first. Any other seat in play, its partner too,
+may hold any card that is not accounted for, of a suit that this seat has not failed to follow. The
+bound counts the tricks of the one seat alone and ends where it may lose the lead.
+"""
+
+from __future__ import annotations
+
+from bideuchre_env.agents.rule.bidding import call_action, we_lead
+from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.learning.card_order import (
+    BEATS,
+    SUIT_OF,
+    highest,
+    left_bower,
+    lowest,
+    right_bower,
+)
+from bideuchre_env.learning.view import count, count_held, read_view
+from bideuchre_env.rules.cards import JACK, N_SEATS, NO_TRUMP
+from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount, row_of
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+
+OTHERS = 0b1110  # seats, as bits
+ALL_SUITS = ACES = JACKS = 0b1111  # as bits
+
+
+@inline_kernel
+def beaten(strain: int, unseen: int) -> int:
+    """The kinds that one of the unseen kinds of their own suit ranks above, all as bits.
+
+    A kind is four below the next higher one of its suit; the bowers are put above the aces.
+    """
+    if strain == NO_TRUMP:
+        below = unseen << 4
+        below |= below << 4
+        below |= below << 8
+        return below | below << 16
+    right, left = right_bower(strain), left_bower(strain)
+    bowers = 1 << right | 1 << left
+    below = (unseen & ~bowers) << 12
+    below |= (unseen >> right & 1) << (4 + strain) | (unseen >> left & 1) << (8 + strain)
+    below |= below << 4
+    below |= below << 8
+    below |= below << 16
+    return below >> 8 & ~bowers | (below >> (4 + strain) & 1) << left
+
+
+@inline_kernel
+def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
+    """The unseen kinds that one of these seats may hold, and those that it may hold twice.
+
+    A seat holds no card of a suit that it has failed to follow.
+    """
+    unseen, voids = view.unseen, ALL_SUITS
+    for seat in range(1, N_SEATS):
+        if seats >> seat & 1 and view.cards_left[seat] > 0:
+            voids &= view.void[seat]
+    while voids:
+        unseen &= ~t.suit_bits[view.strain, lowest_bit(voids)]
+        voids &= voids - 1
+    return unseen, view.unseen_pair & unseen
+
+
+@kernel
+def certain_winners(
+    t: Row, strain: int, held: int, held_pair: int, unseen: int, unseen_pair: int
+) -> int:
+    """The kinds of a hand that win for certain if it is on lead, as bits.
+
+    It leads the highest first, and any trump before any other card. `held_pair` are the kinds held
+    twice, `unseen` those of which another hand may have a card, `unseen_pair` two.
+    """
+    trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
+    if unseen & trumps and held & trumps == 0:
+        return 0
+    low = held & beaten(strain, unseen)
+    top, lost = held & ~low, 0
+    if unseen & trumps:
+        n_out = popcount(unseen & trumps) + popcount(unseen_pair & trumps)
+        if popcount(top & trumps) + popcount(top & held_pair & trumps) < n_out:
+            return top & trumps  # a trump may be left to ruff with
+        low &= ~trumps
+    while low:  # these win too once the top cards have drawn all others of the suit
+        suit = t.suit_bits[strain, SUIT_OF[strain, lowest_bit(low)]]
+        n_out = popcount(unseen & suit) + popcount(unseen_pair & suit)
+        if popcount(top & suit) + popcount(top & held_pair & suit) < n_out:
+            lost |= low & suit
+        low &= ~suit
+    return held & ~lost
+
+
+@inline_kernel
+def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
+    """Whether the lowest of some cards in hand, as bits, loses: a quick look, to save a longer."""
+    if cards == 0:
+        return False
+    low = highest_bit(cards)
+    suit = t.suit_bits[view.strain, SUIT_OF[view.strain, low]]
+    if BEATS[view.strain, low] & unseen == 0:
+        return False
+    return count_held(view, suit) <= popcount(unseen & suit)
+
+
+@kernel
+def claiming_lead(view: Row, t: Row) -> int:
+    """The lead that takes every trick left for certain, or -1."""
+    strain, held = view.strain, view.held
+    unseen, pair = unseen_of(view, t, OTHERS)
+    if may_lose(view, t, held, unseen):
+        return -1
+    if certain_winners(t, strain, held, view.held_pair, unseen, pair) == held:
+        return highest(held, strain)
+    return -1
+
+
+@inline_kernel
+def winning_cards(view: Row, legal: int) -> int:
+    """The legal cards that beat the best card on the table, as bits; they are of one suit."""
+    best, higher = view.winning_kind, BEATS[view.strain, view.winning_kind]
+    if view.trumps >> max(best, 0) & 1 == 0:
+        higher |= view.trumps
+    return legal & higher
+
+
+@kernel
+def claiming_follow(view: Row, t: Row, winners: int) -> int:
+    """The card, of `winning_cards`, that takes this trick and all later ones for certain, or -1."""
+    if winners == 0:
+        return -1
+    strain, (unseen, pair) = view.strain, unseen_of(view, t, OTHERS)
+    if may_lose(view, t, view.held & ~winners, unseen):
+        return -1
+    if view.after:
+        later, _ = unseen_of(view, t, view.after)
+        winners &= ~beaten(strain, later)
+        if winners & ~view.trumps and later & view.trumps:
+            return -1  # a later seat may ruff
+    card = lowest(winners, strain)
+    return card if card >= 0 and wins_rest(view, t, strain, card, unseen, pair) else -1
+
+
+@kernel
+def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int) -> bool:
+    """Whether the hand without this card is certain to take every trick, once it is on lead."""
+    held, held_pair = view.held, view.held_pair
+    if held_pair >> card & 1:
+        held_pair ^= 1 << card
+    else:
+        held ^= 1 << card
+    return certain_winners(t, strain, held, held_pair, unseen, pair) == held
+
+
+@kernel
+def certain_card(view: Row, t: Row, legal: int) -> int:
+    """The card, of the legal ones as bits, that takes every trick left for certain, or -1."""
+    if view.phase != PLAY:
+        return -1
+    if view.led < 0:
+        return claiming_lead(view, t)
+    return claiming_follow(view, t, winning_cards(view, legal))
+
+
+@entry_kernel
+def claim(observations: Array, masks: Array, tables: Array, offsets: Array, views: Array) -> int:
+    """The action of row 0 that takes every trick left for certain, or -1; rewrites the view."""
+    t, view = tables[0], views[0]
+    read_view(row_of(observations, 0), t, offsets[0], view)
+    legal = gather_bits(row_of(masks, 0), t.card_offset, t.kinds, 0)
+    card = certain_card(view, t, legal)
+    return t.card_offset + card if card >= 0 else -1
+
+
+@kernel
+def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
+    """Whether the declarer's hand as dealt takes every trick in a strain for certain."""
+    held, unseen, pair = view.held, view.unseen, view.unseen_pair
+    if we_lead(view, t, 0, alone) == 1:
+        return certain_winners(t, strain, held, view.held_pair, unseen, pair) == held
+    for suit in range(4):  # that another seat may lead first
+        if unseen & t.suit_bits[strain, suit]:
+            card = certain_answer(view, t, strain, suit)
+            if card < 0 or not wins_rest(view, t, strain, card, unseen, pair):
+                return False
+    return True
+
+
+@kernel
+def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
+    """The lowest card that wins for certain when another seat leads this suit, or -1."""
+    unseen, cards, trumps = view.unseen, view.held & t.suit_bits[strain, suit], 0
+    if strain != NO_TRUMP:
+        trumps = t.suit_bits[strain, strain]
+    if cards == 0:
+        cards = view.held & trumps
+    elif suit != strain and unseen & trumps:
+        return -1
+    return lowest(cards & ~beaten(strain, unseen) & ~unseen, strain)  # an equal one comes first
+
+
+@kernel
+def certain_strain(view: Row, t: Row, alone: bool) -> int:
+    """A strain in which the hand takes every trick as declarer for certain, or -1.
+
+    It has a right bower, and as many trumps as all others; at no trump, the ace of every suit that
+    it holds.
+    """
+    jacks = view.held >> 4 * JACK & JACKS
+    while jacks:
+        strain = lowest_bit(jacks)
+        jacks &= jacks - 1
+        trumps = t.suit_bits[strain, strain]
+        enough = count_held(view, trumps) >= count(view, trumps)
+        if enough and takes_all(view, t, strain, alone):
+            return strain
+    suits = view.held | view.held >> 12
+    suits |= suits >> 4 | suits >> 8
+    stopped = suits & ~view.held & ACES == 0
+    return NO_TRUMP if stopped and takes_all(view, t, NO_TRUMP, alone) else -1
+
+
+@kernel
+def certain_call(view: Row, t: Row, legal: int) -> int:
+    """The call or strain, as an action, by which every trick is taken for certain, or -1.
+
+    A call is the highest bid, of the calls `legal` as bits, to play alone without an exchange: none
+    where another call may bring more points.
+    """
+    if view.phase != AUCTION:
+        if t.exchange[view.level] > 0:
+            return -1
+        strain = certain_strain(view, t, t.alone[view.level] == 1)
+        return t.trump_offset + strain if strain >= 0 else -1
+    strain = certain_strain(view, t, True)
+    if strain < 0:
+        return -1
+    best, most = -1, 0
+    for level in range(t.n_levels):
+        if legal >> (1 + level) & 1:
+            points = t.payoff[level, t.tricks]
+            if t.alone[level] and t.exchange[level] == 0 and points >= most:
+                best = level
+            elif points > most:
+                best = -1
+            most = max(most, points)
+    return call_action(t, best, strain) if best >= 0 else -1

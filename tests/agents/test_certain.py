@@ -1,0 +1,420 @@
+"""Tricks that are certain: counted, claimed in the play, and bid alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from oracles.reference import deck, height, suit_of
+from support.agent_games import decisions, look, shipped, start
+from support.certainty import settled
+from support.positions import BARRIE, CINCINNATI, Position, redrawn
+
+from bideuchre_env import agents
+from bideuchre_env.agents.advice import advise_row
+from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.rule.certain import certain_strain, certain_winners, unseen_of
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.rows import apply_rows
+from bideuchre_env.core.state import AUCTION, DEAL, PLAY
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.learning.view import new_view, read_view
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    COPY_SHIFT,
+    KIND_BITS,
+    STRAINS,
+    hand_bits,
+    hand_kinds,
+    parse_card,
+)
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import entry_kernel
+
+QUICK = ("rule", "expert", "net", "ppo")
+SEARCH = ("pimc", "inference")
+ALONE = tuple(name for name, rules in RULES.items() if rules.lone)
+
+
+@entry_kernel
+def winners_of(tables, strain, held, pair, unseen, unseen_pair):
+    """`certain_winners` of cards as bits."""
+    return certain_winners(tables[0], strain, held, pair, unseen, unseen_pair)
+
+
+@entry_kernel
+def winners_seen(observations, tables, offsets, views):
+    """The certain winners of the seat on lead of row 0, by its observation."""
+    t, view = tables[0], views[0]
+    read_view(row_of(observations, 0), t, offsets[0], view)
+    unseen, pair = unseen_of(view, t, 0b1110)
+    return certain_winners(t, view.strain, view.held, view.held_pair, unseen, pair)
+
+
+@entry_kernel
+def strain_of(observations, tables, offsets, views):
+    """`certain_strain` of the seat of row 0, alone."""
+    read_view(row_of(observations, 0), tables[0], offsets[0], views[0])
+    return certain_strain(views[0], tables[0], True)
+
+
+# --- the bound, by brute force -----------------------------------------------------------------
+
+
+def beats(card, led, strain):
+    """Whether a card takes a trick from the card led."""
+    suit = suit_of(card, strain)
+    if suit == suit_of(led, strain):
+        return height(card, strain) > height(led, strain)
+    return suit == strain
+
+
+def first_beaten(leads, hand, strain):
+    """The first of these leads, by its number, that a seat with this hand can beat; or how many."""
+    if not leads:
+        return 0
+    follow = [card for card in hand if suit_of(card, strain) == suit_of(leads[0], strain)]
+    least = len(leads)
+    for card in set(follow or hand):
+        if beats(card, leads[0], strain):
+            return 0
+        rest = list(hand)
+        rest.remove(card)
+        least = min(least, 1 + first_beaten(leads[1:], rest, strain))
+    return least
+
+
+def tricks_of(leads, unseen, strain):
+    """How many of these leads win, in order, however the unseen cards lie and are played.
+
+    What one seat can do does not depend on the others: it holds any of the cards.
+    """
+    hands = set(combinations(sorted(unseen), min(len(leads), len(unseen))))
+    return min((first_beaten(leads, hand, strain) for hand in hands), default=len(leads))
+
+
+def in_order(cards, strain):
+    """The cards as they are led: any trump first, the highest first."""
+    return sorted(cards, key=lambda card: (suit_of(card, strain) != strain, -height(card, strain)))
+
+
+def bits_of(cards):
+    """Cards by name as kinds held, and kinds held twice."""
+    hand = hand_bits([parse_card(card) for card in cards])
+    return hand & KIND_BITS, hand >> COPY_SHIFT
+
+
+def certain(rules, strain, hand, unseen):
+    """The cards, by name, that the kernel says win."""
+    kinds = winners_of(
+        compile_tables(rules), STRAINS.index(strain), *bits_of(hand), *bits_of(unseen)
+    )
+    return [card for card in hand if kinds >> parse_card(card) & 1]
+
+
+def drawn(rng, rules, n, strain):
+    """A hand of n cards, high ones rather than low, and those of two or three other hands."""
+    cards = deck(rules.ranks, rules.copies)
+    lifted = [height(card, strain) + 3 * (suit_of(card, strain) == strain) for card in cards]
+    noise = rng.normal(0, rng.uniform(0.5, 4), len(cards))
+    best = np.argsort(-(np.minimum(lifted, 12) + noise))
+    rest = rng.permutation(best[n:])[: n * rng.integers(2, 4)]
+    return [cards[i] for i in best[:n]], [cards[i] for i in rest]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_bound_holds_for_all_distributions_and_no_order_of_leads_gives_more(variant):
+    """Every hand that another seat may hold is played in every legal way against it."""
+    rules, rng, some, every = RULES[variant], np.random.default_rng(1), 0, 0
+    for turn in range(200):
+        n, strain = 1 + turn % 3, STRAINS[turn % 5]
+        hand, unseen = drawn(rng, rules, n, strain)
+        winners = in_order(certain(rules, strain, hand, unseen), strain)
+        bound = len(winners)
+        assert tricks_of(winners, unseen, strain) == bound, (hand, unseen, strain)
+        most = max(tricks_of(leads, unseen, strain) for leads in permutations(hand))
+        assert most == bound, (hand, unseen, strain)
+        some, every = some + (0 < bound < n), every + (bound == n > 1)
+    assert some > 10
+    assert every > 10
+
+
+def hidden_from(row, rules, seat):
+    """The cards that a seat cannot account for, by name: its own exchange is known to it."""
+    cards = [parse_card(card) for card in deck(rules.ranks, rules.copies)]
+    known = hand_kinds(int(row["hands"][seat])) + [int(kind) for kind in row["plays"] if kind >= 0]
+    if seat == row["declarer"]:
+        known += [int(kind) for kind in row["given"] if kind >= 0]
+    for kind in known:
+        cards.remove(kind)
+    return [CARD_NAMES[kind] for kind in cards]
+
+
+def may_be_held(row, rules, seat):
+    """Those of them in a suit that another seat in play has not failed to follow."""
+    strain = STRAINS[row["strain"]]
+    others = [who for who in range(4) if who not in (seat, row["sitting_out"])]
+    voids = [
+        {suit for i, suit in enumerate("CDHS") if row["voids"][who] >> i & 1} for who in others
+    ]
+    gone = set.intersection(*voids)
+    return [card for card in hidden_from(row, rules, seat) if suit_of(card, strain) not in gone]
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_bound_holds_at_every_lead_of_hands_played(variant):
+    """By what the seat sees, with up to three cards left, and the suits that others are void in."""
+    rules, view, checked, certain = RULES[variant], new_view(), 0, 0
+    tables, offsets = compile_tables(rules), layout_of(rules).offsets
+    for observation, _, row in decisions(rules, 40, seed=3):
+        hand = [CARD_NAMES[kind] for kind in hand_kinds(int(row["hands"][row["turn"]]))]
+        if row["phase"] != PLAY or row["led"] >= 0 or len(hand) > 3:
+            continue
+        kinds, strain = (
+            winners_seen(observation[None], tables, offsets, view),
+            STRAINS[row["strain"]],
+        )
+        winners = [card for card in hand if kinds >> parse_card(card) & 1]
+        unseen = may_be_held(row, rules, int(row["turn"]))
+        assert tricks_of(in_order(winners, strain), unseen, strain) == len(winners)
+        checked, certain = checked + 1, certain + len(winners)
+    assert checked > 100
+    assert certain > 50
+
+
+# --- the play ----------------------------------------------------------------------------------
+
+
+def all_certain(row, rules):
+    """Whether all cards of the seat on lead win if they are led in order: plain counting.
+
+    A lead loses if a seat may hold a card that beats it, and others to follow to the leads before.
+    """
+    strain, led = STRAINS[row["strain"]], []
+    unseen = may_be_held(row, rules, int(row["turn"]))
+    suits = [suit_of(card, strain) for card in unseen]
+    hand = [CARD_NAMES[kind] for kind in hand_kinds(int(row["hands"][row["turn"]]))]
+    for card in in_order(hand, strain):
+        suit = suit_of(card, strain)
+        higher = any(
+            beats(other, card, strain) for other in unseen if suit_of(other, strain) == suit
+        )
+        if higher and suits.count(suit) > led.count(suit):
+            return False
+        if suit != strain and suits.count(strain) > led.count(strain):
+            return False
+        led.append(suit)
+    return True
+
+
+@cache
+def claims(variant):
+    """Rows of games played at random in which the seat on lead, with a choice, has the rest."""
+    rules = RULES[variant]
+    played = decisions(rules, 150, seed=11)
+    rows = [row for _, mask, row in played if row["phase"] == PLAY and mask.sum() > 1]
+    return [row for row in rows if row["led"] < 0 and all_certain(row, rules)]
+
+
+def play_out(rules, agent, states, seed):
+    """Let an agent play the seat to act of each row, and chance the others, to the hand's end."""
+    tables, rng = compile_tables(rules), np.random.default_rng(seed)
+    seats = np.asarray(states["turn"]).copy()
+    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
+        rows, masks = look(rules, states, live)
+        own = np.asarray(states["turn"])[live] == seats[live]
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        if own.any():
+            actions[own] = agent.act_rows(rows[own], masks[own])
+        apply_rows(states, tables, live, actions)
+
+
+def wins_the_rest(rules, agent, row, deals=40):
+    """Whether an agent takes all tricks left from a row, however the hidden cards lie."""
+    position = Position(rules, {}, agent="random")
+    position.states[0] = row
+    states, side = redrawn(position, deals, seed=2), int(row["turn"]) & 1
+    play_out(rules, agent, states, seed=4)
+    lost = rules.tricks - (
+        row["tricks_won"][side] + len(hand_kinds(int(row["hands"][row["turn"]])))
+    )
+    return bool((np.asarray(states["tricks_won"])[:, 1 - side] == lost).all())
+
+
+@pytest.mark.parametrize("variant", RULES)
+@pytest.mark.parametrize("name", QUICK)
+def test_certain_tricks_are_taken(name, variant):
+    """From every position in which the seat on lead has the rest, whatever the others hold."""
+    if name in ("ppo", "net") and variant not in shipped(name):
+        pytest.skip("no weights")
+    rules, found = RULES[variant], claims(variant)
+    agent = agents.make(name, rules)
+    assert len(found) > 20
+    for row in found[:60]:
+        assert wins_the_rest(rules, agent, row), row
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_players_that_search_take_certain_tricks(name):
+    """Without a search: a card that is certain leaves nothing to try."""
+    agent = agents.make(name, BARRIE, worlds=2)
+    for row in claims("barrie_v0")[:6]:
+        assert wins_the_rest(BARRIE, agent, row, deals=4)
+
+
+@pytest.mark.parametrize("name", ["rule", "expert", "net", "pimc", "inference"])
+def test_a_trick_is_won_from_partner_to_claim_the_rest(name):
+    """Last to play: partner's ace would win, but it may have nothing more to lead."""
+    hands = {1: "9H TH 9D TD AS 9S", 2: "AC 9C QD JC QC KC", 3: "JH JD AH KH QH TS"}
+    position = Position(CINCINNATI, {**hands, 0: "AD KD KS QS JS TC"}, dealer=2)
+    position.do("bid 3, pass, pass, pass, trump H")
+    position.do("TS KS AS 9C")
+    assert position.states["turn"][0] == 1
+    position.do("9D QD JH AD")
+    position.agent = agents.make(name, CINCINNATI)
+    assert position.choices(1) == ["JD"]
+
+
+# --- the auction -------------------------------------------------------------------------------
+
+TWICE = [
+    ("JD JD JH JH AD AD KD KD", "D"),
+    ("JC JC JS JS AC AC KC KC", "C"),
+    ("AD AD AH AH AS AC KD KD", "NT"),
+    ("AC AC KC KC AS AS KS KS", "NT"),
+    ("JS JS JC JC AS AS AH AD", "S"),
+    ("JH JH JD JD AH AH KH QH", "H"),
+]
+ONCE = [("JH JD AH KH QH TH", "H"), ("AS KS QS JS AC AD", "NT"), ("JC JS AC KC AH AS", "C")]
+
+
+def sure_hands(variant):
+    """Hands that are certain to take every trick alone in one strain only."""
+    return ONCE if RULES[variant].copies == 1 else TWICE
+
+
+def bid_made(rules, agent, hand, story="", seat=1):
+    """The call of a hand, and the strain that it names."""
+    position = Position(rules, {seat: hand})
+    position.agent = agent
+    if story:
+        position.do(story)
+    call = position.choice()
+    if rules.strain_named == "in_bid":
+        return call
+    while position.states["phase"][0] == AUCTION:
+        own = position.states["turn"][0] == seat
+        position.do(call if own else "pass")
+    return f"{call} {position.choice().removeprefix('trump ')}"
+
+
+@pytest.mark.parametrize("variant", ALONE)
+@pytest.mark.parametrize("name", [*QUICK, *SEARCH])
+def test_a_certain_hand_is_bid_as_the_highest_lone_bid_in_its_strain(name, variant):
+    """No strain that is merely likely, and no bid that pays less."""
+    if name in ("ppo", "net") and variant not in shipped(name):
+        pytest.skip("no weights")
+    rules = RULES[variant]
+    options = {"worlds": 2, "played_out": 2} if name in SEARCH else {}
+    agent = agents.make(name, rules, **options)
+    for hand, strain in sure_hands(variant):
+        assert bid_made(rules, agent, hand) == f"bid moon {strain}", hand
+
+
+def test_a_certain_hand_is_bid_over_another_lone_bid():
+    """A step of the ladder higher; and by the dealer of Simplified, as high."""
+    rule = agents.make("rule", CINCINNATI)
+    assert bid_made(CINCINNATI, rule, "JH JD AH KH QH TH", "bid moon", 2) == "bid double moon H"
+    simplified = RULES["simplified_v0"]
+    agent = agents.make("rule", simplified)
+    calls = "bid moon S, pass, pass"
+    assert bid_made(simplified, agent, "JD JD JH JH AD AD KD KD", calls, 0) == "bid moon D"
+
+
+def test_a_hand_that_does_not_lead_is_certain_only_if_it_wins_whatever_is_led():
+    """Cincinnati, eldest hand leads: six trumps win anything; a side ace may be ruffed at once."""
+    tables, offsets, view = compile_tables(CINCINNATI), layout_of(CINCINNATI).offsets, new_view()
+    for hand, strain in (("JH JD AH KH QH TH", "H"), ("JH JD AH KH QH AS", None)):
+        position = Position(CINCINNATI, {2: hand}).do("pass")
+        found = strain_of(position.look()[0][None], tables, offsets, view)
+        assert found == (-1 if strain is None else STRAINS.index(strain))
+        assert (
+            strain is None or bid_made(CINCINNATI, position.agent, hand, "pass", 2) == "bid moon H"
+        )
+    hands = {1: "9H 9D TD QD KD AC", 2: "JH JD AH KH QH TH"}
+    for lead in hands[1].split():
+        position = Position(CINCINNATI, hands).do("pass, bid moon, pass, pass, trump H")
+        position.do(lead)
+        assert wins_the_rest(CINCINNATI, position.agent, position.states[0])
+
+
+def test_a_lone_bid_that_pays_less_than_another_call_is_not_forced_on_a_certain_hand():
+    """Of a game in which eight tricks with partner bring more than playing alone."""
+    rules = BARRIE.replace(lone=(Bid("solo", value=2),))
+    hand = "JD JD JH JH AD AD KD KD"
+    assert bid_made(rules, agents.make("rule", rules), hand) != "bid solo D"
+
+
+def test_advice_says_that_an_action_takes_every_trick():
+    """Of a call and of a card, without a figure."""
+    row = known_position(BARRIE, ["JD", "JD", "JH", "JH", "AD", "AD", "KD", "KD"], calls=["pass"])
+    told = advise_row(row, BARRIE, "rule", worlds=4)
+    assert told.best.name == "bid moon D"
+    assert told.why == "Bid moon D takes every trick, whatever the others hold."
+    told = advise_row(claims("barrie_v0")[0], BARRIE, "rule", worlds=4)
+    words = "takes with the cards led after it every trick left, whatever the others hold."
+    assert told.why == f"{told.best.name} {words}"
+
+
+# --- calls that are surely worse ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", RULES)
+def test_the_last_to_speak_has_no_partnered_bid_above_the_lowest(variant):
+    """Nobody is left to outbid; all other legal calls stay."""
+    rules, last = RULES[variant], 0
+    t = compile_tables(rules)[0]
+    per_bid = int(t["strains_per_bid"])
+    for observation, mask, row in decisions(rules, 40, seed=9):
+        if row["phase"] != AUCTION:
+            continue
+        legal = [level for level in range(len(rules.ladder)) if mask[1 + level * per_bid]]
+        partnered = [level for level in legal if not t["alone"][level]]
+        dropped = partnered[1:] if row["calls_made"] == 3 else []
+        kept = settled(rules, observation[None], mask[None])[1][0]
+        bids = [1 + level * per_bid + strain for level in dropped for strain in range(per_bid)]
+        assert np.flatnonzero(mask != kept).tolist() == bids
+        last += bool(dropped)
+    assert last > 5
+
+
+@pytest.mark.parametrize("variant", shipped("ppo"))
+def test_ppo_bids_no_more_than_it_must_where_nobody_speaks_after_it(variant):
+    """The output of a higher bid with partner may be larger: it is surely no better."""
+    rules = RULES[variant]
+    tables, per_bid = compile_tables(rules), int(compile_tables(rules)["strains_per_bid"][0])
+    agent, states, bids = agents.make("ppo", rules), start(rules, 600), 0
+    while len(live := np.flatnonzero(np.asarray(states["phase"]) == AUCTION)):
+        rows, masks = look(rules, states, live)
+        actions = agent.act_rows(rows, masks)
+        for j in np.flatnonzero(np.asarray(states["calls_made"])[live] == 3):
+            level = (actions[j] - 1) // per_bid
+            if actions[j] > 0 and not tables["alone"][0][level]:
+                assert level == 0 or not masks[j, 1 + (level - 1) * per_bid]
+                bids += 1
+        apply_rows(states, tables, live, actions)
+    assert bids > 50
+
+
+def test_a_call_without_exchange_is_certain_though_one_with_it_pays_as_much():
+    """Of equal bids the one that is certain."""
+    rules = Rules(
+        ranks="J", copies=2, partnered=(1, 8), strain_named="in_bid", opening_lead="declarer",
+        target=52, lone=(Bid("call-1", value=24, exchange=1), Bid("moon", value=24)),
+    )  # fmt: skip
+    assert bid_made(rules, agents.make("rule", rules), TWICE[0][0]) == "bid moon D"
