@@ -16,7 +16,7 @@ from bideuchre_env.core.state import Phase
 SHOWN = 3  # options that are printed
 WIDTH = 80
 LEAST = 0.05  # points, or games of 100: less is printed as 0.0
-SAFER = 0.95  # part of the deviation of another option up to which one is called safer
+SAFER = 0.95  # the safer option has less than this share of the largest deviation
 TO_DO = {
     Phase.AUCTION: "call",
     Phase.NAMING: "name the strain",
@@ -117,10 +117,7 @@ class Advice:
 
     @property
     def headline(self) -> str:
-        """Who is to act, what the agent chooses, and what is best or that it is too close to call.
-
-        The best is the first option.
-        """
+        """The seat to act, the agent's choice, and the best option or those too close to call."""
         text = f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}"
         if self.legal == 1:
             return f"{text}."

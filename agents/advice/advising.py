@@ -53,10 +53,9 @@ def advise(
 
     `source` is an AEC environment, whose seat to act is advised, or with `rules` an observation:
     int8 (D,), or the dict it came in. Nothing but what that seat knows is looked at. `agent` is
-    anything that plays; its choice comes first unless the figures surely favour another. They are
-    from `worlds` deals of the cards not seen, 200 unless given, drawn and weighed as the agent
-    `inference` does, or from as many as `milliseconds` allow; `seed` fixes them. Actions in `also`
-    are tried in any case.
+    anything that plays; its goal orders the options. The figures are from `worlds` deals of the
+    cards not seen, 200 unless given, drawn and weighed as the agent `inference` does, or from as
+    many as `milliseconds` allow; `seed` fixes them. Actions in `also` are tried in any case.
 
     Raises `OptionError` where nobody is to act, or no game gives the observation, and
     `IllegalActionError` for an action in `also` that is not legal.

@@ -94,7 +94,7 @@ def why(situation: Situation, taken: int | None = None) -> str:
     if situation.mask.sum() == 1:
         return sentence(f"the only legal {NOUNS.get(TO_DO[situation.phase], 'card')}")
     if situation.best.action == situation.certain and taken in (None, situation.certain):
-        return sentence(certain_words(situation, situation.best))
+        return sentence(f"{certain_words(situation, situation.best)}{verdict(situation)}")
     reviews = taken is not None
     option = situation.option(situation.chosen if taken is None else taken)
     if not reviews and clearly_behind(option, situation.goal):
@@ -112,10 +112,10 @@ def sentence(text: str) -> str:
 
 def certain_words(situation: Situation, option: Option) -> str:
     """Say that an action is certain to take every trick left."""
-    what = "every trick"
+    takes = "takes every trick"
     if situation.phase == Phase.PLAY:
-        what = "with the cards led after it every trick left"
-    return f"{option.name} takes {what}, whatever the others hold"
+        takes = "and the cards led after it take every trick left"
+    return f"{option.name} {takes}, whatever the others hold"
 
 
 def action_words(situation: Situation, option: Option) -> str:
@@ -265,14 +265,14 @@ def gain_decided(situation: Situation, option: Option) -> Cause | None:
 
 
 def if_not(situation: Situation, found: Cause) -> str:
-    """What is gained where a cause holds and where it does not."""
+    """Format the gains with and without the condition of a cause."""
     unit = "" if situation.goal == "points" else " %"
     yes, no = (f"{round(gain, 1) + 0.0:.1f}{unit}" for gain in (found.true, found.false))
     return f"{yes} if {found.words}, {no} if not"
 
 
 def lead(situation: Situation) -> str:
-    """How far the best option clearly behind the first is behind it, and what decides that."""
+    """Compare the first option with the best one clearly behind it, and name the cause."""
     goal, others = situation.goal, situation.options[1:]
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
@@ -288,7 +288,7 @@ def lead(situation: Situation) -> str:
 
 
 def loss_words(situation: Situation, option: Option) -> str:
-    """How many tricks an option clearly behind the first loses, and what decides its loss."""
+    """Format the tricks that an option clearly behind the first loses, and the cause."""
     if not clearly_behind(option, situation.goal):
         return ""
     best, found = situation.best, gain_decided(situation, option)

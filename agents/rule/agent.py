@@ -142,11 +142,11 @@ def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) ->
 
 @kernel
 def call_bits(view: Row, mask: Array, t: Row) -> int:
-    """The legal calls worth a thought: bit 0 a pass, bit 1 + level that bid.
+    """Legal calls that are not dominated: bit 0 a pass, bit 1 + level that bid.
 
-    The last to speak has no partnered bid but the lowest: nobody is left to outbid, so a higher one
-    brings the same tricks, is made less often and costs more. No call is legal where a strain is
-    named.
+    The last seat to call has no partnered bid but the lowest: no seat is left to outbid, so a
+    higher bid brings the same tricks, is made less often and costs more when set. Outside the
+    auction there are no calls.
     """
     if view.phase != AUCTION:
         return 0

@@ -94,7 +94,7 @@ def certain_winners(
 
 @inline_kernel
 def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
-    """Whether the lowest of some cards in hand, as bits, loses: a quick look, to save a longer."""
+    """Whether the lowest of these cards, as bits, surely loses: a cheap test first."""
     if cards == 0:
         return False
     low = highest_bit(cards)
@@ -179,7 +179,7 @@ def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
     held, unseen, pair = view.held, view.unseen, view.unseen_pair
     if we_lead(view, t, 0, alone) == 1:
         return certain_winners(t, strain, held, view.held_pair, unseen, pair) == held
-    for suit in range(4):  # that another seat may lead first
+    for suit in range(4):  # another seat may lead any suit first
         if unseen & t.suit_bits[strain, suit]:
             card = certain_answer(view, t, strain, suit)
             if card < 0 or not wins_rest(view, t, strain, card, unseen, pair):

@@ -23,7 +23,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
 MOST_SUBSETS = 3e6  # of the unknown cards that are enumerated for one hand
 MOST_HANDS = 1 << 18  # distinct hands that are enumerated
-RARE = 0.3  # the chance of a seat's calls from which on no list is made
+RARE = 0.3  # a seat whose calls have a higher chance gets no list
 NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far behind the best
 
 
@@ -100,7 +100,7 @@ def dealt_hand(world: Row, seat: int) -> int:
 def weigh_hands_dealt(
     space: SearchWorkspace, seat: int, hands: Array, logs: Array, ways: Array
 ) -> int:
-    """Write all hands that a seat may have been dealt; how many, 0 if they are too many.
+    """Write all hands that a seat may have been dealt; return their number, 0 if too many.
 
     `hands` int64, the log-likelihoods of the seat's calls `logs` and the numbers of deals `ways`
     float64, all (n,). A hand has the cards that its seat has played, but for those it may have been

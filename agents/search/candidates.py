@@ -314,8 +314,8 @@ def drop_hopeless(plans: Array) -> int:
     tried.
     """
     plan, left = plans[0], 0
-    told = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > TOLD
-    if not told:
+    informed = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > TOLD
+    if not informed:
         return int(plan.n)
     best = index_of(plan, plan.expert_action)
     most, doubt = known_gain(plan, best)

@@ -15,7 +15,7 @@ import numpy as np
 
 from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.past import take_down
-from bideuchre_env.agents.search.proposals import IMPOSSIBLE
+from bideuchre_env.agents.search.proposals import IMPOSSIBLE, random_below
 from bideuchre_env.agents.search.workspace import MOST_SAMPLES, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world, load_world
 from bideuchre_env.core.hands import held, put, take
@@ -36,14 +36,6 @@ NEWTON_STEPS = 3
 MOST_STEP = 3.0
 MOST_SUM = 12.0
 _ULP = 2.0**-53
-
-
-@kernel
-def below(mixing: Row, n: int) -> int:
-    """A number from 0 to n - 1, from the stream of the chains."""
-    mixing.word += GOLDEN
-    drawn = np.int64(((mix(mixing.word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
-    return int(drawn)
 
 
 @kernel
@@ -250,7 +242,7 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
     world, mixing, changed, old = space.worlds[0], space.mixings[0], 0, 0.0
     add_leanings(world, mixing)
     for _ in range(swaps):
-        if mixing.hides_passed == 1 and below(mixing, 4) == 0:
+        if mixing.hides_passed == 1 and random_below(mixing, 4) == 0:
             changed |= change_passed(world, mixing)
         else:
             changed |= swap_cards(space, world, mixing)
@@ -286,8 +278,8 @@ def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
     if mixing.n_places < 2:
         return 0
     t, redeal, lean = space.players.tables[0], space.redeals[0], mixing.leanings
-    one = below(mixing, mixing.n_places)
-    other = below(mixing, mixing.n_places - 1)
+    one = random_below(mixing, mixing.n_places)
+    other = random_below(mixing, mixing.n_places - 1)
     other += 1 if other >= one else 0
     one, other = mixing.places[one], mixing.places[other]
     i, j = pick_card(world, redeal, mixing, one), pick_card(world, redeal, mixing, other)
@@ -315,13 +307,13 @@ def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
 def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
     """Which of the unknown cards of a place to move: a kind, or its index in a pile."""
     if place >= GIVEN_PILE:
-        return below(mixing, redeal.room[place])
+        return random_below(mixing, redeal.room[place])
     hand, fixed = world.hands[place], redeal.known[place]
     while fixed:
         bit = nth_bit(fixed, 0)
         fixed &= fixed - 1
         hand = take(hand, bit % COPY_SHIFT)
-    return nth_bit(hand, below(mixing, popcount(hand))) % COPY_SHIFT
+    return nth_bit(hand, random_below(mixing, popcount(hand))) % COPY_SHIFT
 
 
 @kernel
@@ -367,7 +359,8 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
     if n == 0:
         return False
     declarer = world.declarer
-    return below(mixing, held(world.hands[declarer], kind) + played_by(world, declarer, kind)) < n
+    copies = held(world.hands[declarer], kind) + played_by(world, declarer, kind)
+    return random_below(mixing, copies) < n
 
 
 @kernel
@@ -377,7 +370,7 @@ def change_passed(world: Row, mixing: Row) -> int:
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] >= 0 else 0
     in_hand = popcount(world.hands[declarer])
-    i, j = below(mixing, n), below(mixing, in_hand + played_cards(world, declarer))
+    i, j = random_below(mixing, n), random_below(mixing, in_hand + played_cards(world, declarer))
     if j < in_hand:
         kind = nth_bit(world.hands[declarer], j) % COPY_SHIFT
     else:

@@ -57,9 +57,9 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """The chance of a call, after `weigh_hand`: a softmax of what the calls are worth, or an error.
+    """The chance of a call, after `weigh_hand`: a softmax of the calls' worths, or an error.
 
-    A call far worse than the usual ones can only be an error; the others are not weighed then.
+    A call far worse than the usual ones can only be an error; the other calls are not weighed then.
     """
     level, strain = call_of(t, did, calls)
     own = call_worth(view, t, learned, level, strain, calls)
@@ -83,7 +83,7 @@ def call_chance(
 
 @kernel
 def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
-    """The chance that a call is made by error; `gain` is its worth less that of the best call.
+    """The chance that a call is made by error; `gain` is its worth less that of a better call.
 
     A share `error_rate` of the calls are errors; one `error_points` worse is 1/e as likely.
     """

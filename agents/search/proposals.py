@@ -64,10 +64,10 @@ def put_cards(hand: int, cards: Array) -> int:
 
 
 @kernel
-def random_below(caller: Row, n: int) -> int:
-    """A random number from 0 to n - 1."""
-    caller.word += GOLDEN
-    return int(np.int64(((mix(caller.word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
+def random_below(stream: Row, n: int) -> int:
+    """A random number from 0 to n - 1, by the stream's `word`."""
+    stream.word += GOLDEN
+    return int(np.int64(((mix(stream.word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
 
 
 @kernel

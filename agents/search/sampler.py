@@ -1,9 +1,9 @@
-"""Samples worlds: deals of the hidden cards, weighed by how well they explain what was done.
+"""Sampling of worlds: deals of the hidden cards, weighed by how well they explain all actions.
 
 Where few deals are left all are enumerated. Otherwise worlds are drawn uniformly and weighed. If
 hardly one of the first explains the calls, those that follow take the hand of the seat whose call
 is rarest from a list of its likely hands. If they are still too unlike the posterior, annealed
-chains lead there, in independent groups whose spread tells the error.
+chains lead there, in independent groups whose spread gives the error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bideuchre_env.runtime.jit import Array
 
 AT_ONCE = 4  # worlds tried between two looks at the clock
 WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
-CHUNK = 1000  # worlds weighed before Ctrl-C is heard
+CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
 NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
 ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
 LISTED = 100_000  # worlds that are all enumerated where there are no more
@@ -58,7 +58,7 @@ class WorldSampler:
     def weights(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
 
-        All count once if `considered` is 0 or nobody has called yet. Otherwise about `considered`
+        All count once if `considered` is 0 or no seat has called yet. Otherwise about `considered`
         times as many as wanted are weighed, fewer if the clock reaches `ends` before.
         """
         space, weighed = self.space, wanted * considered
@@ -89,8 +89,8 @@ class WorldSampler:
     def draw(self, weighed: int, ends: float) -> tuple[Array, float]:
         """Log-weights of the first worlds drawn, and their effective share.
 
-        The share is 0 where no world explains what some seat did: then nothing is known of those
-        that would.
+        The share is 0 if no world explains the actions of some seat: such a sample says nothing of
+        the worlds that do.
         """
         space = self.space
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
@@ -205,10 +205,10 @@ def split_evenly(numbers: Array, n_groups: int) -> Array:
 
 
 def design_effect(hands: Array, weights: Array, groups: Array) -> float:
-    """How many worlds of chains say as much as one independent world, at least 1.
+    """Worlds of chains per independent world, at least 1: a ratio of two variances.
 
-    From how much more the groups differ in who holds which card than groups of independent worlds
-    of these weights would. `hands` (n, 3), `weights` and `groups` (n,).
+    It is the variance between groups of who holds which card, over that of independent worlds with
+    these weights. `hands` (n, 3), `weights` and `groups` (n,).
     """
     held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
     member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights

@@ -69,10 +69,7 @@ CHOICE_MODEL = np.dtype(
         ("tricks", np.float64),  # a strain with so many tricks fewer is
         ("chance", np.float64),  # a strain with so much less chance alone is
         ("error_rate", np.float64),  # the share of calls and strains that are errors
-        (
-            "error_points",
-            np.float64,
-        ),  # a call this much worse, in points, is 1/e as likely an error
+        ("error_points", np.float64),  # an error this much worse, in points, is 1/e as likely
         ("lead", np.float64),  # the share of leads that are another card than the expert's
         ("follow", np.float64),  # the share of cards played to others' leads that are
         # mismatch penalties, added to the logarithm; the first three where calls are not weighed
@@ -144,7 +141,7 @@ KEPT_WORLD = np.dtype(
 MIXING = np.dtype(
     [
         ("word", np.uint64),  # of the random stream
-        ("powers", np.float64, (N_SEATS,)),  # of each seat's likelihood in what chains sample from
+        ("powers", np.float64, (N_SEATS,)),  # by seat: the exponent of its likelihood in chains
         ("n_kept", np.int64),  # worlds kept; 0: worlds are drawn by their numbers
         ("n_places", np.int64),
         ("places", np.int64, (PLACES,)),  # where unknown cards lie

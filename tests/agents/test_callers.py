@@ -95,7 +95,7 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
 
 def test_the_cards_beside_a_listed_hand_are_uniform():
     """Each card that the caller does not hold lies with either other seat as often."""
-    agent, draws = searcher("inference", BARRIE), 4000
+    agent, draws, checked = searcher("inference", BARRIE), 4000, 0
     found = lone_decisions(BARRIE, "moon", 1, seed=2)
     set_up(agent, *next(one for one in found if one[2]["turn"] != one[2]["declarer"])[:2])
     assert list_caller(agent.space, 100)
@@ -110,7 +110,10 @@ def test_the_cards_beside_a_listed_hand_are_uniform():
             int(((hands[:, other] >> kind & 1) + (hands[:, other] >> (kind + 24) & 1)).sum())
             for other in others
         ]
-        assert_fits(held, [sum(held) / 2] * 2, scale=2.0)
+        if sum(held):
+            assert_fits(held, [sum(held) / 2] * 2, scale=2.0)
+            checked += 1
+    assert checked > 5
 
 
 def moon_of_spades():
@@ -144,7 +147,7 @@ def test_a_sample_that_explains_no_call_is_refused():
 
 
 def observed(agent, state):
-    """What the seat to act sees of a state row."""
+    """Observation and mask of the seat to act in a state row."""
     row, mask = np.zeros(agent.layout.size, np.int8), np.zeros(agent.n_actions, np.int8)
     one_row.look_row(state, agent.tables, agent.layout.offsets, row, mask)
     return row, mask

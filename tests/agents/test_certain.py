@@ -363,12 +363,12 @@ def test_a_lone_bid_that_pays_less_than_another_call_is_not_forced_on_a_certain_
 def test_advice_says_that_an_action_takes_every_trick():
     """Of a call and of a card, without a figure."""
     row = known_position(BARRIE, ["JD", "JD", "JH", "JH", "AD", "AD", "KD", "KD"], calls=["pass"])
-    told = advise_row(row, BARRIE, "rule", worlds=4)
-    assert told.best.name == "bid moon D"
-    assert told.why == "Bid moon D takes every trick, whatever the others hold."
-    told = advise_row(claims("barrie_v0")[0], BARRIE, "rule", worlds=4)
-    words = "takes with the cards led after it every trick left, whatever the others hold."
-    assert told.why == f"{told.best.name} {words}"
+    advice = advise_row(row, BARRIE, "rule", worlds=4)
+    assert advice.best.name == "bid moon D"
+    assert advice.why == "Bid moon D takes every trick, whatever the others hold."
+    advice = advise_row(claims("barrie_v0")[0], BARRIE, "rule", worlds=4)
+    words = "and the cards led after it take every trick left, whatever the others hold."
+    assert advice.why == f"{advice.best.name} {words}"
 
 
 # --- calls that are surely worse ---------------------------------------------------------------
