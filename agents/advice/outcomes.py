@@ -55,7 +55,6 @@ def open_position(space: SearchWorkspace, observations: Array) -> bool:
 
 
 @entry_kernel
-@entry_kernel
 def certain_choice(views: Array, masks: Array, tables: Array) -> int:
     """Return the action by which the seat of a view takes every trick left for certain, or -1."""
     return certain_action(views[0], tables[0], row_of(masks, 0))

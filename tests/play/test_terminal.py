@@ -402,7 +402,7 @@ def test_a_claim_is_offered_where_all_tricks_left_are_certain():
     hand = to_a_claim(session).hand
     lines = ["c", "q"]
     assert not terminal.run()
-    assert "All tricks left are yours, whatever the others hold: c claims them." in out.getvalue()
+    assert "All tricks left are yours for certain: c claims them." in out.getvalue()
     assert session.hand_over
     assert session.hand == hand
     assert session.row["trick"] == session.rules.tricks
