@@ -243,10 +243,7 @@ class Session:
         return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
 
     def _certain(self) -> int:
-        """Return the action with which the seat to act is certain of every trick left, or -1.
-
-        `_mask` is its legal actions afterwards.
-        """
+        """The action by which the seat to act takes every trick left, or -1; rewrites `_mask`."""
         look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
         return int(claim(self._seen, self._mask, self._tables, self._offsets, self._view))
 
