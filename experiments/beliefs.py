@@ -1,14 +1,15 @@
-"""Check what searchers believe of the hidden cards after rare calls.
+"""Check the beliefs of searchers about the hidden cards after rare calls.
 
     python experiments/beliefs.py
     python experiments/beliefs.py --check calibration --variants barrie_v0 --hands 3000
 
 Both checks take their positions from self-play of `expert` against `net`. `coverage` asks for
 advice on positions after rare calls with many seeds, and compares the points of one action with a
-reference from very many uniform deals: how often the stated 95 % interval contains it, and what
-stated effective size is true. `calibration` compares the predicted chance that a contract is made,
-when a defender first acts, with the share that was made. With `--json` each position is saved when
-it is done, and the next run with the same file goes on after it.
+reference from very many uniform deals: how often the stated 95 % interval contains the reference,
+and how the stated effective size compares with the one that the errors imply. `calibration`
+compares the predicted chance that a contract is made, when a defender first plays, with the share
+that was made. With `--json` each position of `coverage`, and each game of `calibration`, is saved
+when it is done; the next run with the same file resumes there.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from bideuchre_env._files import write_file
 from bideuchre_env._intervals import wilson
 from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds
+from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.search.agent import InferenceAgent
 from bideuchre_env.agents.search.callers import call_chances
 from bideuchre_env.agents.search.chains import weigh_draws
@@ -51,7 +53,7 @@ MOST_DRAWS = 16_000_000
 ENOUGH = 400  # effective deals of a reference
 PLAYED = 4000  # deals of a reference that are played out
 DEPTH = 14.0  # a deal does not count if its log-likelihood is so far behind the best
-PILOT = 400  # uniform deals from which the rarity of a call is told
+PILOT = 400  # uniform deals from which the chance of the calls is estimated
 OF_ONE_KIND = 12  # positions of one bid, role and stage from which the rarest is taken
 LEAST_RARE, MOST_RARE = 4e-5, 1e-2  # chances of the caller's calls; rarer ones have no reference
 MIDDLE = (1, 2, 3)  # tricks in mid-hand
@@ -62,7 +64,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to check; every field is an option of the command line."""
+    """The settings of a check; every field is an option of the command line."""
 
     check: str = field(
         default="coverage",
@@ -76,12 +78,12 @@ class Args(ScriptArgs):
     positions: int = field(default=15, metadata={"help": "positions of each game, at most"})
     seeds: int = field(default=20, metadata={"help": "how often advice is asked for on each"})
     seed: int = field(default=0, metadata={"help": "same seed, same positions"})
-    json: Path | None = field(default=None, metadata={"help": "a file that keeps the rows"})
+    json: Path | None = field(default=None, metadata={"help": "a file that the rows are saved to"})
 
 
 @dataclass(frozen=True)
 class Position:
-    """A decision after somebody's bid, as its seat sees it."""
+    """A decision after another seat's bid, as its seat sees it."""
 
     bid: str
     role: str  # of the seat to act, to the bidder
@@ -204,7 +206,7 @@ def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
     marks = (np.arange(PLAYED) + 0.5) / PLAYED * reached[-1]
     numbers, counts = np.unique(np.searchsorted(reached, marks), return_counts=True)
     outcomes, hands = new_rows(OUTCOMES, len(numbers)), np.zeros((len(numbers), N_SEATS), np.int64)
-    wins = Advisor(searcher.rules).wins
+    wins = win_table(searcher.rules)
     count_worlds(space, wins, np.array([action]), numbers, weights, outcomes, hands)
     points = np.asarray(outcomes["points"], float)
     mean = float(np.average(points, weights=counts))
@@ -256,22 +258,25 @@ def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Positi
             yield position, bool(state["points"][int(state["declarer"]) & 1] > 0)
 
 
-def calibrate(rules: Rules, args: Args) -> Iterator[Row]:
+def calibrate(rules: Rules, args: Args) -> list[Row]:
     """Predicted chance and outcome of contracts: all lone ones, and as many others."""
     every = list(first_defences(rules, args.hands, args.seed))
     lone = [one for one in every if one[0].lone]
     others = [one for one in every if not one[0].lone]
-    step = max(1, len(others) // max(len(lone), 1))
+    step, rows = max(1, len(others) // max(len(lone), 1)), []
     for position, made in [*lone, *others[::step]]:
         advice = Advisor(rules, seed=args.seed).of_observation(position.observation, position.mask)
         set_chance = advice.options[0].made
         if set_chance is not None:
-            yield {
-                "bid": position.bid,
-                "lone": position.lone,
-                "predicted": 1.0 - set_chance.mean,
-                "made": made,
-            }
+            rows.append(
+                {
+                    "bid": position.bid,
+                    "lone": position.lone,
+                    "predicted": 1.0 - set_chance.mean,
+                    "made": made,
+                }
+            )
+    return rows
 
 
 # --- rows and tables ------------------------------------------------------------------------------
@@ -307,7 +312,7 @@ def main(args: Args) -> int:
 
 
 def new_rows_of(variant: str, done: list[Row], args: Args) -> Iterator[tuple[Row, int]]:
-    """The rows that are not done yet, and how many there are in all."""
+    """Each row that is not done yet, and the number of rows of the game."""
     rules = RULES[variant]
     if args.check == "coverage":
         searcher = InferenceAgent(rules, seed=args.seed)
@@ -315,7 +320,7 @@ def new_rows_of(variant: str, done: list[Row], args: Args) -> Iterator[tuple[Row
         for chance, position in chosen[len(done) :]:
             yield cover(searcher, chance, position, args), len(chosen)
     elif not done:
-        rows = list(calibrate(rules, args))
+        rows = calibrate(rules, args)
         yield from ((row, len(rows)) for row in rows)
 
 

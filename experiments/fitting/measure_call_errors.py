@@ -2,11 +2,11 @@
 
     python experiments/fitting/measure_call_errors.py --hands 400
 
-Agents play hands that no network was fitted to. Where the expert finds several calls nearly as good
-as its own, all are played out in many deals, weighed as agent `inference` weighs them. The error of
-the difference of two calls is what the mean of the deals differs by from the expert's word, beyond
-what chance explains; its root mean square is printed by the kinds of the two calls, in points.
-Nothing is written.
+Agents play hands that no network was fitted to. Where the expert values other calls nearly as highly
+as its own, all are played out in many deals, weighed as agent `inference` weighs them. The expert's
+error for a pair of calls is the difference in worth by the expert less that by the deals. The
+script prints its root mean square in points, by the kinds of the two calls, with the variance that
+chance explains subtracted. It writes no file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Pairs = dict[tuple[int, int], list[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to measure; every field is an option of the command line."""
+    """The settings of a measurement; every field is an option of the command line."""
 
     variants: tuple[str, ...] = field(
         default=("barrie_v0", "simplified_v0", "club_v0"), metadata={"help": "the games"}
@@ -63,7 +63,7 @@ def main(args: Args) -> int:
 
 
 def measure(name: str, args: Args, pairs: Pairs) -> None:
-    """Add the pairs of calls of one game: squared errors and what chance explains, by kinds."""
+    """Add the pairs of calls of one game, by kinds: squared errors and the variance by chance."""
     rules = RULES[name]
     players = [agents.make(player, rules, seed=args.seed) for player in PLAYERS]
     searcher = InferenceAgent(rules, seed=args.seed, played_out=args.worlds)
@@ -89,7 +89,7 @@ def measure(name: str, args: Args, pairs: Pairs) -> None:
 
 
 def compare(searcher: InferenceAgent, rows: Array, masks: Array, i: int, pairs: Pairs) -> None:
-    """Play out the candidates of row i, and add each beside the expert's own call."""
+    """Play out the candidates of row i, and add the pair of each with the expert's own call."""
     if masks[i].sum() < 2:
         return
     searcher.open(rows, masks, i)
@@ -97,9 +97,9 @@ def compare(searcher: InferenceAgent, rows: Array, masks: Array, i: int, pairs: 
     plan = space.plans[0]
     if plan["n"] < 2 or not plan["has_priors"]:
         return
+    slope = float(space.expert.calls[0]["slope"])  # before other seats are weighed there
     weights = searcher.sampler.weights(searcher.played_out, searcher.considered[0], inf)
     try_worlds(space, np.flatnonzero(weights), weights)
-    slope = float(space.expert.calls[0]["slope"])
     actions = plan["actions"][: plan["n"]].tolist()
     own, total = actions.index(plan["expert_action"]), float(plan["total"])
     deals = total**2 / float(plan["total_squares"])
