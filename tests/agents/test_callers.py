@@ -96,7 +96,8 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid, listed, monke
             one_row.observe_row(space.worlds, space.expert.tables, space.expert.offsets, 0, again)
             assert np.array_equal(again, row)
             checked_states(space.worlds, 1, space.expert.tables)
-            assert passed_cards_remain(world, space.worlds[0])
+            if state["phase"] == PLAY:
+                assert passed_cards_remain(world, space.worlds[0])
             fitting += 1
         checked += state["phase"] == PLAY
     assert checked > 2
