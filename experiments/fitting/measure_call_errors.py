@@ -2,11 +2,11 @@
 
     python experiments/fitting/measure_call_errors.py --hands 400
 
-Agents play hands that no network was fitted to. Where the expert values other calls nearly as highly
-as its own, all are played out in many deals, weighed as agent `inference` weighs them. The expert's
-error for a pair of calls is the difference in worth by the expert less that by the deals. The
-script prints its root mean square in points, by the kinds of the two calls, with the variance that
-chance explains subtracted. It writes no file.
+Agents play hands that no network was fitted to. Where the expert values other calls nearly as
+highly as its own, all are played out in many deals, weighed as agent `inference` weighs them. The
+expert's error for a pair of calls is the difference in worth by the expert less that by the deals.
+The script prints its root mean square in points, by the kinds of the two calls, with the variance
+that chance explains subtracted. It writes no file.
 """
 
 from __future__ import annotations
