@@ -1,8 +1,9 @@
-"""Check types as users' checkers do: `mypy --strict` and pyright, one run of each.
+"""Check types as users do, by one run of `mypy --strict` and one of pyright.
 
-Checked are the Python blocks of all pages, `.ci/typed.py` and `tests/support/typed_agents.py`, in a
-folder outside the repository, against the installed package. The blocks of a page are one program;
-those of the adapters' page stand alone. Libraries that are not installed count as `Any`.
+The programs are the Python blocks of all pages, `.ci/typed.py` and `tests/support/typed_agents.py`.
+They are checked in a folder outside the repository, against the installed package. The blocks of a
+page are one program; each block of the adapters' page is a program by itself. Libraries that are
+not installed count as `Any`.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ def main() -> int:
         write_programs(folder)
         (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT), encoding="utf-8")
         checkers = (["mypy", *MYPY, "."], ["pyright", "--pythonpath", sys.executable])
-        return max(
+        codes = [
             subprocess.run([sys.executable, "-m", *checker], cwd=folder).returncode
             for checker in checkers
-        )
+        ]
+        return int(any(codes))  # a checker that a signal ends has a code below 0
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def _sources() -> dict[str, tuple[str, str]]:
         if isinstance(node, ast.ImportFrom):
             [alias] = node.names
             sources[alias.asname or alias.name] = (str(node.module), alias.name)
-        elif isinstance(node, ast.Assign):  # a public name that is not the module's own
+        elif isinstance(node, ast.Assign):  # a public name that differs from the module's
             [target] = node.targets
             sources[ast.unparse(target)] = sources.pop(ast.unparse(node.value))
     return sources

@@ -80,18 +80,20 @@ def check_path(name: str, value: object) -> None:
     check_type(name, value, (str, os.PathLike), "a path")
     text = os.fspath(value)  # type: ignore[call-overload]
     try:
-        sound = isinstance(text, str) and "\0" not in os.fsencode(text).decode("latin-1")
+        sound = isinstance(text, str) and b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         sound = False
     if not sound:
-        raise OptionError(f"{name}={shown(value)}: expected a path that a file can have")
+        raise OptionError(
+            f"{name}={shown(value)}: expected a path without NUL, in the encoding of file names"
+        )
 
 
 def to_iterator(name: str, values: Any, expected: str) -> Iterator[Any]:
     """Return an iterator over a parameter; `OptionError` if it cannot be iterated over."""
     try:
         return iter(values)
-    except Exception:  # numpy's arrays of no axes have the method, and raise
+    except Exception:  # an array without axes has `__iter__`, which raises
         raise OptionError(f"{name}={shown(values)}: expected {expected}") from None
 
 
@@ -101,14 +103,14 @@ def to_list(name: str, values: Any, expected: str) -> list[Any]:
 
 
 def to_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return any array-like as an array; `OptionError` if numpy takes it for none, or masked."""
+    """Return any array-like as an array; `OptionError` if it is masked or cannot be converted."""
     import numpy as np
 
     if isinstance(value, np.ma.MaskedArray):
         raise OptionError(f"{name}: a masked array, whose masked entries are no numbers")
     try:
         return np.asarray(value)
-    except Exception as error:  # whatever an object's own conversion raises
+    except Exception as error:  # an object's own conversion may raise anything
         raise OptionError(f"{name}={shown(value)}: expected an array ({error})") from None
 
 

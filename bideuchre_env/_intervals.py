@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-_Z = 1.959963984540054  # the normal distribution's 97.5 % point
+Z = 1.959963984540054  # the normal distribution's 97.5 % point
 _T_SMALL = (12.706205, 4.302653, 3.182446, 2.776445)  # Student's t, 1 to 4 degrees of freedom
 
 
@@ -33,7 +33,7 @@ def t_quantile(degrees: int) -> float:
     """Student's t, 97.5 % point: a table, then the Cornish-Fisher expansion (right to 1e-3)."""
     if degrees <= len(_T_SMALL):
         return _T_SMALL[max(degrees, 1) - 1]
-    z, n = _Z, float(degrees)
+    z, n = Z, float(degrees)
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
@@ -48,8 +48,8 @@ def wilson(successes: float, trials: float) -> Interval | None:
     """
     if trials == 0:
         return None
-    share, z2 = successes / trials, _Z * _Z
+    share, z2 = successes / trials, Z * Z
     centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
     deviation = math.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials))
-    half = _Z * deviation / (1 + z2 / trials)
+    half = Z * deviation / (1 + z2 / trials)
     return Interval(share, max(0.0, centre - half), min(1.0, centre + half))

@@ -88,7 +88,7 @@ def certain_winners(
         n_out = popcount(unseen & suit) + popcount(unseen_pair & suit)
         if popcount(top & suit) + popcount(top & held_pair & suit) < n_out:
             lost |= low & suit
-        low &= ~suit
+        low &= (low - 1) & ~suit
     return held & ~lost
 
 

@@ -146,18 +146,33 @@ def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> boo
 
 
 @kernel
+def free_copies(world: Row, seat: int, kind: int) -> int:
+    """Copies of a kind that a seat holds, without those that it was passed and has not played."""
+    copies = held(world.hands[seat], kind)
+    if seat != world.declarer or world.phase < PLAY:
+        return copies
+    passed = 0
+    for i in range(MAX_EXCHANGE):
+        passed += world.passed[i] == kind
+    for i in range(MAX_TRICKS):
+        if passed > 0 and world.plays[seat * MAX_TRICKS + i] == kind:
+            passed -= 1
+    return copies - passed
+
+
+@kernel
 def choose_holder(world: Row, caller: Row, kind: int) -> int:
     """Another hidden seat that holds this card, at random by its copies; -1 for none."""
     copies = 0
     for seat in range(1, N_SEATS):
         if seat != caller.seat:
-            copies += held(world.hands[seat], kind)
+            copies += free_copies(world, seat, kind)
     if copies == 0:
         return -1
     copy = random_below(caller, copies)
     for seat in range(1, N_SEATS):
         if seat != caller.seat:
-            copy -= held(world.hands[seat], kind)
+            copy -= free_copies(world, seat, kind)
             if copy < 0:
                 return seat
     return -1

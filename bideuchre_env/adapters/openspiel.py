@@ -127,7 +127,7 @@ class BidEuchreGame(pyspiel.Game):
         return BidEuchreState(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what `pickle` needs: pickle finds no class that `register` has made."""
+        """Pickle the game by its name: pickle cannot import a class that `register` has made."""
         return _load, (self.name, self.rules, str(self))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:

@@ -114,7 +114,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
             )
         self._have_acted.add(actor)
         action = int(action_dict[actor])
-        try:  # the raw environment: RLlib tries actions blindly, and needs no warning of each
+        try:  # on the raw environment, which logs no warning: RLlib tries illegal actions, too
             (self._env if self._game._actor is None else self._game).step(action)
         except OutOfBoundsError:
             raise

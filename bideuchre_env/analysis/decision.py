@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bideuchre_env._intervals import Z
 from bideuchre_env.analysis.words import did, named, tricks, what
 from bideuchre_env.core.state import Phase
 
 POINTS = 0.25  # expected points that a mistake gives away at least,
 WINS = 0.02  # or such a chance to win the game,
-LEAST_WINS = 0.001  # a chance to win the game that every mistake gives away at least,
+LEAST_WINS = 0.001  # and, unless playing for points, at least this chance to win the game,
 SURE = 3.0  # by so many standard errors of one set of worlds
 TELLING = 0.03  # a difference of chances that is told
-Z = 1.96  # standard errors to either side of a 95 % interval
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Decision:
     defends: bool
     """Whether the contract is the other side's."""
     why: str
-    """What the action taken does, and of a mistake why it loses, in a sentence."""
+    """A sentence: the effect of the action taken, and of a mistake the reason why it loses."""
 
     @property
     def place(self) -> str:
@@ -83,7 +83,7 @@ class Decision:
 
     @property
     def amount(self) -> str:
-        """The points and games of 100 lost that are clear, each with half its 95 % interval."""
+        """The significant losses, in points and in % of games, each with half its 95 % interval."""
         parts = []
         if self.lost >= POINTS and self.lost > 2 * Z * self.error:
             parts.append(f"{self.lost:.1f} ± {Z * self.error:.1f} points")

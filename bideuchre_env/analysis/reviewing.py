@@ -50,10 +50,10 @@ def review(
     `inference` weighs them. What looks like a mistake is tried in four more sets of so many. It is
     one if the agent does otherwise in every set, and does better by a quarter of a point of the
     hand or 2 % of the games, and by three standard errors of one set. Unless the agent plays for
-    points, at least one game of 1,000 must be lost by as many. A side whose contract is set already
-    makes none. Beside it stands what
-    each card gave away with all hands open, and what the deal is worth so: tricks lost there
-    without a mistake are bad luck, or too little to be sure of.
+    points, the loss must also be at least one game in 1,000 and three standard errors of that
+    figure. A side whose contract is already set makes no mistakes. Beside the mistakes stand the
+    tricks that each card gave away with all hands open, and the worth of the deal so: tricks lost
+    there without a mistake are bad luck, or too little to be sure of.
 
     `hands` are the hands to go over, from 0, or all. `seed` fixes the deals.
     `progress(done, total, decisions)` is called with the actions of these hands as they are done.
@@ -134,7 +134,7 @@ class _Finding:
         return self.taken.action == self.best.action
 
     def mistake(self, goal: Goal, part: float = 1.0) -> bool:
-        """Whether enough of the goal is lost, and that is no luck; `part` lowers all thresholds."""
+        """Whether the loss is large enough and significant; `part` scales all thresholds."""
         points, wins, sure = self.taken.loss, self.taken.wins_loss, part * SURE
         in_points = points >= part * POINTS and points > sure * self.error
         if goal == "points":

@@ -13,7 +13,7 @@ from bideuchre_env.errors import OptionError
 
 _DESCRIPTION = """\
 Compile the kernels beforehand, on all cores, and save them; otherwise the first use does so.
-They serve every variant. After Ctrl-C the command continues where it stopped."""
+They serve every variant. After Ctrl-C, the next run continues where this one stopped."""
 _EXAMPLES = ("bideuchre compile", "bideuchre compile --agents rule expert")
 
 
@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile, and say how long it took and where it is kept."""
+    """Compile, and print the number of kernels, the time and the folder."""
     check_agents(arguments.agents or [])
     from bideuchre_env.bench.measure import core_count
     from bideuchre_env.evaluation.warm_up import PARTS, compile_in_processes, parts_for
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             update(done, len(parts), kernels)
     seconds = time.perf_counter() - started
     if kernels:
-        print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, kept in {jit.CACHE_FOLDER}")
+        print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, saved in {jit.CACHE_FOLDER}")
     else:
-        print(f"everything is compiled, and kept in {jit.CACHE_FOLDER}")
+        print(f"everything is compiled, and saved in {jit.CACHE_FOLDER}")
     return 0

@@ -34,9 +34,9 @@ def reset_options(options: Any, *more: str, ignored: tuple[str, ...] = ()) -> di
         return {}
     if not isinstance(options, Mapping):
         raise OptionError(f"options={shown(options)}: a mapping as {{'dealer': 0}}, or None")
-    known = (*TABLE_OPTIONS, *more)
-    if any(name not in known and name not in ignored for name in options):
-        raise OptionError(unknown_options(set(options) - set(ignored), known, " of reset"))
+    allowed = (*TABLE_OPTIONS, *more)
+    if any(name not in allowed and name not in ignored for name in options):
+        raise OptionError(unknown_options(set(options) - set(ignored), allowed, " of reset"))
     return dict(options)
 
 

@@ -41,7 +41,7 @@ VIEWS: tuple[View, ...] = get_args(View)
 
 
 class EpisodeKeywords(TypedDict, total=False):
-    """The keywords of `EpisodeOptions`: what type checkers accept for each."""
+    """The keywords of `EpisodeOptions`, each with the type that checkers accept."""
 
     episode: Episode
     reward: Reward | None

@@ -129,7 +129,7 @@ def _data(path: PathLike) -> dict[str, Any]:
 
 
 def _content(path: PathLike) -> str:
-    """The content of a file, of which a line longer than `LONGEST` is cut."""
+    """Return the text of a file, at most its first `LONGEST` bytes."""
     with open(path, "rb") as file:
         return file.read(LONGEST).decode("utf-8")
 

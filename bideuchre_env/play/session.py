@@ -243,13 +243,13 @@ class Session:
         return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
 
     def _certain(self) -> int:
-        """The card, as an action, by which the seat to act takes every trick left, or -1."""
+        """The action by which the seat to act takes every trick left, or -1; rewrites `_mask`."""
         look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
         return int(claim(self._seen, self._mask, self._tables, self._offsets, self._view))
 
     @property
     def can_claim(self) -> bool:
-        """Whether the person to act takes every trick left, whatever the others hold."""
+        """Whether the person to act takes every trick left against any cards of the others."""
         return self.waits_for_person and len(self.legal()) > 1 and self._certain() >= 0
 
     def claim(self, seat: int, watch: Callable[[Move], object] | None = None) -> None:

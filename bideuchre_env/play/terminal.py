@@ -221,7 +221,7 @@ class Terminal:
             lines = self._lines()
             self._say(*lines.to_decide(self.session.legal(), lines.hand(self.me)))
             if self.session.can_claim:
-                self._say("All tricks left are yours, whatever the others hold: c claims them.")
+                self._say("All tricks left are yours for certain: c claims them.")
 
     def _do_quit(self) -> None:
         raise Quit

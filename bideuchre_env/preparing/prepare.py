@@ -72,9 +72,9 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Preparation:
-    """One game to be prepared, how long, and how it tells how far it is.
+    """The preparation of one game: its length, its seed and its reports of progress.
 
-    Raises `OptionError` for numbers that make no sense.
+    Raises `OptionError` for numbers out of range.
     """
 
     game: Variant

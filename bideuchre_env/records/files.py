@@ -31,7 +31,7 @@ LONGEST = 2**24
 """The longest line that is read, in bytes: a game of some 20,000 hands."""
 _GZIP = b"\x1f\x8b"
 _CUT = re.compile(r"|-|\.|[eE][+-]?|t(ru?)?|f(al?|als)?|n(ul?)?|\\?u?[0-9a-fA-F]{0,4}")
-"""The end of a text from where JSON cannot be read on, if it only lacks what follows."""
+"""Rest of a truncated JSON text from the position of the parser's error on."""
 
 
 class Line(NamedTuple):
@@ -188,7 +188,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a last line is the beginning of a JSON object, and not a whole or a faulty one."""
+    """Whether a line without its end is a truncated JSON object, not a complete or faulty one."""
     text = line.decode("utf-8").strip()
     if line.endswith(b"\n") or not text.startswith("{"):
         return False

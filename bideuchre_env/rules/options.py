@@ -29,7 +29,7 @@ BothOver: TypeAlias = Literal["declarer", "highest", "continue"]
 
 
 class GameKeywords(TypedDict, total=False):
-    """The options of a game as keywords: what type checkers accept for each."""
+    """The options of a game as keywords, each with the type that checkers accept."""
 
     ranks: Ranks
     copies: int

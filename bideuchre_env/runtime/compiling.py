@@ -14,13 +14,13 @@ _log = logging.getLogger("bideuchre_env")
 
 
 class Compiling:
-    """The number of kernels that this process has compiled, shown while it grows."""
+    """Counter of the kernels that this process has compiled; `show` displays it."""
 
     def __init__(self, kernels: list[Any], saved: bool) -> None:
         self.kernels = kernels
         self.count = 0
         self.show: Show = _Status(saved)
-        self._depth = 0  # of a kernel that is compiled for another
+        self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
         """A function is about to be compiled; it may be another package's."""
@@ -40,7 +40,7 @@ class Compiling:
 
     @contextmanager
     def shown_by(self, show: Show) -> Iterator[None]:
-        """Have `show` called with each new text, and with "" when no more is compiled."""
+        """Call `show` with each new text, and with "" when compilation ends."""
         before, self.show = self.show, show
         try:
             yield
@@ -49,7 +49,7 @@ class Compiling:
 
 
 class _Status:
-    """Shows the text on stderr: as a status line if it is a terminal, else the first as a log."""
+    """A status line if stderr is a terminal; else one line of the log, for the first text."""
 
     def __init__(self, saved: bool) -> None:
         self._saved = "saved for the next run" if saved else "not saved: no folder can be written"
@@ -61,7 +61,7 @@ class _Status:
         first = multiprocessing.parent_process() is None
         if first and _is_terminal():
             self._draw(text)
-        elif not self._logged and (first or process.name.endswith("-1")):
+        elif not self._logged and (first or process.name.endswith("-1")):  # one of many workers
             self._logged = True
             _log.warning("bideuchre_env: compiling kernels, up to a minute; %s", self._saved)
 

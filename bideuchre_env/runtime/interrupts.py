@@ -94,8 +94,8 @@ def raising(name: str = "") -> Iterator[None]:
 
 def _can_replace(handler: Any) -> bool:
     """Whether a handler is Python's or one of these, and this is the thread that can change it."""
-    known = handler is signal.default_int_handler or isinstance(handler, Quit)
-    return known and threading.current_thread() is threading.main_thread()
+    ours = handler is signal.default_int_handler or isinstance(handler, Quit)
+    return ours and threading.current_thread() is threading.main_thread()
 
 
 @contextmanager

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from llvmlite import binding as _binding
 from llvmlite import ir as _ir
 from numba import types
 from numba.extending import intrinsic
 
-from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel, kernel, private
+from bideuchre_env.runtime.jit import JIT, Array, F, Word, config, inline_kernel, kernel
 
+binding: Any = _binding
 ir: Any = _ir
 
 
@@ -83,16 +85,19 @@ def _plain_deposit_bits(bits: int, places: int) -> int:
 
 def _has_quick_deposit() -> bool:
     """Whether this processor puts bits in chosen places by one instruction that is not slow."""
-    features = config.CPU_FEATURES
-    if features is None:
-        features = private.codegen.get_host_cpu_features()
-    slow = private.codegen.ll.get_host_cpu_name() in _SLOW_DEPOSIT
-    return "+bmi2" in features.split(",") and not slow
+    if config.CPU_FEATURES is not None:
+        has = "+bmi2" in config.CPU_FEATURES.split(",")
+    else:
+        try:
+            has = binding.get_host_cpu_features().get("bmi2", False)
+        except RuntimeError:  # LLVM does not know this processor
+            has = False
+    return has and binding.get_host_cpu_name() not in _SLOW_DEPOSIT
 
 
 def _emit_deposit(builder: Any, bits: Any, places: Any) -> Any:
     shape = ir.FunctionType(bits.type, [bits.type, bits.type])
-    deposit = private.cgutils.get_or_insert_function(builder.module, shape, "llvm.x86.bmi.pdep.64")
+    deposit = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), shape)
     return builder.call(deposit, [bits, places])
 
 
@@ -113,7 +118,7 @@ def _deposit_bits(typing_context: Any, bits: Any, places: Any) -> Any:
 
 
 _SLOW_DEPOSIT = ("znver1", "znver2", "bdver4")  # these take it apart, bit by bit
-_QUICK = private is not None and _has_quick_deposit()
+_QUICK = JIT and _has_quick_deposit()
 nth_bit: Any = intrinsic(_deposit) if _QUICK else inline_kernel(_plain_nth_bit)
 deposit_bits: Any = intrinsic(_deposit_bits) if _QUICK else inline_kernel(_plain_deposit_bits)
 

@@ -18,7 +18,6 @@ from numba import config as _config
 from numba import types as _types
 from numba.core import caching as _caching
 from numba.core import cgutils as _cgutils
-from numba.core import codegen as _codegen
 from numba.core import event as _event
 from numba.core.compiler_lock import global_compiler_lock as _lock
 
@@ -27,7 +26,6 @@ config: Any = _config
 event: Any = _event
 types: Any = _types
 cgutils: Any = _cgutils
-codegen: Any = _codegen
 lock: Any = _lock
 _log = logging.getLogger("bideuchre_env")
 
@@ -91,7 +89,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """numba's cache of one function; an unreadable file is deleted and its kernel recompiled."""
 
     _cache_file: Any
-    warned: ClassVar[bool] = False  # that kernels cannot be saved
+    warned: ClassVar[bool] = False  # whether a warning was logged that kernels cannot be saved
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -118,8 +116,8 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
 class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
     """Cache files of one function; the name of a data file depends on the types it is for.
 
-    numba numbers the files instead, so that two processes may give one number to two keys and one
-    would run the other's code.
+    numba numbers the files instead. Two processes could give the same number to different types,
+    and one would then run the code of the other.
     """
 
     def save(self, key: Any, data: Any) -> None:
@@ -153,7 +151,7 @@ def _warn(error: Exception) -> None:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Calls two functions with the dispatcher that begins and ends to be compiled."""
+    """Calls one function with a dispatcher before it is compiled, and another one after."""
 
     def __init__(self, begin: Callable[[Any], None], end: Callable[[Any], None]) -> None:
         self._begin, self._end = begin, end
@@ -166,10 +164,10 @@ class _Listener(event.Listener):  # type: ignore[misc]
 
 
 def watch_compiling(begin: Callable[[Any], None], end: Callable[[Any], None]) -> None:
-    """Have every compilation of this process reported to two functions."""
+    """Call these functions before and after every compilation in this process."""
     event.register("numba:compile", _Listener(begin, end))
 
 
 def is_compiling() -> bool:
-    """Whether numba compiles at this moment, in whatever thread."""
+    """Whether numba compiles at this moment, in any thread."""
     return bool(lock.is_locked())

@@ -32,7 +32,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""Headers of every response, whatever it is about."""
+"""Headers of every response, refusals and errors included."""
 _REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\n"
     b"Connection: close\r\nContent-Length: %d\r\n%s\r\n%s"
@@ -71,7 +71,7 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
     ended = False
     """Whether the client has closed its side."""
     on_eof: Callable[[], object] | None = None
-    """Called when it does, to end the wait of the request in progress."""
+    """Called when the client closes its side, to end the wait of the request in progress."""
 
     async def start(self) -> None:
         """Answer requests, then close the connection."""
@@ -84,7 +84,8 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
     def eof_received(self) -> bool:
         """Keep the connection open until the request in progress is answered.
 
-        A client that closes its side looks like one that has gone, so that no request waits on.
+        The server cannot tell whether the client still reads. So a request that waits for a newer
+        version is answered at once.
         """
         self.ended = True
         if self.on_eof is not None:

@@ -77,9 +77,9 @@ class Server:
         return app
 
     def runner(self) -> web.AppRunner:
-        """What serves the application; requests are not logged.
+        """Return the runner of the application; requests are not logged.
 
-        A request for what is new ends when its page is closed; `_changing` completes the others.
+        A GET request is cancelled when its client leaves; `_changing` completes every POST request.
         """
         return web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
 

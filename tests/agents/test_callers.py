@@ -1,5 +1,6 @@
 """After a rare call searchers find the hands behind it, and their errors are honest."""
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ from support.chi_square import assert_fits
 
 from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.search import callers
 from bideuchre_env.agents.search.callers import list_caller, weigh_hands_dealt
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.chains import next_power, systematic, weigh_draws
@@ -71,13 +73,20 @@ def test_every_hand_that_a_caller_may_have_been_dealt_is_enumerated_once(rules):
     assert compared > 3
 
 
+@pytest.mark.parametrize("listed", ["rarest", "other"])
 @pytest.mark.parametrize("bid", ["moon", "call-1", "call-2"])
-def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
-    """They give the same observation, and are sound positions of one deck."""
+def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid, listed, monkeypatch):
+    """They give the same observation, and are sound positions of one deck.
+
+    The hand is that of the seat whose calls are rarest, or of an opponent of the declarer.
+    """
     agent, checked, fitting = searcher("inference", BARRIE), 0, 0
     for row, mask, state in lone_decisions(BARRIE, bid, 4, seed=9)[::3]:
         set_up(agent, row, mask)
         space, again, logs = agent.space, np.zeros_like(row), np.empty(40)
+        if listed == "other":
+            seat = 2 if space.worlds["declarer"][0] & 1 else 3
+            monkeypatch.setattr(callers, "call_chances", partial(one_rare_seat, seat))
         if not list_caller(space, 100):
             continue
         weigh_draws(space, logs, 0, 40)
@@ -87,10 +96,29 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid):
             one_row.observe_row(space.worlds, space.expert.tables, space.expert.offsets, 0, again)
             assert np.array_equal(again, row)
             checked_states(space.worlds, 1, space.expert.tables)
+            if state["phase"] == PLAY:
+                assert passed_cards_remain(world, space.worlds[0])
             fitting += 1
         checked += state["phase"] == PLAY
     assert checked > 2
     assert fitting > 100
+
+
+def one_rare_seat(seat, space, n_worlds, chances):
+    """Write that the calls of one seat are rare."""
+    chances[1:] = 1.0
+    chances[seat] = 0.01
+
+
+def passed_cards_remain(kept, world):
+    """Whether the declarer holds or has played each card that it was passed."""
+    declarer = int(world["declarer"])
+    hand, plays = int(kept["hands"][declarer]), world["plays"].reshape(4, -1)[declarer].tolist()
+    passed = [int(kind) for kind in kept["passed"] if kind >= 0]
+    return all(
+        (hand >> kind & 1) + (hand >> (kind + 24) & 1) + plays.count(kind) >= passed.count(kind)
+        for kind in passed
+    )
 
 
 def test_the_cards_beside_a_listed_hand_are_uniform():

@@ -27,7 +27,7 @@ def reviews(tmp_path_factory):
     return made
 
 
-def named(decision):
+def action_words(decision):
     """The action of a decision as a sentence names it."""
     if decision.phase == Phase.NAMING:
         return STRAIN_WORDS[STRAINS.index(decision.action.split()[1])]
@@ -39,7 +39,7 @@ def test_the_sentence_of_a_mistake_explains_the_action_that_was_played(reviews):
     phases = set()
     for mistake in [each for review in reviews for each in review.mistakes]:
         phases.add(mistake.phase)
-        assert named(mistake) in mistake.why.lower().replace(
+        assert action_words(mistake) in mistake.why.lower().replace(
             mistake.action.lower(), mistake.action
         ), str(mistake)
         if mistake.phase == Phase.PLAY:
@@ -48,7 +48,7 @@ def test_the_sentence_of_a_mistake_explains_the_action_that_was_played(reviews):
 
 
 def test_a_difference_within_the_error_is_no_mistake_and_has_no_mark(reviews):
-    """On the page it reads 0; a loss that is told exceeds its 95 % interval."""
+    """Its mark on the page is 0; the loss of a mistake exceeds its 95 % interval."""
     within = 0
     for review in reviews:
         notes = review.notes()["hands"]
@@ -57,8 +57,7 @@ def test_a_difference_within_the_error_is_no_mistake_and_has_no_mark(reviews):
             words = {each.best: each.best}
             mark = ply_note({**note, "open": None}, words)["mark"]
             if each.mistake:
-                clear = each.lost > Z * each.error or each.wins_lost > Z * each.wins_error
-                assert clear
+                assert each.lost > Z * each.error or each.wins_lost > Z * each.wins_error
                 assert "± " in each.amount
                 assert mark != "0"
             elif 0.05 < each.lost < 0.99 * Z * each.error:

@@ -20,7 +20,7 @@ def run(capsys, *arguments):
 def test_when_all_is_compiled_it_says_where(capsys, monkeypatch):
     monkeypatch.setattr(warm_up, "compile_in_processes", lambda names, processes: iter([0]))
     code, out, _ = run(capsys, "compile", "--agents", "random")
-    assert (code, out) == (0, f"everything is compiled, and kept in {jit.CACHE_FOLDER}\n")
+    assert (code, out) == (0, f"everything is compiled, and saved in {jit.CACHE_FOLDER}\n")
 
 
 def test_kernels_and_seconds_are_printed(capsys, monkeypatch):
@@ -33,7 +33,7 @@ def test_kernels_and_seconds_are_printed(capsys, monkeypatch):
 
     monkeypatch.setattr(warm_up, "compile_in_processes", compile_in_processes)
     code, out, _ = run(capsys, "compile")
-    assert (code, out) == (0, f"1,234 kernels compiled in 0 seconds, kept in {jit.CACHE_FOLDER}\n")
+    assert (code, out) == (0, f"1,234 kernels compiled in 0 seconds, saved in {jit.CACHE_FOLDER}\n")
     run(capsys, "compile", "--agents", "rule", "cautious")
     assert asked == [tuple(warm_up.PARTS), ("game", "rule")]
 

@@ -200,7 +200,7 @@ def test_the_last_hands_are_counted_down():
 
 
 def hands_left_after(env, choose):
-    """`hands_left` of the last observation of an episode, which all seats see alike."""
+    """`hands_left` of the last observation of an episode, the same for all seats."""
     finish(env, choose)
     seen = [env.observe(agent)["observation"] for agent in env.possible_agents]
     [left] = {env.observation_layout.decode(each)["hands_left"] for each in seen}

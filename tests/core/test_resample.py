@@ -283,7 +283,7 @@ def test_a_pair_passed_on_is_known_card_by_card():
 
 
 def test_a_card_passed_on_and_played_may_have_been_the_last_of_its_kind():
-    """The partner passed one ace of hearts and the declarer led one: nobody knows of the other."""
+    """The partner passed one ace of hearts and the declarer led one: either may be left."""
     rules = ENDINGS["double deck exchange"][0]
     rest = sorted(set(deck("J", 2)) - {"AH"}) * 2
     hands = [["AH", *rest[:7]], rest[7:15], ["AH", *rest[15:22]], rest[22:]]

@@ -182,7 +182,7 @@ BY_ROW = (
 
 
 def resets(env):
-    """Who plays and what is seen in a few episodes, by this environment's own account."""
+    """First observations, players and repr of a few episodes."""
     return [
         (env.reset(seed=seed), dict(env.unwrapped.players), repr(env.unwrapped))
         for seed in range(8)

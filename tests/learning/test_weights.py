@@ -177,7 +177,7 @@ def test_numpy_reads_and_writes_the_format():
 
 
 def test_every_flipped_bit_is_refused_or_harmless():
-    """What is read all the same is identical: the bit belongs to a time stamp, say."""
+    """A file that is still read has the same content: the bit is in a time stamp, say."""
     whole = parse_weights(SMALL)
     refused = 0
     for bit in range(8 * len(SMALL)):

@@ -11,7 +11,6 @@ import sys
 
 import pytest
 from support.playthroughs import VARIANTS, rows_bytes
-from support.terminal_games import to_a_claim
 
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
@@ -387,38 +386,3 @@ def test_the_file_to_go_on_with_is_the_unfinished_one_played_last(tmp_path, monk
     paths[2].write_text("{")
     with pytest.raises(RecordError, match=r"play-cincinnati_v0-3\.json is no saved game"):
         game_to_go_on("cincinnati_v0")
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
-    """At once, and on record as if every card had been played."""
-    options = {} if variant == "simplified_v0" else {"max_hands": 30}
-    session = to_a_claim(begin(variant, path=tmp_path / "game.json", seed=2, **options))
-    left, side, moves = session.rules.tricks - session.row["trick"], session.seat & 1, []
-    won, hand = int(session.row["tricks_won"][side]), session.hand
-    with pytest.raises(IllegalActionError, match="a claim is for the seat to act"):
-        session.claim(1)
-    session.claim(0, moves.append)
-    assert session.hand_over or session.over
-    assert session.row["tricks_won"][side] == won + left
-    assert len(moves) >= 3 * left - 3
-    session.record().verify()
-    session.close()
-    with Session.resume(tmp_path / "game.json") as again:
-        assert place(again) == place(session)
-        assert again.hand == hand
-
-
-def test_a_trick_that_may_be_lost_is_not_claimed():
-    """Neither by the person to act nor between hands; nothing changes."""
-    session = begin()
-    forward(session)
-    assert not session.can_claim
-    before = place(session)
-    with pytest.raises(IllegalActionError, match="if it takes every trick left"):
-        session.claim(0)
-    assert place(session) == before
-    play(session, stop=lambda game: game.hand_over)
-    assert not session.can_claim
-    with pytest.raises(IllegalActionError, match="if it takes every trick left"):
-        session.claim(0)

@@ -11,7 +11,7 @@ import sys
 import pytest
 from rich.console import Console
 from support.playthroughs import VARIANTS
-from support.terminal_games import OURS, PROMPT, Play, answer, to_a_claim
+from support.terminal_games import OURS, PROMPT, Play, answer
 
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
@@ -387,22 +387,3 @@ def test_nobody_is_shown_what_others_hold():
     Terminal(session, console, read=read).run()
     assert session.over
     assert asked > 30
-
-
-def test_a_claim_is_offered_where_all_tricks_left_are_certain():
-    """`c` plays the hand out; where a trick may be lost it says so."""
-    out, lines = io.StringIO(), ["c", "q"]
-    console = Console(file=out, width=80, highlight=False, markup=False, emoji=False)
-    session = Session(make("barrie_v0"), [0], seated([0], "rule", ["rule"]), seed=4)
-    terminal = Terminal(session, console, read=lambda: lines.pop(0), pause=5, sleep=None)
-    session.advance()
-    assert not terminal.run()
-    assert "c claims them" not in out.getvalue()
-    assert "a claim is for the seat to act, if it takes every trick left" in out.getvalue()
-    hand = to_a_claim(session).hand
-    lines = ["c", "q"]
-    assert not terminal.run()
-    assert "All tricks left are yours, whatever the others hold: c claims them." in out.getvalue()
-    assert session.hand_over
-    assert session.hand == hand
-    assert session.row["trick"] == session.rules.tricks

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import bideuchre_env
+from bideuchre_env.runtime import jit
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bideuchre_env"
@@ -187,6 +188,12 @@ def test_packaged_code_imports_what_is_declared():
             assert top not in COMPILER or room_of(name) == "runtime"
             internal = target.startswith("numba.core")
             assert not internal or name == "runtime.numba_private", f"{name} imports {target}"
+
+
+def test_pyproject_allows_the_tested_versions_of_numba_alone():
+    """The range of pyproject.toml is that of `jit.TESTED`."""
+    (_, low), (_, high) = jit.TESTED
+    assert f'"numba>=0.{low},<0.{high + 1}"' in read("pyproject.toml")
 
 
 def test_nothing_is_unpickled():

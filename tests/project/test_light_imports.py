@@ -50,7 +50,7 @@ PROGRAMS = ("bideuchre", "-c", "experiments/ladder.py", "bideuchre --help")
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_importing_changes_no_handler_hook_or_path(program):
-    """Whatever the program is called: Ctrl-C stays Python's."""
+    """Ctrl-C stays Python's under every name of the program."""
     ask = (
         f"{STATE}sys.argv = {program.split()!r}; import gymnasium, pettingzoo, numba\n"
         "before = state(); import bideuchre_env, bideuchre_env.cli.main\n"

@@ -53,7 +53,7 @@ def test_an_odd_value_is_accepted_or_refused_in_the_words_of_the_package(
         function(**values)
         for parameter, (label, value) in itertools.product(values, ODD.items()):
             if parameter in CALLBACKS and callable(value):
-                continue  # what a caller's own function raises is the caller's
+                continue  # an error of the caller's own function reaches the caller
             try:
                 function(**values | {parameter: value})
             except BidEuchreError:
@@ -64,7 +64,7 @@ def test_an_odd_value_is_accepted_or_refused_in_the_words_of_the_package(
 
 
 def test_every_public_function_is_tried(sound):
-    """Those that the rooms name as theirs."""
+    """All functions in `__all__` of agents, analysis, datasets and solver."""
     tried = " ".join(calls(sound))
     for room in (agents, analysis, datasets, solver):
         for name in room.__all__:

@@ -119,7 +119,7 @@ def test_a_torn_last_line_is_called_so(games, tmp_path):
     "last", [_wrong_points, _illegal, b"hello", b"[1", b'{"a": oops}', b"{}}", b"\xff", b'{"a": 1}']
 )
 def test_a_last_line_with_another_fault_is_not_called_torn(last, games, tmp_path):
-    """A game that does not replay, and what is no game, without a line's end."""
+    """A game that does not replay, or a line that is no game, without a newline at its end."""
     path = tmp_path / "games.jsonl"
     bad = last if isinstance(last, bytes) else _change(games[1], last)
     path.write_bytes(games[0] + bad.rstrip())
@@ -137,7 +137,7 @@ def test_a_byte_order_mark_is_passed_over(games, tmp_path):
 
 
 def test_a_compressed_file_is_read(games, tmp_path):
-    """Whatever its name; what is cut off or damaged is an error after the games before it."""
+    """Under any name; a truncated or damaged file is an error after the games before the fault."""
     path = tmp_path / "games"
     packed = b"".join(map(gzip.compress, games))
     path.write_bytes(packed)

@@ -29,8 +29,8 @@ def compiling():
 
 
 def test_own_kernels_are_counted_and_shown_until_the_outermost_is_done(compiling):
-    shown = []
-    with compiling.shown_by(shown.append):
+    texts = []
+    with compiling.shown_by(texts.append):
         compiling.begin(OWN)
         compiling.begin(FOREIGN)
         compiling.begin(OTHER)
@@ -40,7 +40,7 @@ def test_own_kernels_are_counted_and_shown_until_the_outermost_is_done(compiling
     compiling.begin(OWN)
     compiling.end(OWN)
     zero, one = (f"compiling kernels, {done} done" for done in (0, 1))
-    assert shown == [zero, zero, one, ""]
+    assert texts == [zero, zero, one, ""]
     assert compiling.count == 3
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends the command with one line, code 130 and no incomplete file, at whatever moment."""
+"""Ctrl-C ends the command with one line, code 130 and no incomplete file, at any moment."""
 
 from __future__ import annotations
 

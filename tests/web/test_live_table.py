@@ -35,14 +35,14 @@ def resampled(game, seat, seed):
 
 
 def test_a_seat_is_offered_a_claim_and_the_hand_is_played_out():
-    """Where it takes every trick left; where it may lose one the request is refused."""
+    """A claim is refused while the seat may lose a trick."""
 
     async def played():
         asking = Asking(live(session("barrie_v0", seed=4)))
         state = await at_turn(asking)
         assert state["claim"] is False
-        status, said = await asking.seat(0, "claim", {"version": state["version"]})
-        assert (status, "if it takes every trick left" in said["error"]) == (400, True)
+        status, answer = await asking.seat(0, "claim", {"version": state["version"]})
+        assert (status, "if it takes every trick left" in answer["error"]) == (400, True)
         asking = Asking(live(to_a_claim(session("barrie_v0", seed=4))))
         state = await at_turn(asking)
         assert state["claim"] is True

@@ -379,9 +379,9 @@ def _seat_of(agent: Any) -> int:
         raise _no_agent(agent) from None
 
 
-def _of_agent(spaces: dict[str, Space], agent: Any) -> Space:
+def _of_agent(by_agent: dict[str, Space], agent: Any) -> Space:
     try:
-        return spaces[agent]
+        return by_agent[agent]
     except (KeyError, TypeError):
         raise _no_agent(agent) from None
 

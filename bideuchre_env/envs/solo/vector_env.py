@@ -89,8 +89,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def spec(self) -> EnvSpec | None:
         """The spec by which Gymnasium made this environment; None otherwise.
 
-        Its JSON keeps the players: a pair, which JSON cannot tell from a list by row, is a `Pool`
-        of one pair, and the autoreset mode is its name.
+        Its JSON gives back the same players. JSON has no pairs, only lists, and a list is by row;
+        a pair is therefore stored as a `Pool` of one pair. The autoreset mode is stored by name.
         """
         return self._spec
 
@@ -253,13 +253,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """Return the rows to reset, bool (n,)."""
         chosen = parse_reset_mask(mask, self.num_envs)
         if not self._rows.dealt and not chosen.all():
-            raise OptionError("reset_mask before the first reset(): there are no games to go on")
+            raise OptionError("reset_mask before the first reset(): reset all rows first")
         return chosen
 
 
 def _mode(mode: Any) -> AutoresetMode:
     try:
         return AutoresetMode(mode)
-    except Exception:  # of an enum that prints a value that cannot be printed, too
+    except Exception:  # the enum formats the value in its own error, which may raise anything
         words = ", ".join(repr(mode.value) for mode in AutoresetMode)
         raise OptionError(f"autoreset_mode={shown(mode)}: one of {words}") from None

@@ -136,7 +136,7 @@ class BidEuchreVec(Face):
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
             if not self._has_stream and not rows.all():
-                raise OptionError("a mask before the first reset(): there are no games to go on")
+                raise OptionError("a mask before the first reset(): reset all rows first")
             self._seed(chosen, words)
         n = self.num_envs
         self._restart(

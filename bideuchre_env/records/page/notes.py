@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bideuchre_env._checks import shown
+from bideuchre_env._intervals import Z
 from bideuchre_env.errors import OptionError
 
 Notes = Mapping[str, Any]
-Z = 1.96  # standard errors to either side of a 95 % interval
 
 
 def check(notes: Notes, lengths: Sequence[int]) -> None:
