@@ -41,6 +41,7 @@ ANNEALED = 0.5  # the share of the time in which chains are annealed
 BURN_IN = 0.25  # the share of a chain's further steps before the first world is kept
 EFFECTIVE = 0.5  # the effective share of the chains that a step of annealing leaves
 LEAST_EFFECTIVE = 0.05  # of the worlds drawn, that the first step leaves
+LEAST_EVIDENCE = -20.0  # of a group, as a logarithm, relative to the best one's
 STEPS = 4  # of each chain after a step of annealing
 
 Report = Callable[[str, int, int], None]
@@ -146,7 +147,7 @@ class WorldSampler:
                 break
         kept = int(space.mixings["n_kept"][0])
         groups = space.kept["group"][:kept]
-        weights[:kept] *= np.exp(evidence - evidence.max())[groups]
+        weights[:kept] *= np.exp(np.maximum(evidence - evidence.max(), LEAST_EVIDENCE))[groups]
         space.plans["alike"] = design_effect(space.kept["hands"][:kept, 1:], weights[:kept], groups)
         return weights * (wanted / weights.sum())
 
@@ -207,8 +208,8 @@ def split_evenly(numbers: Array, n_groups: int) -> Array:
 def design_effect(hands: Array, weights: Array, groups: Array) -> float:
     """Worlds of chains per independent world, at least 1: a ratio of two variances.
 
-    It is the variance between groups of who holds which card, over that of independent worlds with
-    these weights. `hands` (n, 3), `weights` and `groups` (n,).
+    It is the jackknife variance, leaving out one group at a time, of who holds which card, over
+    that of independent worlds with these weights. `hands` (n, 3), `weights` and `groups` (n,).
     """
     held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
     member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights
@@ -217,5 +218,6 @@ def design_effect(hands: Array, weights: Array, groups: Array) -> float:
     n, alone = len(totals), float((share * (1 - share)).sum())
     if n < 2 or alone <= 0.0:
         return 1.0
-    between = n / (n - 1) * float(((sums - np.outer(totals, share)) ** 2).sum())
+    moved = (sums - np.outer(totals, share)) / (1 - totals / totals.sum())[:, np.newaxis]
+    between = (n - 1) / n * float((moved**2).sum())
     return max(1.0, between / alone / float(weights @ weights))

@@ -212,6 +212,18 @@ def test_the_design_effect_is_the_number_of_worlds_that_say_the_same(copies):
     assert copies <= np.mean(effects) < 1.3 * copies
 
 
+def test_a_group_that_weighs_most_does_not_hide_how_groups_differ():
+    """Seven groups agree; the eighth has other hands and nearly all the weight."""
+    rng = np.random.default_rng(1)
+    hands = np.array(
+        [[hand_bits(cards[i : i + 6]) for i in (0, 6, 12)]
+         for cards in (rng.permutation(18) for _ in range(80))]
+    )  # fmt: skip
+    groups = np.arange(80) % 8
+    hands[groups == 7] = hands[7]
+    assert design_effect(hands, np.where(groups == 7, 1e6, 1.0), groups) > 5.0
+
+
 def test_annealing_rises_as_far_as_the_particles_allow():
     """To the end for likelihoods that are alike, in small steps for those far apart."""
     fixed = np.zeros(100)

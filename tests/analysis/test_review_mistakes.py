@@ -82,7 +82,7 @@ def test_a_side_whose_contract_is_set_already_makes_no_mistake():
     review = analysis.review(record, "expert", worlds=100)
     [decision] = [each for each in review.hands[0].decisions if each.ply == ply]
     assert (decision.action, decision.best) == (action, "QC")
-    assert decision.lost == pytest.approx(1.0)
+    assert decision.lost > 0.9  # a mistake in any other hand
     assert not decision.mistake
 
 
