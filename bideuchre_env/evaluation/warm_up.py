@@ -21,6 +21,8 @@ from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.agents.search.likelihood import log_likelihood
+from bideuchre_env.agents.search.worlds import prepare_worlds
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
@@ -177,6 +179,8 @@ def play_search() -> None:
         selfplay.play(GAME, agent, "random", boards=2)
         agent.sampler.enough = 2.0  # no sample is: callers are listed, and chains run
         selfplay.play(GAME, agent, "random", boards=1)
+    prepare_worlds(agent.space)  # these two are called by scripts
+    log_likelihood(agent.space, 0.0)
 
 
 def play_advice() -> None:
