@@ -22,6 +22,7 @@ from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.likelihood import log_likelihood
+from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.worlds import prepare_worlds
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
@@ -177,9 +178,10 @@ def play_search() -> None:
     for kind in (PimcAgent, InferenceAgent):
         agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
         selfplay.play(GAME, agent, "random", boards=2)
-        agent.sampler.enough = 2.0  # no sample is: callers are listed, and chains run
+        agent.sampler.enough = agent.sampler.lists_below = 2.0  # lists are made, and chains run
         selfplay.play(GAME, agent, "random", boards=1)
-    prepare_worlds(agent.space)  # these two are called by scripts
+    prepare_worlds(agent.space)  # these three are called by scripts
+    take_down(agent.space)
     log_likelihood(agent.space, 0.0)
 
 
