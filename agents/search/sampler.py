@@ -33,17 +33,16 @@ WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
 NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
 ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
-RARE = 0.005  # effective share of the worlds drawn below which the caller's hands are listed
+RARE = 0.0035  # effective share of the worlds drawn below which the caller's hands are listed
 LISTED = 100_000  # worlds that are all enumerated where there are no more
 DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
 MOST_DRAWN = 400  # and so many at most
 SWAPS = 6  # pairs of cards that change places in a step
 ANNEALED = 0.5  # the share of the time in which chains are annealed
-BURN_IN = 0.25  # the share of a chain's further steps before the first world is kept
 EFFECTIVE = 0.5  # the effective share of the chains that a step of annealing leaves
 LEAST_EFFECTIVE = 0.05  # of the worlds drawn, that the first step leaves
 LEAST_EVIDENCE = -20.0  # of a group, as a logarithm, relative to the best one's
-STEPS = 4  # of each chain after a step of annealing
+STEPS = 3  # of each chain after a step of annealing
 
 Report = Callable[[str, int, int], None]
 """Called with "weighed" or "played out", how many worlds so far, and of how many."""
@@ -138,8 +137,7 @@ class WorldSampler:
         n, weights = n_groups * per_group, np.zeros(wanted)
         evidence = self.anneal(drawn, n_groups, per_group, began + ANNEALED * (ends - began))
         rounds, steps = wanted // n, (weighed - len(drawn)) // n
-        self.walk(n, int(BURN_IN * steps), ends)
-        each = max(1, int((1 - BURN_IN) * steps) // rounds)
+        each = max(1, steps // rounds)
         for done in range(1, rounds + 1):
             walked = self.walk(n, each - 1, ends)
             run_chains(space, n, walked, walked + 1, SWAPS, weights, True)
