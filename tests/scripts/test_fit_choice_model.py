@@ -89,7 +89,9 @@ def test_what_the_others_do_tells_of_their_cards(fit, variant):
     positions = fit.gather(variant, args, fit.FITTED)
     n = len(positions.hands)
     gain = fit.over(positions, positions.scores(FITTED_MODEL), np.full(n, -math.log(31)))
-    assert gain.low > 1.0  # their share is e times what chance gives them, and more
+    # twice what chance gives them, and more: the numbers are fitted to the calls of net, rule and
+    # ppo, who differ from these players
+    assert gain.low > math.log(2)
 
 
 # --- the positions -------------------------------------------------------------------------------
