@@ -204,7 +204,7 @@ def test_hardly_a_decision_changes_because_hopeless_candidates_are_dropped(varia
     found = [d for d in decisions(rules, 8, seed=12, every=2) if d[1].sum() > 1]
     chosen, tried = [], []
     for keeps_all in (False, True):
-        agent = agents.make("inference", rules, seed=3, worlds=120, played_out=120)
+        agent = agents.make("inference", rules, seed=3, worlds=400, played_out=400)
         if keeps_all:
             monkeypatch.setattr(agent_module, "drop_hopeless", lambda plans: int(plans["n"][0]) + 1)
         totals = []
