@@ -33,7 +33,7 @@ WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
 NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
 ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
-RARE = 0.0035  # effective share of the worlds drawn below which the caller's hands are listed
+RARE = 1.5  # effective number of the worlds drawn below which the caller's hands are listed
 LISTED = 100_000  # worlds that are all enumerated where there are no more
 DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
 MOST_DRAWN = 400  # and so many at most
@@ -73,7 +73,8 @@ class WorldSampler:
             self.progress(n, n)
             return weights * (wanted / weights.sum())
         logs, share = self.draw(weighed, ends)
-        if share < self.lists_below and ends == inf and list_caller(space, len(logs)):
+        few = share * len(logs) < self.lists_below and ends == inf
+        if few and list_caller(space, len(logs)):
             logs, share = self.draw(weighed, ends)
             if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands hardly fit
                 space.callers["n"] = 0
