@@ -73,8 +73,8 @@ class WorldSampler:
             self.progress(n, n)
             return weights * (wanted / weights.sum())
         logs, share = self.draw(weighed, ends)
-        few = share * len(logs) < self.lists_below and ends == inf
-        if few and list_caller(space, len(logs)):
+        few = share < self.enough and share * len(logs) < self.lists_below
+        if few and ends == inf and list_caller(space, len(logs)):
             logs, share = self.draw(weighed, ends)
             if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands hardly fit
                 space.callers["n"] = 0
