@@ -262,21 +262,37 @@ def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Positi
 
 
 def calibrate(rules: Rules, args: Args) -> list[Row]:
-    """Predicted chance and outcome of contracts: all lone ones, and as many others."""
+    """Predicted and true shares of contracts made, by range of the prediction.
+
+    Of all lone contracts and as many others; the prediction is that of the expert's own card, as
+    the best of many cards would look better than it is.
+    """
     every = list(first_defences(rules, args.hands, args.seed))
     lone = [one for one in every if one[0].lone]
     others = [one for one in every if not one[0].lone]
-    step, rows = max(1, len(others) // max(len(lone), 1)), []
-    for position, made in [*lone, *others[::step]]:
-        advice = Advisor(rules, seed=args.seed).of_observation(position.observation, position.mask)
-        set_chance = advice.options[0].made
-        if set_chance is not None:
+    advisor, rows = Advisor(rules, "expert", seed=args.seed), []
+    for name, some in (
+        ("alone", lone),
+        ("with partner", others[:: max(1, len(others) // max(len(lone), 1))]),
+    ):
+        pairs = []
+        for position, made in some:
+            is_set = advisor.of_observation(position.observation, position.mask).choice.made
+            if is_set is not None:
+                pairs.append((1.0 - is_set.mean, made))
+        predicted, made = np.array(pairs, float).reshape(-1, 2).T
+        bins = np.digitize(predicted, BINS)
+        for range_, own in (
+            ("all", bins >= 0),
+            *((bin_names()[i], bins == i) for i in sorted(set(bins.tolist()))),
+        ):
             rows.append(
                 {
-                    "bid": position.bid,
-                    "lone": position.lone,
-                    "predicted": 1.0 - set_chance.mean,
-                    "made": made,
+                    "contracts": name,
+                    "range": range_,
+                    "n": int(own.sum()),
+                    "predicted": float(predicted[own].mean()) if own.any() else None,
+                    "made": int(made[own].sum()),
                 }
             )
     return rows
@@ -356,18 +372,12 @@ def calibration_table(by_variant: dict[str, list[Row]]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for variant, rows in by_variant.items():
-        for lone in (True, False):
-            own = [row for row in rows if row["lone"] == lone]
-            bins = np.digitize([row["predicted"] for row in own], BINS)
-            for bin_, name in ((None, "all"), *enumerate(bin_names())):
-                some = [row for row, b in zip(own, bins, strict=True) if bin_ in (None, b)]
-                if not some:
-                    continue
-                interval = wilson(sum(row["made"] for row in some), len(some))
-                assert interval is not None
+        for row in rows:
+            interval = wilson(row["made"], row["n"])
+            if interval is not None:
                 lines.append(
-                    f"| {variant} | {'alone' if lone else 'with partner'} | {name} | {len(some)} | "
-                    f"{np.mean([row['predicted'] for row in some]):.0%} | {interval.mean:.0%} | "
+                    f"| {variant} | {row['contracts']} | {row['range']} | {row['n']} | "
+                    f"{row['predicted']:.0%} | {interval.mean:.0%} | "
                     f"{interval.low:.0%} to {interval.high:.0%} |"
                 )
     return "\n".join(lines)

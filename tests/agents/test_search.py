@@ -15,6 +15,7 @@ from support.agent_games import (
 
 import bideuchre_env.agents.search.agent as agent_module
 from bideuchre_env import agents
+from bideuchre_env.agents.expert import tables
 from bideuchre_env.agents.search.agent import LAST_CARDS
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.errors import OptionError
@@ -199,12 +200,13 @@ def test_worlds_drawn_alike_do_not_overrule_the_expert_in_the_last_two_cards(var
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
 def test_hardly_a_decision_changes_because_hopeless_candidates_are_dropped(variant, monkeypatch):
-    """But calls are tried in fewer deals; not in many fewer, as lone bids are known to 3 points."""
+    """But calls are tried in fewer deals, here where the values known without deals err little."""
+    monkeypatch.setattr(tables, "CALL_ERRORS", np.full((3, 3), 0.35))
     rules = RULES[variant]
     found = [d for d in decisions(rules, 8, seed=12, every=2) if d[1].sum() > 1]
     chosen, tried = [], []
     for keeps_all in (False, True):
-        agent = agents.make("inference", rules, seed=3, worlds=400, played_out=400)
+        agent = agents.make("inference", rules, seed=3, worlds=120, played_out=120)
         if keeps_all:
             monkeypatch.setattr(agent_module, "drop_hopeless", lambda plans: int(plans["n"][0]) + 1)
         totals = []
@@ -215,7 +217,7 @@ def test_hardly_a_decision_changes_because_hopeless_candidates_are_dropped(varia
         tried.append(sum(totals))
     quick, at_last = np.split(np.array(chosen), 2)
     assert (quick != at_last).mean() < 0.03
-    assert tried[0] < tried[1]
+    assert tried[0] < 0.7 * tried[1]
 
 
 class FakeClock:

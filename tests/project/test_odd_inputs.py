@@ -16,6 +16,7 @@ from support.odd_learning import learning_calls
 from support.odd_values import ODD, sound_values
 
 from bideuchre_env import agents, analysis, datasets, solver
+from bideuchre_env.agents import registry
 from bideuchre_env.errors import BidEuchreError
 
 PARTS = 8
@@ -27,6 +28,12 @@ CALLBACKS = ("progress", "propose", "report")
 def sound(tmp_path_factory):
     """Sound values: a record and its file, observations and masks, features, a network."""
     return sound_values(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture(autouse=True)
+def registered_here_only(monkeypatch):
+    """Agents that are registered under odd names do not reach other tests."""
+    monkeypatch.setattr(registry, "registered", {})
 
 
 def calls(sound):
