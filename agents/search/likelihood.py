@@ -25,7 +25,7 @@ from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.seeing import show_hand
 from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
-from bideuchre_env.core.hands import put, take
+from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -168,32 +168,29 @@ def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
 
 
 @kernel
-def exchange_log(view: Row, t: Row, cards: Array, picks: int, model: Row) -> float:
-    """The penalty of the cards of one half of an exchange from this pick on, as a logarithm.
+def exchange_log(
+    view: Row, t: Row, hand: int, cards: Array, gone: int, gone_pair: int, penalty: float
+) -> float:
+    """How unlikely one half of an exchange is, as a logarithm: `penalty` for each better kind.
 
-    They go in order, which is not the seat's: any card still to go will do.
+    `hand` is the hand before. The expert picks cards from it until it has picked all of `cards`,
+    whose order nobody else knows; the kinds that it picks beside them are the better ones.
     """
-    if view.held & (view.held - 1) == 0:
-        return 0.0
-    would = rule_card(view, t, view.held)
-    for i in range(picks, MAX_EXCHANGE):
-        if cards[i] == would:
-            return 0.0
-    return float(model.exchange)
-
-
-@kernel
-def put_in_order(cards: Array, ordered: Array) -> None:
-    """Write one half of an exchange by kind; what there is not, -1, is at the end.
-
-    Nobody else knows in which order they went.
-    """
-    for last in range(len(cards)):
-        i, card = last, cards[last]
-        while i > 0 and card >= 0 and (ordered[i - 1] < 0 or card < ordered[i - 1]):
-            ordered[i] = ordered[i - 1]
-            i -= 1
-        ordered[i] = card
+    wanted, others, n_others = 0, 0, 0
+    for card in cards:
+        if card >= 0:
+            wanted = put(wanted, card)
+    while wanted != 0:
+        show_hand(view, t, hand, gone, gone_pair)
+        would = rule_card(view, t, view.held & ~others)
+        if held(wanted, would) == 0:
+            others |= 1 << would
+            n_others += 1
+            continue
+        wanted, hand = take(wanted, would), take(hand, would)
+        gone_pair |= gone & 1 << would
+        gone |= 1 << would
+    return penalty * n_others
 
 
 @kernel
@@ -204,14 +201,11 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
     """
     world, past, model, total = space.worlds[0], space.pasts[0], space.choice_models[0], 0.0
     t, hand, undone, i = space.players.tables[0], world.hands[seat], False, past.last[seat]
-    given, passed = past.given, past.passed
     while i >= 0:
         moment, view = space.moments[i], space.moment_views[i]
         phase, gone, gone_pair = view.phase, moment.gone, moment.gone_pair
         if phase != PLAY and not undone:
             undone = True
-            put_in_order(world.given, given)
-            put_in_order(world.passed, passed)
             hand = before_play(world, seat, hand)
         if phase == PLAY:
             hand = put(hand, moment.action)
@@ -224,16 +218,13 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
                 show_hand(view, t, hand, gone, gone_pair)
                 total += card_log(view, t, moment.action, model)
         elif phase == GIVING:
-            hand = put(hand, given[moment.action])
-            for j in range(moment.action):
-                gone_pair |= gone & 1 << given[j]
-                gone |= 1 << given[j]
-            show_hand(view, t, hand, gone, gone_pair)
-            total += exchange_log(view, t, given, moment.action, model)
+            hand = put(hand, world.given[moment.action])
+            if moment.action == 0:
+                total += exchange_log(view, t, hand, world.given, gone, gone_pair, model.giving)
         elif phase == PASSING:
-            hand = put(hand, passed[moment.action])
-            show_hand(view, t, hand, 0, 0)
-            total += exchange_log(view, t, passed, moment.action, model)
+            hand = put(hand, world.passed[moment.action])
+            if moment.action == 0:
+                total += exchange_log(view, t, hand, world.passed, gone, gone_pair, model.passing)
         else:
             total += calls_log(space, seat, i, hand)
             return total, True

@@ -76,7 +76,8 @@ CHOICE_MODEL = np.dtype(
         ("level", np.float64),  # each level a bid is higher or lower
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid
         ("strain", np.float64),  # another strain
-        ("exchange", np.float64),  # another card given or passed
+        ("giving", np.float64),  # each kind that the expert would rather give up
+        ("passing", np.float64),  # each kind that the expert would rather pass
         ("reads_cards", np.int64),  # 1: the cards played count too, 0: what came before alone
     ]
 )
@@ -99,8 +100,6 @@ PAST = np.dtype(
         ("last", np.int64, (N_SEATS,)),  # by seat: its last moment, or -1
         ("heard", np.uint64, (N_SEATS,)),  # by seat: a number for what its calls follow from
         ("reads_cards", np.int64),  # as in the choice model
-        ("given", np.int64, (MAX_EXCHANGE,)),  # of the world weighed, in order
-        ("passed", np.int64, (MAX_EXCHANGE,)),
     ],
     align=True,
 )

@@ -30,29 +30,51 @@ from bideuchre_env.runtime.jit import entry_kernel, kernel
 def replayed_log(space, replays):
     """The logarithm of how likely the world of a searcher makes what the other seats did."""
     s, replay, t, total = space.simulated[0], replays[0], space.players.tables[0], 0.0
+    model, others, n_others = space.choice_models[0], 0, 0
     wind_back(t, space.worlds[0], replay)
-    sort_cards(replay.given)
-    sort_cards(replay.passed)
     deal_replay(replay, s)
     action = next_action(replay, t, s)
     while action >= 0:
         bits = legal_bits(s, t)
-        read = s.phase != PLAY or space.choice_models[0].reads_cards == 1
+        read = s.phase != PLAY or model.reads_cards == 1
         if s.turn != 0 and read and bits & (bits - 1) != 0:
-            total += action_log(space, replay, action)
+            if s.phase == GIVING or s.phase == PASSING:
+                others = others if s.picks > 0 else 0
+                penalty = model.giving if s.phase == GIVING else model.passing
+                action, others, n_others = next_pick(space, replay, others)
+                total += n_others * penalty
+            else:
+                total += action_log(space, replay, action)
         apply(s, t, action)
         action = next_action(replay, t, s)
     return total
 
 
 @kernel
-def sort_cards(cards):
-    """Sort half of an exchange by kind, what there is not, -1, last: nobody sees the order."""
-    for last in range(1, len(cards)):
-        i = last
-        while i > 0 and 0 <= cards[i] < cards[i - 1]:
-            cards[i], cards[i - 1] = cards[i - 1], cards[i]
-            i -= 1
+def next_pick(space, replay, others):
+    """Bring the card that the expert would pick to the front of those still to be given or passed.
+
+    Returns its action; the kinds, as bits, that the expert would rather have picked in this half;
+    and how many of them are new.
+    """
+    s, players = space.simulated[0], space.players
+    first, cards = players.tables[0].card_offset, replay.passed
+    if s.phase == GIVING:
+        cards = replay.given
+    look(space)
+    row, mask, n_others = row_of(space.observations, 0), row_of(space.masks, 0), 0
+    for kind in range(players.tables[0].kinds):
+        if others >> kind & 1:
+            mask[first + kind] = 0
+    while True:
+        would = expert_decision(row, mask, players) - first
+        for i in range(s.picks, MAX_EXCHANGE):
+            if cards[i] == would:
+                cards[i], cards[s.picks] = cards[s.picks], cards[i]
+                return first + would, others, n_others
+        mask[first + would] = 0
+        others |= 1 << would
+        n_others += 1
 
 
 @kernel
@@ -73,12 +95,5 @@ def action_log(space, replay, action):
     if phase <= NAMING:
         return mismatch_penalty(t, phase, action, would, model)
     first = t.card_offset
-    if phase == PLAY:
-        bits = gather_bits(mask, first, t.kinds, 0)
-        return log(card_chance(view, bits, action - first, would - first, model))
-    at, seat_gives = s.picks, phase == GIVING
-    for i in range(at, MAX_EXCHANGE):  # any card still to go will do
-        card = replay.given[i] if seat_gives else replay.passed[i]
-        if card == would - first:
-            return 0.0
-    return float(model.exchange) if phase in (GIVING, PASSING) else 0.0
+    bits = gather_bits(mask, first, t.kinds, 0)
+    return log(card_chance(view, bits, action - first, would - first, model))
