@@ -69,10 +69,11 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
         row = space.kept[j]
         row.density = draw_world(space, j)
         store_world(world, row)
-        logs[j] = UNLIKELY
-        if row.density < IMPOSSIBLE:
-            logs[j] = -row.density
-            for seat in range(1, N_SEATS):
+        possible = row.density < IMPOSSIBLE
+        logs[j] = -row.density if possible else UNLIKELY
+        for seat in range(1, N_SEATS):
+            row.logs[seat] = UNLIKELY
+            if possible:
                 row.logs[seat] = note_seat(space, seat, LOWEST)
                 logs[j] += row.logs[seat]
 
