@@ -40,8 +40,8 @@ CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
 LAST_CARDS = 2  # in hand from which on worlds drawn alike do not come before the expert's beliefs
 FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
-    "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5,
-    "giving": -4.0, "passing": -2.0,
+    "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
+    "passing": -2,
 }  # fmt: skip
 """A `CHOICE_MODEL` but for `reads_cards`, found by `experiments/fitting/fit_choice_model.py`."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]

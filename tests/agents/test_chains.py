@@ -97,7 +97,7 @@ def test_what_an_exchange_hides_is_mixed_too():
         kept = kept_worlds(agent, row, mask, 1000, 10)
         if kept is None:
             continue
-        space, logs = agent.space, np.empty(4000)
+        space, logs = agent.space, np.empty(40_000)
         chains = shares(kept[0]["hands"][:, 1:], kept[0]["passed"], kept[1], rules)
         space.mixings["n_kept"] = 0
         weigh_worlds(space, logs, 0, len(logs), 1e9)
