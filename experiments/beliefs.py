@@ -52,6 +52,8 @@ DRAWS = 1_000_000  # uniform deals of a reference, four times as many until enou
 MOST_DRAWS = 16_000_000
 ENOUGH = 400  # effective deals of a reference
 PLAYED = 4000  # deals of a reference that are played out
+LEAST_REFERENCE = 90  # effective deals of a reference that advice is compared with
+MOST_TRUE = 10_000  # effective deals that are written as a number
 DEPTH = 14.0  # a deal does not count if its log-likelihood is so far behind the best
 PILOT = 400  # uniform deals from which the chance of the calls is estimated
 OF_ONE_KIND = 12  # positions of one bid, role and stage from which the rarest is taken
@@ -262,40 +264,45 @@ def first_defences(rules: Rules, hands: int, seed: int) -> Iterator[tuple[Positi
 
 
 def calibrate(rules: Rules, args: Args) -> list[Row]:
-    """Predicted and true shares of contracts made, by range of the prediction.
+    """Rows of `by_range` for all lone contracts and for as many partnered ones.
 
-    Of all lone contracts and as many others; the prediction is that of the expert's own card, as
-    the best of many cards would look better than it is.
+    The prediction is for the card that `expert` plays: the best of many cards would be biased.
     """
-    every = list(first_defences(rules, args.hands, args.seed))
-    lone = [one for one in every if one[0].lone]
-    others = [one for one in every if not one[0].lone]
+    contracts = list(first_defences(rules, args.hands, args.seed))
+    lone = [each for each in contracts if each[0].lone]
+    partnered = [each for each in contracts if not each[0].lone]
+    n = min(len(lone), len(partnered))
+    some = [partnered[i] for i in np.linspace(0, len(partnered), n, endpoint=False, dtype=int)]
     advisor, rows = Advisor(rules, "expert", seed=args.seed), []
-    for name, some in (
-        ("alone", lone),
-        ("with partner", others[:: max(1, len(others) // max(len(lone), 1))]),
-    ):
+    for name, group in (("alone", lone), ("with partner", some)):
         pairs = []
-        for position, made in some:
-            is_set = advisor.of_observation(position.observation, position.mask).choice.made
-            if is_set is not None:
-                pairs.append((1.0 - is_set.mean, made))
+        for position, made in group:
+            set_chance = advisor.of_observation(position.observation, position.mask).choice.made
+            if set_chance is not None:
+                pairs.append((1.0 - set_chance.mean, made))
         predicted, made = np.array(pairs, float).reshape(-1, 2).T
-        bins = np.digitize(predicted, BINS)
-        for range_, own in (
-            ("all", bins >= 0),
-            *((bin_names()[i], bins == i) for i in sorted(set(bins.tolist()))),
-        ):
-            rows.append(
-                {
-                    "contracts": name,
-                    "range": range_,
-                    "n": int(own.sum()),
-                    "predicted": float(predicted[own].mean()) if own.any() else None,
-                    "made": int(made[own].sum()),
-                }
-            )
+        rows += [{"contracts": name} | row for row in by_range(predicted, made)]
     return rows
+
+
+def by_range(predicted: Array, made: Array) -> list[Row]:
+    """The number, mean prediction and number made of all contracts, and of each range of `BINS`.
+
+    Both arrays are float (n,): the predicted chance, and 1 if the contract was made. A range
+    without contracts has no row.
+    """
+    bins = np.digitize(predicted, BINS)
+    ranges = [("all", bins >= 0), *((name, bins == i) for i, name in enumerate(bin_names()))]
+    return [
+        {
+            "range": name,
+            "n": int(inside.sum()),
+            "predicted": float(predicted[inside].mean()),
+            "made": int(made[inside].sum()),
+        }
+        for name, inside in ranges
+        if inside.any()
+    ]
 
 
 # --- rows and tables ------------------------------------------------------------------------------
@@ -350,18 +357,26 @@ def coverage_table(by_variant: dict[str, list[Row]]) -> str:
         "| effective deals stated | true |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    every = []
+    counted = []
     for variant, rows in by_variant.items():
-        every += rows
         for row in rows:
-            stated, true = (f"{min(row[name], 1e4):,.0f}" for name in ("stated", "true"))
+            stated, true = (
+                f"{row[name]:,.0f}" if row[name] < MOST_TRUE else f"> {MOST_TRUE:,}"
+                for name in ("stated", "true")
+            )
+            covered, rms = f"{row['covered']:.0%}", f"{row['rms']:.2f}"
+            if row["error"] > row["deviation"] / LEAST_REFERENCE**0.5:
+                covered = rms = true = "unknown"
+            else:
+                counted.append(row)
             lines.append(
                 f"| {variant} | {row['bid']} | {row['role']} | {row['stage']} | "
                 f"{row['chance']:.1e} | {row['reference']:+.2f} ± {1.96 * row['error']:.2f} | "
-                f"{row['covered']:.0%} | {row['rms']:.2f} | {stated} | {true} |"
+                f"{covered} | {rms} | {stated} | {true} |"
             )
-    covered, rms = (float(np.mean([row[name] for row in every])) for name in ("covered", "rms"))
-    lines.append(f"| all | | | | | | {covered:.0%} | {rms:.2f} | | |")
+    if counted:
+        covered, rms = (np.mean([row[name] for row in counted]) for name in ("covered", "rms"))
+        lines.append(f"| {len(counted)} known | | | | | | {covered:.0%} | {rms:.2f} | | |")
     return "\n".join(lines)
 
 
@@ -374,12 +389,12 @@ def calibration_table(by_variant: dict[str, list[Row]]) -> str:
     for variant, rows in by_variant.items():
         for row in rows:
             interval = wilson(row["made"], row["n"])
-            if interval is not None:
-                lines.append(
-                    f"| {variant} | {row['contracts']} | {row['range']} | {row['n']} | "
-                    f"{row['predicted']:.0%} | {interval.mean:.0%} | "
-                    f"{interval.low:.0%} to {interval.high:.0%} |"
-                )
+            assert interval is not None
+            lines.append(
+                f"| {variant} | {row['contracts']} | {row['range']} | {row['n']} | "
+                f"{row['predicted']:.0%} | {interval.mean:.0%} | "
+                f"{interval.low:.0%} to {interval.high:.0%} |"
+            )
     return "\n".join(lines)
 
 

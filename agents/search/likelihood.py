@@ -36,6 +36,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 UNLIKELY = -1e9  # the logarithm of no chance worth counting
 FAR = 8.0  # units of the choice model by which a call is too bad to be chosen but by error
 LOWEST_ERROR = -30.0  # of an error's log-chance, so that none is impossible
+LEAST_EXCHANGE = -8.0  # the log-likelihood of any cards given or passed: some players differ
 
 
 @kernel
@@ -171,26 +172,27 @@ def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
 def exchange_log(
     view: Row, t: Row, hand: int, cards: Array, gone: int, gone_pair: int, penalty: float
 ) -> float:
-    """How unlikely one half of an exchange is, as a logarithm: `penalty` for each better kind.
+    """The log-likelihood of the cards given or passed: `penalty` for each kind preferred to them.
 
-    `hand` is the hand before. The expert picks cards from it until it has picked all of `cards`,
-    whose order nobody else knows; the kinds that it picks beside them are the better ones.
+    `hand` is the hand before the exchange and contains `cards`. The expert picks from it card by
+    card. A pick that is not among the remaining `cards` is a preferred kind, and is left out from
+    then on. The order of `cards` has no effect. The result is at least `LEAST_EXCHANGE`.
     """
-    wanted, others, n_others = 0, 0, 0
+    remaining, preferred, total = 0, 0, 0.0
     for card in cards:
         if card >= 0:
-            wanted = put(wanted, card)
-    while wanted != 0:
+            remaining = put(remaining, card)
+    while remaining != 0 and total > LEAST_EXCHANGE:
         show_hand(view, t, hand, gone, gone_pair)
-        would = rule_card(view, t, view.held & ~others)
-        if held(wanted, would) == 0:
-            others |= 1 << would
-            n_others += 1
+        pick = rule_card(view, t, view.held & ~preferred)
+        if held(remaining, pick) == 0:
+            preferred |= 1 << pick
+            total += penalty
             continue
-        wanted, hand = take(wanted, would), take(hand, would)
-        gone_pair |= gone & 1 << would
-        gone |= 1 << would
-    return penalty * n_others
+        remaining, hand = take(remaining, pick), take(hand, pick)
+        gone_pair |= gone & 1 << pick
+        gone |= 1 << pick
+    return max(total, LEAST_EXCHANGE)
 
 
 @kernel

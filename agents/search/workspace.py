@@ -76,8 +76,8 @@ CHOICE_MODEL = np.dtype(
         ("level", np.float64),  # each level a bid is higher or lower
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid
         ("strain", np.float64),  # another strain
-        ("giving", np.float64),  # each kind that the expert would rather give up
-        ("passing", np.float64),  # each kind that the expert would rather pass
+        ("giving", np.float64),  # per kind that the expert prefers to give up
+        ("passing", np.float64),  # per kind that the expert prefers to pass
         ("reads_cards", np.int64),  # 1: the cards played count too, 0: what came before alone
     ]
 )

@@ -81,6 +81,7 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid, listed, monke
     The hand is that of the seat whose calls are rarest, or of an opponent of the declarer.
     """
     agent, checked, fitting = searcher("inference", BARRIE), 0, 0
+    agent.space.kept["logs"] = 0.0
     for row, mask, state in lone_decisions(BARRIE, bid, 4, seed=9)[::3]:
         set_up(agent, row, mask)
         space, again, logs = agent.space, np.zeros_like(row), np.empty(40)
@@ -90,6 +91,7 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid, listed, monke
         if not list_caller(space, 100):
             continue
         weigh_draws(space, logs, 0, 40)
+        assert (space.kept["logs"][:40, 1:][logs == UNLIKELY] == UNLIKELY).all()
         for world in space.kept[:40][logs > UNLIKELY]:
             space.worlds["hands"][0, 1:] = world["hands"][1:]
             space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from oracles.replayed_likelihood import replayed_log
-from support.agent_games import SEARCH, decisions, lone_decisions, searcher
+from support.agent_games import SEARCH, decisions, lone_decisions, look, searcher
 
+from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.search.candidates import begin
 from bideuchre_env.agents.search.likelihood import UNLIKELY, log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.past import what_was_heard
@@ -12,6 +13,7 @@ from bideuchre_env.agents.search.sampler import NEGLIGIBLE
 from bideuchre_env.core.observation.resample import resample_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION, PLAY, new_states
+from bideuchre_env.rules.cards import hand_bits, parse_card
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel
 
@@ -93,6 +95,51 @@ def test_the_order_of_an_exchange_says_nothing():
             assert one_log(agent, number, swap=True) == pytest.approx(plain, abs=1e-9)
             compared += plain < 0
     assert compared > 20
+
+
+@pytest.mark.parametrize(
+    ("given", "passed", "n_giving", "n_passing"),
+    [
+        ("QD KD", "JD AS", 0, 0),  # the expert's own cards
+        ("KD QD", "AS JD", 0, 0),
+        ("QD KH", "JD AC", 1, 1),  # KD and AS are preferred
+        ("QD AS", "AC AC", 2, 2),  # KD and KH; JD and AS
+        ("KD KH", "AC QH", 1, 4),  # QD; JD, AS, the other AC and AD
+        ("AS KH", "JD QH", 2, 3),  # QD and KD; AS, AC and AD
+    ],
+)
+def test_an_exchange_is_less_likely_for_each_kind_preferred_to_its_cards(
+    given, passed, n_giving, n_passing
+):
+    """Penalties of 1 for a kind that the expert prefers to give up, and of 0.1 to pass."""
+    rules, agent = RULES["barrie_v0"], searcher("inference", RULES["barrie_v0"])
+    own = ["QS", "QS", "KS", "KS", "QC", "QC", "KC", "KC"]
+    calls = ["call-2 H", "pass", "pass", "pass"]
+    row = known_position(rules, own, calls=calls, played=["JH"])
+    seen, mask = (each[0] for each in look(rules, row, np.zeros(1, np.int64)))
+    agent.act(seen, mask)
+    model = agent.space.choice_models
+    model["giving"], model["passing"], model["reads_cards"] = -1.0, -0.1, 0
+    expected = -n_giving - 0.1 * n_passing
+    change = exchange_logs(agent, given, passed) - exchange_logs(agent, "QD KD", "JD AS")
+    assert change == pytest.approx(expected)
+
+
+def exchange_logs(agent, given, passed):
+    """The log-likelihood where the declarer, who has led JH, gave these and got those."""
+    world, seat = agent.space.worlds, int(agent.space.worlds["declarer"][0])
+    declarer = ["JH", "JD", "AH", "KH", "AS", "QD", "KD", *passed.split()]  # and JH, played
+    partner = ["JD", "AC", "AC", "AS", "QH", "KD", "QD", "AD"]
+    for name in given.split():
+        declarer.remove(name)
+    for name in passed.split():
+        partner.remove(name)
+    world["hands"][0, seat] = hand_bits(map(parse_card, declarer))
+    world["hands"][0, seat ^ 2] = hand_bits(map(parse_card, partner))
+    world["given"][0, :2] = [parse_card(name) for name in given.split()]
+    world["passed"][0, :2] = [parse_card(name) for name in passed.split()]
+    agent.space.hand_caches["keys"] = 0
+    return log_likelihood(agent.space, -1e18)
 
 
 def one_log(agent, number, swap):

@@ -10,6 +10,7 @@ from math import log
 from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.agents.search.likelihood import (
+    LEAST_EXCHANGE,
     call_chance,
     card_chance,
     mismatch_penalty,
@@ -30,7 +31,7 @@ from bideuchre_env.runtime.jit import entry_kernel, kernel
 def replayed_log(space, replays):
     """The logarithm of how likely the world of a searcher makes what the other seats did."""
     s, replay, t, total = space.simulated[0], replays[0], space.players.tables[0], 0.0
-    model, others, n_others = space.choice_models[0], 0, 0
+    model, preferred, n_new, exchanged = space.choice_models[0], 0, 0, 0.0
     wind_back(t, space.worlds[0], replay)
     deal_replay(replay, s)
     action = next_action(replay, t, s)
@@ -39,10 +40,12 @@ def replayed_log(space, replays):
         read = s.phase != PLAY or model.reads_cards == 1
         if s.turn != 0 and read and bits & (bits - 1) != 0:
             if s.phase == GIVING or s.phase == PASSING:
-                others = others if s.picks > 0 else 0
-                penalty = model.giving if s.phase == GIVING else model.passing
-                action, others, n_others = next_pick(space, replay, others)
-                total += n_others * penalty
+                if s.picks == 0:
+                    preferred, exchanged = 0, 0.0
+                action, preferred, n_new = next_pick(space, replay, preferred)
+                before = max(exchanged, LEAST_EXCHANGE)
+                exchanged += n_new * (model.giving if s.phase == GIVING else model.passing)
+                total += max(exchanged, LEAST_EXCHANGE) - before
             else:
                 total += action_log(space, replay, action)
         apply(s, t, action)
@@ -51,30 +54,29 @@ def replayed_log(space, replays):
 
 
 @kernel
-def next_pick(space, replay, others):
-    """Bring the card that the expert would pick to the front of those still to be given or passed.
+def next_pick(space, replay, preferred):
+    """Move the expert's next pick to the front of the remaining cards of this half.
 
-    Returns its action; the kinds, as bits, that the expert would rather have picked in this half;
-    and how many of them are new.
+    Return its action, the preferred kinds so far as bits, and the number of kinds added now.
     """
     s, players = space.simulated[0], space.players
     first, cards = players.tables[0].card_offset, replay.passed
     if s.phase == GIVING:
         cards = replay.given
     look(space)
-    row, mask, n_others = row_of(space.observations, 0), row_of(space.masks, 0), 0
+    row, mask, n_new = row_of(space.observations, 0), row_of(space.masks, 0), 0
     for kind in range(players.tables[0].kinds):
-        if others >> kind & 1:
+        if preferred >> kind & 1:
             mask[first + kind] = 0
     while True:
-        would = expert_decision(row, mask, players) - first
+        pick = expert_decision(row, mask, players) - first
         for i in range(s.picks, MAX_EXCHANGE):
-            if cards[i] == would:
+            if cards[i] == pick:
                 cards[i], cards[s.picks] = cards[s.picks], cards[i]
-                return first + would, others, n_others
-        mask[first + would] = 0
-        others |= 1 << would
-        n_others += 1
+                return first + pick, preferred, n_new
+        mask[first + pick] = 0
+        preferred |= 1 << pick
+        n_new += 1
 
 
 @kernel

@@ -31,8 +31,8 @@ def sound(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def registered_here_only(monkeypatch):
-    """Agents that are registered under odd names do not reach other tests."""
+def isolated_registry(monkeypatch):
+    """Undo registrations of agents after each test."""
     monkeypatch.setattr(registry, "registered", {})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from support.script_modules import ROOT, loaded
 
@@ -43,6 +44,28 @@ def test_calibration_compares_predictions_with_contracts_made(beliefs, capsys):
     )
     assert beliefs.main(args) == 0
     assert "| cincinnati_v0 | with partner | all |" in capsys.readouterr().out
+
+
+def test_contracts_are_counted_by_range_of_the_prediction(beliefs):
+    """A prediction on the border of two ranges counts in the upper one."""
+    rows = beliefs.by_range(np.array([0.1, 0.19, 0.2, 0.5, 1.0]), np.array([0, 1, 1, 0, 1.0]))
+    assert [(row["range"], row["n"], row["made"]) for row in rows] == [
+        ("all", 5, 3),
+        ("0% to 20%", 2, 1),
+        ("20% to 40%", 1, 1),
+        ("40% to 60%", 1, 0),
+        ("80% to 100%", 1, 1),
+    ]
+    assert [row["predicted"] for row in rows[:2]] == pytest.approx([0.398, 0.145])
+
+
+def test_a_poor_reference_is_no_measure(beliefs):
+    row = {"bid": "moon", "role": "partner", "stage": "lead", "chance": 1e-4, "reference": 2.0,
+           "stated": 20.0, "true": 3e7, "covered": 1.0, "rms": 1.5, "deviation": 10.0}  # fmt: skip
+    table = beliefs.coverage_table({"a": [row | {"error": 2.0}, row | {"error": 0.5, "rms": 2.5}]})
+    assert "| unknown | unknown | 20 | unknown |" in table
+    assert "| 100% | 2.50 | 20 | > 10,000 |" in table
+    assert "| 1 known | | | | | | 100% | 2.50 | | |" in table
 
 
 def test_the_reference_is_the_answer_of_exact_beliefs(beliefs, monkeypatch):
