@@ -101,10 +101,6 @@ class DeviceBatch(SoloBatch):
         found = to_host(array)
         return as_rows(found) if found.dtype.names else found
 
-    def _put(self, name: str, array: Array) -> None:
-        setattr(self, name, to_device(array))
-        self._rows = self._rows._replace(**{name: getattr(self, name)})
-
     def _reseed(self, fresh: Array, chosen: Array) -> None:
         streams = to_device(fresh["rng"])
         job = Seeding(self.states, self.solos, streams, self.mask(chosen))
@@ -128,9 +124,6 @@ class DeviceBatch(SoloBatch):
     def _turn(self, acting: DeviceArray, seen: DeviceArray) -> None:
         job = Turn(self._rows, acting, self._choices, seen, self._scratch_there)
         self._play_one(self.n, job)
-
-    def _show(self) -> None:
-        self._turn(self._none, self._all)
 
     def position(self, i: int) -> tuple[Row, int]:
         """The state of row i and its learner's seat."""
