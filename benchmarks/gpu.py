@@ -164,7 +164,7 @@ def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
 
 def stepping(n: int) -> Task:
     """Steps of `n` games, their actions drawn on the GPU, called from Python."""
-    vec = GAME.vec(n, device="cuda")
+    vec = GAME.vec(n, device="cuda", copy=False)
     vec.reset(seed=0)
 
     def step() -> int:

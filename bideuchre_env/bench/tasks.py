@@ -58,11 +58,11 @@ def aec(variant: Variant, *, wrapped: bool, episode: Episode = "game") -> Task:
 
 
 def vec(variant: Variant, rows: int, *, threads: int = 1, sampled: bool = True) -> Task:
-    """Steps of the vector environment, its actions drawn uniformly by `vec.sample()`.
+    """Steps of the vector environment, `copy=False`, its actions drawn by `vec.sample()`.
 
     The time of drawing them counts where `sampled`; otherwise that of `step` alone does.
     """
-    env = variant.vec(rows, threads=threads)
+    env = variant.vec(rows, threads=threads, copy=False)
     env.reset(seed=0)
     actions = env.sample()
 

@@ -1,11 +1,9 @@
-"""What a GPU runs for one row: programs `(job, i)` that call what loops on the CPU are made of.
+"""GPU programs, a thread for each row: they call the functions that loops on the CPU are made of.
 
-A job names all that a program reads and writes. This module is imported when a GPU is asked for.
+This module is imported when a GPU is asked for.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from bideuchre_env.core.observation.encode import encode, encode_state
 from bideuchre_env.core.observation.scaling import scale_row
@@ -28,41 +26,26 @@ FIRST, ENDED = 0, 1
 N_CELLS = 2
 
 
-class Seeding(NamedTuple):
-    """Streams for chosen rows, see `seed_rows`."""
-
-    states: Array
-    chosen: Array  # int64 (n,): 1 or 0
-    low: Word
-    high: Word
+@Program
+def seed_one(states: Array, chosen: Array, low: Word, high: Word, i: int) -> None:
+    """Seed row i if it is chosen, by 1 in int64 (n,), see `seed_rows`."""
+    if chosen[i]:
+        seed_row(states[i], low, high, i)
 
 
 @Program
-def seed_one(job: Seeding, i: int) -> None:
-    """Seed row i if it is chosen."""
-    if job.chosen[i]:
-        seed_row(job.states[i], job.low, job.high, i)
+def restart_one(
+    rows: Rows, chosen: Array, dealers: Array, scores: Array, deals: Array, i: int
+) -> None:
+    """Start a game in row i if it is chosen, see `restart_rows`; present the row in any case.
 
-
-class Restarting(NamedTuple):
-    """New games in chosen rows, see `restart_rows`."""
-
-    rows: Rows
-    chosen: Array  # int64 (n,): 1 or 0
-    dealers: Array
-    scores: Array
-    deals: Array
-
-
-@Program
-def restart_one(job: Restarting, i: int) -> None:
-    """Start a game in row i if it is chosen; nothing is paid, and the row is presented."""
-    rows = job.rows
-    if job.chosen[i]:
+    No row is paid.
+    """
+    if chosen[i]:
         tally = rows.tallies[i]
         tally.length, tally.hands, tally.reward = 0, 0, 0.0
-        dealer, t = job.dealers[i], rows.tables[0]
-        restart_row(rows.states[i], t, dealer, job.scores, job.deals, i)
+        dealer, t = dealers[i], rows.tables[0]
+        restart_row(rows.states[i], t, dealer, scores, deals, i)
     for seat in range(N_SEATS):
         rows.rewards[i, seat] = 0.0
     rows.terminated[i] = rows.truncated[i] = rows.ended[i] = False
@@ -70,97 +53,60 @@ def restart_one(job: Restarting, i: int) -> None:
 
 
 @Program
-def present_one(job: Rows, i: int) -> None:
+def present_one(rows: Rows, i: int) -> None:
     """Write what the seat to act of row i sees and may do."""
-    present_row(job, i)
-
-
-class Step(NamedTuple):
-    """A step of all rows: checked first, then carried out."""
-
-    rows: Rows
-    actions: Array  # whole numbers (n,)
-    cells: Array  # int64: by `FIRST` the first row whose action is not legal, by `ENDED` 1 or 0
-
-
-class Opening(NamedTuple):
-    """The cells of an outcome that is not known yet."""
-
-    cells: Array
-    n: int  # rows
+    present_row(rows, i)
 
 
 @Program
-def open_cells(job: Opening, i: int) -> None:
-    """No row is known to refuse its action, none to have ended."""
-    job.cells[FIRST] = job.n
-    job.cells[ENDED] = 0
+def open_cells(cells: Array, n: int, i: int) -> None:
+    """Reset the cells of an outcome of `n` rows: none refuses its action, none has ended."""
+    cells[FIRST] = n
+    cells[ENDED] = 0
 
 
 @Program
-def take_one(job: Step, i: int) -> None:
-    """Take the action of row i over, or say that it is not legal."""
-    action = int(job.actions[i])
-    if row_allows(job.rows, i, action):
-        job.rows.actions[i] = action
+def take_one(rows: Rows, actions: Array, cells: Array, i: int) -> None:
+    """Take the action of row i over, or enter in `FIRST` of the cells that it is not legal.
+
+    `actions` are whole numbers (n,). `FIRST` of the cells, int64, has the lowest such row.
+    """
+    action = int(actions[i])
+    if row_allows(rows, i, action):
+        rows.actions[i] = action
     else:
-        lower_cell(job.cells, FIRST, i)
+        lower_cell(cells, FIRST, i)
 
 
 @Program
-def step_one(job: Step, i: int) -> None:
-    """Carry out the action taken over in row i, unless some row has refused its own."""
-    if job.cells[FIRST] == len(job.rows.states) and step_rows(job.rows, i, i + 1):
-        job.cells[ENDED] = 1
+def step_one(rows: Rows, cells: Array, i: int) -> None:
+    """Carry out the action taken over in row i, unless some row has refused its own.
 
-
-class Sampling(NamedTuple):
-    """Uniform legal actions, see `sample_rows`."""
-
-    rows: Rows
-    low: Word
-    count: Word
-    actions: Array  # int64 (n,)
+    `ENDED` of the cells is set to 1 where an episode ends.
+    """
+    if cells[FIRST] == len(rows.states) and step_rows(rows, i, i + 1):
+        cells[ENDED] = 1
 
 
 @Program
-def sample_one(job: Sampling, i: int) -> None:
-    """Draw an action for row i."""
-    rows = job.rows
-    job.actions[i] = sample_row(rows.keys[i], rows.tables[0], job.low, job.count, i)
-
-
-class Viewing(NamedTuple):
-    """What seats see of their rows, see `observe_rows` and `global_rows`."""
-
-    rows: Rows
-    seats: Array  # int64 (n,)
-    out: Array  # int8 (n, D), or (n, state_size)
+def sample_one(rows: Rows, low: Word, count: Word, actions: Array, i: int) -> None:
+    """Draw an action for row i, see `sample_rows`."""
+    actions[i] = sample_row(rows.keys[i], rows.tables[0], low, count, i)
 
 
 @Program
-def observe_one(job: Viewing, i: int) -> None:
-    """Write what seat `seats[i]` sees of row i."""
-    rows = job.rows
-    encode(rows.states[i], rows.tables[0], rows.offsets[0], job.seats[i], row_of(job.out, i))
+def observe_one(rows: Rows, seats: Array, out: Array, i: int) -> None:
+    """Write what seat `seats[i]` sees of row i, see `observe_rows`."""
+    encode(rows.states[i], rows.tables[0], rows.offsets[0], seats[i], row_of(out, i))
 
 
 @Program
-def global_one(job: Viewing, i: int) -> None:
-    """Write the global state of row i."""
-    rows = job.rows
-    encode_state(rows.states[i], rows.tables[0], rows.offsets[0], row_of(job.out, i))
-
-
-class Scaling(NamedTuple):
-    """Observations as numbers in [-1, 1], see `scale_rows`."""
-
-    observations: Array
-    scale: Array
-    out: Array  # float32 (n, D)
+def global_one(rows: Rows, out: Array, i: int) -> None:
+    """Write the global state of row i, see `global_rows`."""
+    encode_state(rows.states[i], rows.tables[0], rows.offsets[0], row_of(out, i))
 
 
 @Program
-def scale_one(job: Scaling, i: int) -> None:
-    """Scale row i."""
-    scale_row(job.observations, job.scale, job.out, i)
+def scale_one(observations: Array, scale: Array, out: Array, i: int) -> None:
+    """Scale the observation of row i, see `scale_rows`."""
+    scale_row(observations, scale, out, i)

@@ -75,15 +75,12 @@ class SoloKeywords(_LearnerKeywords, total=False):
     partner: Partner | None
 
 
-class SoloVecKeywords(_LearnerKeywords, total=False):
+class SoloVecKeywords(_LearnerKeywords, VecKeywords, total=False):
     """The keywords of `SoloVecOptions`."""
 
     opponents: Opponents | Sequence[Opponents]
     partner: Partner | Sequence[Partner] | None
     autoreset_mode: AutoresetMode | AutoresetName
-    threads: int
-    copy: bool
-    device: Device
 
 
 class EnvGameKeywords(GameKeywords, ViewKeywords, total=False):
@@ -176,27 +173,24 @@ class VecOptions(EpisodeOptions):
 
     threads: int = 1
     """How many threads share the rows."""
-    copy: bool = False
-    """False: the arrays handed out are the environment's own, and the next call rewrites them."""
+    copy: bool = True
+    """True: arrays are copies, the caller's to keep. False, which is faster: the arrays are the
+    environment's own, and the next call rewrites them."""
     device: Device = "cpu"
     """Where the rows are and are stepped: "cpu", or "cuda", a GPU, which needs the extra `cuda`.
-    Arrays are handed out there, and actions taken from there. Experimental."""
+    Arrays are handed out there, and actions taken from there. Players beside a learner are then
+    "random", "cautious" and "rule" alone, in pairs and pools, too. Experimental."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_rows_shared(self)
-
-
-def check_rows_shared(options: Any) -> None:
-    """Raise `OptionError` unless `threads`, `copy` and `device` make sense."""
-    check_threads(options.threads)
-    if not isinstance(options.copy, bool):
-        raise OptionError(f"copy={shown(options.copy)}: True or False")
-    check_device(options.device)
-    if options.device != "cpu" and options.threads != 1:
-        raise OptionError(
-            f"threads={options.threads} with device={options.device!r}: they are a CPU's"
-        )
+        check_threads(self.threads)
+        if not isinstance(self.copy, bool):
+            raise OptionError(f"copy={shown(self.copy)}: True or False")
+        check_device(self.device)
+        if self.device != "cpu" and self.threads != 1:
+            raise OptionError(
+                f"threads={self.threads} with device={self.device!r}: they are a CPU's"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,24 +223,13 @@ class SoloOptions(ViewOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SoloVecOptions(SoloOptions):
-    """The options of `SoloVectorEnv`."""
+class SoloVecOptions(SoloOptions, VecOptions):
+    """The options of `SoloVectorEnv`: those of `SoloOptions`, of `VecOptions`, and its own."""
 
     render_modes: ClassVar[tuple[str, ...]] = ("ansi", "rgb_array")
 
     autoreset_mode: AutoresetMode | AutoresetName = "SameStep"
     """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""
-    threads: int = 1
-    """How many threads share the rows."""
-    copy: bool = True
-    """False: the arrays handed out are the environment's own, and the next call rewrites them."""
-    device: Device = "cpu"
-    """Where the rows are and are stepped, as of `VecOptions`; on "cuda" those who play beside the
-    learner are "random", "cautious" and "rule" alone, in pairs and pools, too. Experimental."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_rows_shared(self)
 
 
 def learners_seat(seat: Any) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,31 +18,16 @@ from bideuchre_env.runtime.device import Program, moved, to_device, to_host
 from bideuchre_env.runtime.jit import Array, Word
 
 
-class RandomHands(NamedTuple):
-    """What `random_hands` is given."""
-
-    space: Workspace
-    low: Word
-    observe: bool
-
-
-class RuleHands(NamedTuple):
-    """What `rule_hands` is given."""
-
-    space: Workspace
-    work: RuleWorkspace  # with a view and a scratch for each table
+@Program
+def random_table(space: Workspace, low: Word, observe: bool, i: int) -> None:
+    """Play the hands of table i at random, see `random_hands`."""
+    random_hands(space, i, i + 1, low, observe)
 
 
 @Program
-def random_table(job: RandomHands, i: int) -> None:
-    """Play the hands of table i at random."""
-    random_hands(job.space, i, i + 1, job.low, job.observe)
-
-
-@Program
-def rule_table(job: RuleHands, i: int) -> None:
-    """Play the hands of table i by the rule player, who has a view and a scratch of its own."""
-    rule_hands(job.space, i, i + 1, own_workspace(job.work, i))
+def rule_table(space: Workspace, work: RuleWorkspace, i: int) -> None:
+    """Play the hands of table i by the rule player; `work` has a view and a scratch for each."""
+    rule_hands(space, i, i + 1, own_workspace(work, i))
 
 
 def play_on_device(
@@ -62,8 +46,6 @@ def on_tables(
     m = len(space.quotas)
     there: Workspace = moved(space, to_device)
     if policy == "random":
-        job = RandomHands(there, low, observe)
-        return lambda: random_table(m, job), there
-    work = many_workspaces(rule_workspace(rules), m)
-    by_rule = RuleHands(there, moved(work, to_device))
-    return lambda: rule_table(m, by_rule), there
+        return lambda: random_table(m, there, low, observe), there
+    work = moved(many_workspaces(rule_workspace(rules), m), to_device)
+    return lambda: rule_table(m, there, work), there

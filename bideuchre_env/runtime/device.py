@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, cast
 
@@ -84,42 +84,42 @@ def _rebound(function: Any) -> FunctionType:
 
 
 class Program:
-    """A function `(job, i)`, written as kernels are, that a device runs for every i below n.
+    """A function `(*arguments, i)`, written as kernels are, that a device runs for every i below n.
 
-    Each i is a thread's. A job is a NamedTuple of numbers, arrays on the device and such tuples.
+    Each i is a thread's. Arguments are numbers, arrays on the device and NamedTuples of these.
     """
 
-    def __init__(self, function: Callable[[Any, int], None]) -> None:
+    def __init__(self, function: Callable[..., None]) -> None:
         self.__doc__ = function.__doc__
         self._name = function.__name__
         body = _compiled(function)
         if SIMULATED:
             body = plain_kernel(body)
 
-        def run(n: int, job: Any) -> None:
+        def run(n: int, arguments: tuple[Any, ...]) -> None:
             i = cuda.grid(1)
             if i < n:
-                body(job, i)
+                body(*arguments, i)
 
         self.function = run
         self._started: Any = None
 
-    def __call__(self, n: int, job: Any) -> None:
+    def __call__(self, n: int, *arguments: Any) -> None:
         """Start it; what is copied from the device next waits for it."""
         if self._started is None:
             self._started = cuda.jit(self.function)
             if not SIMULATED:
                 _log.warning("bideuchre_env: compiling %s for the GPU", self._name)
         if SIMULATED:  # a thread after the other: they share what is no array of the simulator's
-            self._started[n, 1](n, _simulated(job))
+            self._started[n, 1](n, _simulated(arguments))
         else:
-            self._started[-(-n // BLOCK), BLOCK](n, job)
+            self._started[-(-n // BLOCK), BLOCK](n, arguments)
 
 
 def _simulated(value: Any) -> Any:
-    """A job with the simulator's arrays as those that plain kernels take."""
+    """Arguments with the simulator's arrays as those that plain kernels take."""
     if isinstance(value, tuple):
-        return type(value)(*map(_simulated, value))
+        return _tuple_like(value, map(_simulated, value))
     array = getattr(value, "_ary", value)
     if isinstance(array, np.ndarray) and array.dtype.names:
         return plain_rows(array)
@@ -169,8 +169,13 @@ def name_of_device() -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
+def _tuple_like(value: tuple[Any, ...], items: Iterable[Any]) -> Any:
+    """A tuple, or NamedTuple, of the type of another."""
+    return getattr(type(value), "_make", tuple)(items)
+
+
 def moved(value: Any, move: Callable[[Any], Any]) -> Any:
     """A tuple of arrays, numbers and such tuples with every array moved."""
     if isinstance(value, tuple):
-        return type(value)(*(moved(each, move) for each in value))
+        return _tuple_like(value, (moved(each, move) for each in value))
     return move(value) if getattr(value, "shape", ()) else value

@@ -5,7 +5,7 @@ What is learned from stays there. In numba's simulator the tensors are torch's o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,47 +38,19 @@ from ppo.nets import torch_device
 from ppo.tables import HostTables, check_fits
 
 
-class Beginning(NamedTuple):
-    """A hand for each table."""
-
-    states: Array
-    tables: Array
-    low: Word
-    high: Word
-
-
 @Program
-def begin_one(job: Beginning, i: int) -> None:
+def begin_one(states: Array, tables: Array, low: Word, high: Word, i: int) -> None:
     """Deal a hand at table i."""
-    s = job.states[i]
-    seed_row(s, job.low, job.high, i)
+    s = states[i]
+    seed_row(s, low, high, i)
     start_game(s, -1)
-    deal_hand(s, job.tables[0])
-
-
-class Waiting(NamedTuple):
-    """What tables wait for, see `waits_for`."""
-
-    states: Array
-    tables: Array
-    waits: Array  # int64 (n,)
+    deal_hand(s, tables[0])
 
 
 @Program
-def wait_one(job: Waiting, i: int) -> None:
-    """Play what is forced at table i."""
-    job.waits[i] = waits_for(job.states[i], job.tables[0])
-
-
-class Entering(NamedTuple):
-    """Decisions that are entered; the rooms' scratch has a row for each table."""
-
-    states: Array
-    calls: Room
-    cards: Room
-    waits: Array
-    places: Array  # int64 (n,)
-    cells: Array  # int64 (1,): -1 if a list was too long
+def wait_one(states: Array, tables: Array, waits: Array, i: int) -> None:
+    """Play what is forced at table i; enter what it waits for in `waits`, int64 (n,)."""
+    waits[i] = waits_for(states[i], tables[0])
 
 
 @inline_kernel
@@ -93,117 +65,95 @@ def own_room(room: Room, i: int) -> Room:
 
 
 @Program
-def enter_one(job: Entering, i: int) -> None:
-    """Enter the decision that table i waits for, if it does."""
-    waits, s, fits = job.waits[i], job.states[i], True
-    if waits == CALLS:
-        fits = enter(s, job.calls.features.tables[0], i, own_room(job.calls, i), job.places[i])
-    elif waits == CARDS:
-        fits = enter(s, job.cards.features.tables[0], i, own_room(job.cards, i), job.places[i])
+def enter_one(
+    states: Array, calls: Room, cards: Room, waits: Array, places: Array, cells: Array, i: int
+) -> None:
+    """Enter the decision that table i waits for, if it does.
+
+    The scratch of both rooms has a row for each table. `cells`, int64 (1,), is -1 if a list was
+    too long.
+    """
+    waiting, s, fits = waits[i], states[i], True
+    if waiting == CALLS:
+        fits = enter(s, calls.features.tables[0], i, own_room(calls, i), places[i])
+    elif waiting == CARDS:
+        fits = enter(s, cards.features.tables[0], i, own_room(cards, i), places[i])
     if not fits:
-        lower_cell(job.cells, 0, -1)
-
-
-class Applying(NamedTuple):
-    """Actions, see `apply_rows`."""
-
-    states: Array
-    tables: Array
-    rows: Array
-    chosen: Array
+        lower_cell(cells, 0, -1)
 
 
 @Program
-def apply_one(job: Applying, j: int) -> None:
-    """Carry out action j."""
-    apply_rows(job.states, job.tables, job.rows[j : j + 1], job.chosen[j : j + 1])
-
-
-class Drawing(NamedTuple):
-    """Draws by logits, see `learning.sampling.sample`."""
-
-    logits: Array
-    legal: Array
-    low: Word
-    high: Word
-    rows: Array  # int64 (m,): 0, 1, 2 ...
-    words: Array  # uint64 (m,)
-    outputs: Array
-    log_probs: Array
-    cells: Array  # int64 (1,): the first row that nothing can be drawn in
+def apply_one(states: Array, tables: Array, rows: Array, chosen: Array, j: int) -> None:
+    """Carry out action j, see `apply_rows`."""
+    apply_rows(states, tables, rows[j : j + 1], chosen[j : j + 1])
 
 
 @Program
-def draw_one(job: Drawing, j: int) -> None:
-    """Draw for decision j."""
-    logits, legal, words = job.logits[j : j + 1], job.legal[j : j + 1], job.words[j : j + 1]
-    if first_unfit(logits, legal) >= 0:
-        lower_cell(job.cells, 0, j)
+def draw_one(
+    logits: Array,
+    legal: Array,
+    low: Word,
+    high: Word,
+    rows: Array,
+    words: Array,
+    outputs: Array,
+    log_probs: Array,
+    cells: Array,
+    j: int,
+) -> None:
+    """Draw for decision j, see `learning.sampling.sample`.
+
+    `rows` are 0, 1, 2 ..., int64 (m,), and `words` room for uint64 (m,). `cells`, int64 (1,), has
+    the first row in which nothing can be drawn.
+    """
+    some_logits, some_legal, some_words = logits[j : j + 1], legal[j : j + 1], words[j : j + 1]
+    if first_unfit(some_logits, some_legal) >= 0:
+        lower_cell(cells, 0, j)
     else:
-        fill_words(job.low, job.high, np.uint64(0), job.rows[j : j + 1], words)
-        sample_rows(logits, legal, words, job.outputs[j : j + 1], job.log_probs[j : j + 1])
-
-
-class Acting(NamedTuple):
-    """Outputs and what they stand for, see `actions_rows`."""
-
-    outputs: Array
-    symmetries: Array
-    work: FeatureWorkspace
-    actions: Array
+        fill_words(low, high, np.uint64(0), rows[j : j + 1], some_words)
+        drawn = outputs[j : j + 1], log_probs[j : j + 1]
+        sample_rows(some_logits, some_legal, some_words, drawn[0], drawn[1])
 
 
 @Program
-def act_one(job: Acting, j: int) -> None:
-    """Find the action of decision j."""
-    here = job.outputs[j : j + 1], job.symmetries[j : j + 1]
-    actions_rows(here[0], here[1], job.work, job.actions[j : j + 1])
-
-
-class Returning(NamedTuple):
-    """Lambda-returns, see `return_rows`."""
-
-    seats: Array
-    rewards: Array
-    ended: Array
-    values: Array
-    carried: Array
-    lambda_: float
-    made: Returns
+def act_one(
+    outputs: Array, symmetries: Array, work: FeatureWorkspace, actions: Array, j: int
+) -> None:
+    """Find the action of decision j, see `actions_rows`."""
+    actions_rows(outputs[j : j + 1], symmetries[j : j + 1], work, actions[j : j + 1])
 
 
 @Program
-def return_one(job: Returning, i: int) -> None:
-    """Work out the returns of table i."""
-    made = Returns(
-        job.made.returns[:, i : i + 1],
-        job.made.advantages[:, i : i + 1],
-        job.made.complete[:, i : i + 1],
+def return_one(
+    seats: Array,
+    rewards: Array,
+    ended: Array,
+    values: Array,
+    carried: Array,
+    lambda_: float,
+    made: Returns,
+    i: int,
+) -> None:
+    """Work out the lambda-returns of table i, see `return_rows`."""
+    own = Returns(
+        made.returns[:, i : i + 1], made.advantages[:, i : i + 1], made.complete[:, i : i + 1]
     )
     return_rows(
-        job.seats[:, i : i + 1],
-        job.rewards[:, i : i + 1],
-        job.ended[:, i : i + 1],
-        job.values[:, i : i + 1],
-        job.carried[:, i : i + 1],
+        seats[:, i : i + 1],
+        rewards[:, i : i + 1],
+        ended[:, i : i + 1],
+        values[:, i : i + 1],
+        carried[:, i : i + 1],
         1.0,
-        job.lambda_,
-        made,
+        lambda_,
+        own,
     )
 
 
-class Telling(NamedTuple):
-    """What hands came to."""
-
-    states: Array
-    tables: Array
-    outcomes: Outcomes
-
-
 @Program
-def tell_one(job: Telling, i: int) -> None:
+def tell_one(states: Array, tables: Array, outcomes: Outcomes, i: int) -> None:
     """Enter what the hand of table i came to."""
-    outcome(job.states[i], job.tables[0], job.outcomes, i)
+    outcome(states[i], tables[0], outcomes, i)
 
 
 def given(tensor: Tensor) -> DeviceArray:
@@ -240,19 +190,19 @@ class DeviceTables(HostTables):
 
     def begin(self, low: np.uint64, high: np.uint64) -> None:
         """Deal a hand at each table i, by the seed `high:low` + i."""
-        begin_one(self.n, Beginning(self.states, self.tables, low, high))
+        begin_one(self.n, self.states, self.tables, low, high)
         self._counts = (0, 0)
 
     def go_on(self) -> tuple[int, int] | None:
         """See `HostTables.go_on`; decisions are entered in the same order."""
         waits = self._waits
-        wait_one(self.n, Waiting(self.states, self.tables, given(waits)))
+        wait_one(self.n, self.states, self.tables, given(waits))
         places, cells = self.zeros(self.n, torch.int64), self.zeros(1, torch.int64)
         for part, before in zip((CALLS, CARDS), self._counts, strict=True):
             here = waits == part
             places = torch.where(here, here.cumsum(0) - 1 + before, places)
-        job = Entering(self.states, *self._rooms, given(waits), given(places), given(cells))
-        enter_one(self.n, job)
+        entered = map(given, (waits, places, cells))
+        enter_one(self.n, self.states, *self._rooms, *entered)
         told = [(waits == each).sum() for each in (OVER, CALLS, CARDS)]
         over, calls, cards, fits = torch.stack([*told, cells[0]]).tolist()
         check_fits(fits == 0)
@@ -261,8 +211,7 @@ class DeviceTables(HostTables):
 
     def apply(self, rows: Tensor, chosen: Tensor) -> None:
         """Carry out these actions in these rows, both int64 (m,)."""
-        job = Applying(self.states, self.tables, given(rows), given(chosen))
-        apply_one(len(rows), job)
+        apply_one(len(rows), self.states, self.tables, given(rows), given(chosen))
 
     def sample(
         self, logits: Tensor, legal: Tensor, seed: int, outputs: Tensor, log_probs: Tensor
@@ -273,7 +222,7 @@ class DeviceTables(HostTables):
         words = given(torch.empty_like(rows)).view(np.uint64)  # torch has few uint64
         cells = torch.full((1,), m, device=self.device)
         drawn = map(given, (outputs, log_probs, cells))
-        draw_one(m, Drawing(given(logits), given(legal), low, high, given(rows), words, *drawn))
+        draw_one(m, given(logits), given(legal), low, high, given(rows), words, *drawn)
         if int(cells) < m:
             raise RuntimeError(f"row {int(cells)}: the net's logits are not finite")
 
@@ -281,7 +230,7 @@ class DeviceTables(HostTables):
         """What these outputs stand for, int64 (m,)."""
         found = torch.empty_like(outputs)
         work = self._rooms[features.part == "cards"].features
-        act_one(len(outputs), Acting(given(outputs), given(symmetries), work, given(found)))
+        act_one(len(outputs), given(outputs), given(symmetries), work, given(found))
         return found
 
     def returns(
@@ -291,14 +240,14 @@ class DeviceTables(HostTables):
         carried = self.zeros((3, self.n, N_SEATS), torch.float64)
         made = Returns(*(self.zeros(seats.shape, kind) for kind in RETURNED))
         arrays: Any = map(given, (seats, rewards, ended, values, carried))
-        return_one(self.n, Returning(*arrays, lambda_, Returns(*map(given, made))))
+        return_one(self.n, *arrays, lambda_, Returns(*map(given, made)))
         found: Any = made.returns
         return found  # type: ignore[no-any-return]
 
     def outcomes(self) -> Outcomes:
         """What the hands came to, all of them being over."""
         found = self._outcomes()
-        tell_one(self.n, Telling(self.states, self.tables, Outcomes(*map(given, found))))
+        tell_one(self.n, self.states, self.tables, Outcomes(*map(given, found)))
         return found
 
 

@@ -70,6 +70,10 @@ def test_type_checkers_see_every_option(keywords, classes):
     assert not keywords.__required_keys__
 
 
+def test_both_vector_environments_hand_out_copies_by_default():
+    assert game.vec(2).copy is game.solo_vec(2).copy is True
+
+
 def test_type_checkers_see_every_device_and_autoreset_mode():
     """These values are those that other modules check."""
     assert get_args(options.Device) == DEVICES

@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-import re
 
 import numpy as np
 import pytest
@@ -144,34 +143,36 @@ def test_nothing_to_see_before_the_first_reset(look):
         (broken, RuntimeError, "broke down"),
     ],
 )
-def test_a_bad_player_is_named_and_nothing_has_moved(answer, error, match):
-    """The learner's own action is taken back; with a better player the game goes on."""
+def test_after_an_error_of_a_player_the_game_needs_a_reset(answer, error, match):
+    """The player is named; every call says so; with a better player a seed deals the same game."""
     for after in range(3, 9):
         bad = Bad(cincinnati.rules, answer, after)
-        env = cincinnati.solo(opponents=bad, seat=0, illegal_reward=-3)
-        obs, _ = env.reset(seed=1, options={"dealer": 3})
-        told = None
-        while told is None:
-            before = env._rows.states.tobytes(), env._rows.solos.tobytes()
-            action = chosen_action(obs["action_mask"], obs["observation"])
-            mask = env.action_masks()
-            try:
-                obs, *_ = env.step(action)
-            except error as fault:
-                told = str(fault)
-        assert re.search(match, told)
-        assert before == (env._rows.states.tobytes(), env._rows.solos.tobytes())
-        np.testing.assert_array_equal(env.action_masks(), mask)
+        env = cincinnati.solo(opponents=bad, seat=0, render_mode="ansi")
+        with pytest.raises(error, match=match):
+            walk(env, 100, 1)
+        with pytest.raises(IllegalActionError, match=r"call reset\(\)"):
+            env.step(0)
+        for call in (env.action_masks, env.render):
+            with pytest.raises(OptionError, match=r"call reset\(\)"):
+                call()
+        with pytest.raises(OptionError, match=r"call reset\(\)"):
+            env.seat  # noqa: B018
+        assert "interrupted by an error" in repr(env)
         bad.left = 100
-        env.step(action)
+        twin = cincinnati.solo(opponents=Bad(cincinnati.rules, answer, 100), seat=0)
+        assert_same(walk(env, 5, 1), walk(twin, 5, 1))
 
 
-def test_a_bad_player_in_the_first_reset_leaves_nothing():
-    env = cincinnati.solo(opponents=Bad(cincinnati.rules, broken, 0), seat=0)
+def test_an_error_in_the_first_reset_leaves_no_game():
+    """The next reset without a seed takes the one that was given."""
+    bad = Bad(cincinnati.rules, broken, 0)
+    env, twin = (cincinnati.solo(opponents=bad, seat=0) for _ in range(2))
     with pytest.raises(RuntimeError, match="broke down"):
         env.reset(seed=1, options={"dealer": 0})
     with pytest.raises(IllegalActionError, match="reset"):
         env.step(0)
+    bad.left = 100
+    assert_same(env.reset(), twin.reset(seed=1))
 
 
 @every_variant

@@ -15,7 +15,6 @@ from support.solo_helpers import (
     chosen_action,
     first,
     last,
-    unchanged,
     walk,
     walk_rows,
     without_names,
@@ -257,15 +256,18 @@ def test_a_function_that_is_neither_is_told_in_a_line(who, match):
     ],
 )
 def test_a_function_that_answers_wrongly_is_named(answer, match):
-    """With the row and what was legal; nothing has moved, the players are as they were."""
+    """With the row and what was legal; every row has to be reset, and may have other players."""
     vec = cincinnati.solo_vec(3, opponents="random", seat=0)
     vec.reset(seed=1)
-    before = unchanged(vec)
     options = {"opponents": ["rule", first, answer], "partner": "cautious", "dealer": 2}
     with pytest.raises(IllegalActionError, match=match):
         vec.reset(seed=4, options=options)
-    assert unchanged(vec) == before
-    vec.step(vec.action_masks().argmax(axis=1))
+    for mask in (None, np.array([True, False, True])):
+        with pytest.raises((IllegalActionError, OptionError), match="reset"):
+            vec.step([0] * 3) if mask is None else vec.reset(options={"reset_mask": mask})
+    twin = cincinnati.solo_vec(3, opponents="random", seat=0)
+    others = {"opponents": "rule", "partner": "random"}
+    assert_same(walk_rows(vec, 5, 2, **others), walk_rows(twin, 5, 2, **others))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from support.solo_helpers import (
-    Bad,
     First,
     Spy,
     actions_for,
     assert_same,
-    broken,
     first,
     last,
     unchanged,
@@ -141,51 +139,6 @@ def test_unsound_options_change_nothing(options, match):
         with pytest.raises(OptionError, match="seed=-1"):
             env.reset(seed=-1, options={"opponents": First, "partner": "rule"})
         assert unchanged(env) == before
-
-
-def test_a_reset_that_a_player_spoils_puts_the_old_ones_back():
-    vec = cincinnati.solo_vec(4, opponents="rule", seat=0)
-    obs, _ = vec.reset(seed=1)
-    for turn in range(3):
-        obs, *_ = vec.step(actions_for(obs, turn))
-    before = unchanged(vec)
-    for left in range(2):
-        bad = Bad(cincinnati.rules, broken, left)
-        with pytest.raises(RuntimeError, match="broke down"):
-            vec.reset(options={"opponents": ("net", bad), "partner": bad, "dealer": 0})
-        assert unchanged(vec) == before
-        assert_same(vec._looks.observations(), obs)
-    vec.step(actions_for(obs, 3))
-
-
-@pytest.mark.parametrize(
-    "face", [cincinnati.solo, lambda **options: cincinnati.solo_vec(3, **options)]
-)
-def test_a_seed_that_is_spoiled_was_never_given(face):
-    """The agents made here are the same ones, and those to come are seeded from the seed before."""
-    seeds = []
-
-    def maker(rules, seed):
-        seeds.append(seed)
-        return agents.make("random", rules, seed=seed)
-
-    def bad(rules, seed):
-        return Bad(rules, broken, 0)
-
-    env, twin = (face(opponents=maker, partner="rule", seat=0) for _ in range(2))
-    for each in (env, twin):
-        each.reset(seed=5)
-    before = unchanged(env)
-    with pytest.raises(RuntimeError, match="broke down"):
-        env.reset(seed=9, options={"opponents": (maker, bad), "dealer": 0})
-    assert unchanged(env) == before
-    assert env.np_random_seed == 5
-    later = []
-    for each in (env, twin):
-        seeds.clear()
-        each.reset(options={"partner": maker})
-        later.append(seeds.copy())
-    assert later[0] == later[1] != []
 
 
 def test_agents_are_seeded_by_their_place():

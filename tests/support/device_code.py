@@ -55,8 +55,8 @@ def compiled_by(monkeypatch, name, stack=0):
 
     compiled = {}
 
-    def compile_only(program, n, job):
-        compiled.update(machine_code(program, job, stack))
+    def compile_only(program, n, *arguments):
+        compiled.update(machine_code(program, arguments, stack))
 
     monkeypatch.setattr(devices, "_missing", lambda: "")
     monkeypatch.setattr(Program, "__call__", compile_only)
@@ -76,7 +76,7 @@ def compiled_by(monkeypatch, name, stack=0):
     assert {program for program, *_ in compiled} == programs
 
 
-def machine_code(program, job, stack):
+def machine_code(program, arguments, stack):
     """A program's PTX for each architecture: it calls nothing, and has no more than this stack."""
     import numba
     from numba import cuda
@@ -89,7 +89,7 @@ def machine_code(program, job, stack):
         like = np.empty([max(1, n) for n in array.shape], array.dtype)
         return DeviceNDArray(like.shape, like.strides, like.dtype, gpu_data=like)
 
-    types = typeof(moved(job, as_there))
+    types = typeof(moved(arguments, as_there))
     for architecture in ARCHITECTURES:
         key = program, types, architecture
         if key not in _DONE:

@@ -86,7 +86,7 @@ def test_lock_step_for_long(name):
     play(*pair(name, 8), 100)
 
 
-@pytest.mark.parametrize("options", [{"observation": "flat"}, {"copy": True, "max_hands": 1}])
+@pytest.mark.parametrize("options", [{"observation": "flat", "copy": False}, {"max_hands": 1}])
 def test_options(options):
     """Flat observations, copies, whole games; what was handed out stays only where it is copied."""
     one, two = pair("six_card_v0", **options)

@@ -68,8 +68,9 @@ def test_lists_that_are_too_long_are_refused(ppo, monkeypatch):
     tables = ppo.hands.Dealer(RULES, 16, "cuda").tables
     tables.begin(np.uint64(1), np.uint64(2))
 
-    def found_one(n, job):
-        job.cells[0] = -1
+    def found_one(n, *arguments):
+        cells = arguments[-1]
+        cells[0] = -1
 
     monkeypatch.setattr(sys.modules["ppo.on_device"], "enter_one", found_one)
     with pytest.raises(RuntimeError, match="lists are too short"):

@@ -154,18 +154,6 @@ def test_resets():
     play(one, two, 1)
 
 
-def test_a_reset_that_fails_changes_nothing(monkeypatch):
-    """Whatever interrupts it; the players are those of before."""
-    one, two = pair(episode="hand")
-    play(one, two, 3)
-    with monkeypatch.context() as patch:
-        patch.setattr(two._rows, "_deal", lambda *given, **begin: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            two.reset(seed=3, options={"opponents": "rule"})
-    assert_same_games(one, two)
-    play(one, two, 30)
-
-
 def test_bad_actions_move_nothing():
     """The errors are the CPU's."""
     one, two = pair(autoreset_mode="Disabled", episode="hand")

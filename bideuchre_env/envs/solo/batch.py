@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from bideuchre_env.envs.solo.rows import (
     take_rows,
 )
 from bideuchre_env.envs.solo.seating import Place, Seating
-from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
@@ -51,8 +51,8 @@ from bideuchre_env.runtime.threads import ThreadPool
 if TYPE_CHECKING:
     from bideuchre_env.agents.learned.net import NetWorkspace
 
-GAMES = ("states", "solos")
-"""The arrays that say how all games stand."""
+Streams: TypeAlias = tuple[Array, Array, list[int]]
+"""States with fresh streams, the rows that take them (1 of int64 (n,)), and the seeds given."""
 PLACES = {"left": 1, "partner": 2, "right": 3}
 """The seats beside a learner, counted from its own."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
@@ -74,7 +74,7 @@ class SoloBatch:
         self._changes = 0  # of the players since then
         said = {OPPONENTS: options.opponents, PARTNER: options.partner}
         nobody = Seating([], np.full((n, 2), -1))
-        self.seating = nobody.changed(said, np.ones(n, bool), (), self._player)
+        self.seating = nobody.changed(said, np.ones(n, bool), {}, self._player)
         self.setup = new_rows(SETUP, 1)
         setup = self.setup[0]
         setup["illegal_reward"] = options.illegal_reward
@@ -88,7 +88,7 @@ class SoloBatch:
         self.masks = np.zeros((n, width), np.int8)
         self.rewards = np.zeros(n, np.float64)
         self.terminated, self.truncated = np.zeros(n, bool), np.zeros(n, bool)
-        self.dealt = False
+        self.dealt, self.complete = False, True
         self._index = np.zeros(n, np.int64)
         self._asked_observations = np.zeros((0, size), np.int8)
         self._asked_masks = np.zeros((0, width), np.int8)
@@ -99,6 +99,7 @@ class SoloBatch:
             "deals": np.zeros((0, N_SEATS), np.int64),
             "seats": np.full(n, -1, np.int64),
             "seating": None,
+            "streams": None,
         }
         self._derive()
 
@@ -115,8 +116,8 @@ class SoloBatch:
 
     @property
     def players(self) -> list[Player]:
-        """All who play somewhere beside a learner, by their numbers."""
-        return self.seating.players
+        """All who play somewhere beside a learner."""
+        return list(self.seating.players.values())
 
     def _derive(self) -> None:
         """Compute from the rules whatever is no part of any game's state."""
@@ -129,7 +130,9 @@ class SoloBatch:
 
     def _seat_players(self) -> None:
         """Compute from the seating what kernels go by."""
-        self.names = np.array([player.name for player in self.players], object)
+        self.names = np.full(len(self.seating.kinds), None, object)
+        for number, player in self.seating.players.items():
+            self.names[number] = player.name
         self._asks = self.seating.asks
         # weights that nobody reads are none
         self._weights = None if self.seating.has_rule else new_rows(WEIGHTS, 1)
@@ -164,24 +167,9 @@ class SoloBatch:
         self._take_rows = direct(take_rows, self._rows, self.every, self.every, 0, 0)
         self._show_rows = direct(show_rows, self._rows, self.every, 0, 0)
 
-    def _take_seating(self, seating: Seating) -> None:
-        """Go on with other players: who plays somewhere now is known by a new number."""
-        number = {player: place for place, player in enumerate(seating.players)}
-        numbers = np.array([number.get(player, 0) for player in self.players], np.int32)
-        solos = self.at_hand(self.solos)
-        for name in ("player", "asked"):
-            solos[name] = numbers[solos[name]]
-        self._put("solos", solos)
-        self.seating = seating
-        self._seat_players()
-
     def at_hand(self, array: Array) -> Array:
         """One of the batch's arrays for numpy to read: this very one."""
         return array
-
-    def _put(self, name: str, array: Array) -> None:
-        """Overwrite one of the batch's arrays by another."""
-        getattr(self, name)[:] = array
 
     def _scratch_of(self, start: int) -> SoloScratch:
         """The scratch of the thread whose rows begin at `start`."""
@@ -208,31 +196,26 @@ class SoloBatch:
             self._nets[start] = nets
         return nets
 
-    def seed(self, seed: int | None, chosen: Array) -> None:
-        """Seed chosen rows (1 in `chosen`, int64 (n,)): row i with `seed` + i.
+    def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
+        """Return fresh streams by a base seed, or by every row's own seed.
 
-        `OptionError`, and nothing changes, unless the seed is sound.
+        None leaves a row its stream, if it has one. Raises `OptionError` for an unsound seed.
         """
         fresh = new_states(self.n)
-        seed_rows(fresh, *split_seed(seed))
-        self._take_streams(fresh, chosen, [] if seed is None else [int(seed)])
-
-    def seed_each(self, seeds: list[int | None], chosen: Array) -> None:
-        """Seed every chosen row with its own of n seeds; None leaves it its stream, if it has one.
-
-        `OptionError`, and nothing changes, unless every seed is sound.
-        """
-        fresh, picked = new_states(self.n), chosen.copy()
-        for i, seed in enumerate(seeds):
-            seed_rows(fresh[i : i + 1], *split_seed(seed))
-            if seed is None and self.dealt:
+        if not isinstance(seed, list):
+            seed_rows(fresh, *split_seed(seed))
+            return fresh, chosen, [int(seed)]
+        picked = chosen.copy()
+        for i, each in enumerate(seed):
+            seed_rows(fresh[i : i + 1], *split_seed(each))
+            if each is None and self.dealt:
                 picked[i] = 0
-        self._take_streams(fresh, picked, [int(seed) for seed in seeds if seed is not None])
+        return fresh, picked, [int(each) for each in seed if each is not None]
 
     def _take_streams(self, fresh: Array, chosen: Array, entropy: list[int]) -> None:
         """Give chosen rows these streams, lots and all, and seed the agents made here."""
         self._entropy, self._changes = entropy, 0
-        for player, place in zip(self.players, self.seating.places, strict=True):
+        for player, place in self.seating.places.items():
             player.renew(self._entropy_of(place))
         self._reseed(fresh, chosen)
 
@@ -240,30 +223,38 @@ class SoloBatch:
         self.states["rng"][chosen == 1] = fresh["rng"][chosen == 1]
         seed_solos(self.states, self.solos, chosen)
 
-    def opening(self, options: dict[str, Any], chosen: Array) -> dict[str, Any]:
-        """Return how an episode begins in the chosen rows (1 in `chosen`) by these reset options.
+    def opening(
+        self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
+    ) -> dict[str, Any]:
+        """Return how an episode begins in the chosen rows (1 in `chosen`, int64 (n,)).
 
-        They may hold "dealer", "deal" and "score" as the AEC environment's, "seat", the learner's,
-        and "opponents" and "partner" from now on. Raises `OptionError`, and changes nothing.
-        `undone_by_errors` takes the new players.
+        The reset options may hold "dealer", "deal" and "score" as the AEC environment's, "seat",
+        the learner's, and "opponents" and "partner" from now on. `seed` seeds row i with seed + i,
+        or with its own of n seeds, None leaving it its stream. Raises `OptionError`, and changes
+        nothing.
         """
-        if not options:
-            return self._nothing
-        n = self.n
-        begin = dict(self._nothing)
-        begin["dealers"] = np.full(n, parse_dealer(options.get("dealer")), np.int64)
-        begin["scores"] = np.full((n, 2), parse_score(options.get("score")), np.int64)
+        n, begin = self.n, dict(self._nothing)
+        if options:
+            begin["dealers"] = np.full(n, parse_dealer(options.get("dealer")), np.int64)
+            begin["scores"] = np.full((n, 2), parse_score(options.get("score")), np.int64)
         if options.get("deal") is not None:
             hands = parse_deal(options["deal"], self.rules)
             begin["deals"] = np.array(np.broadcast_to(hands, (n, N_SEATS)))
         if options.get("seat") is not None:
             begin["seats"] = np.full(n, learners_seat(options["seat"]), np.int64)
         if options.get(OPPONENTS) is not None or options.get(PARTNER) is not None:
-            going_on = (chosen == 0) & self.dealt
-            staying = np.unique(self.at_hand(self.solos)["player"][going_on, 1:])
-            also = [self.players[number] for number in staying]
-            begin["seating"] = self.seating.changed(options, chosen == 1, also, self._player)
+            begin["seating"] = self.seating.changed(
+                options, chosen == 1, self._staying(chosen), self._player
+            )
+        if seed is not None:
+            begin["streams"] = self._streams(seed, chosen)
         return begin
+
+    def _staying(self, chosen: Array) -> dict[int, Player]:
+        """The players, by number, of the games that go on beside those of the chosen rows."""
+        going_on = (chosen == 0) & self.dealt
+        numbers = np.unique(self.at_hand(self.solos)["player"][going_on, 1:])
+        return {number: self.seating.players[number] for number in numbers.tolist()}
 
     def restart(self, chosen: Array, begin: dict[str, Any] | None = None) -> None:
         """Start a new episode in every chosen row (1 in `chosen`), up to its learner's turn.
@@ -271,8 +262,13 @@ class SoloBatch:
         `begin` comes from `opening`. Rewards and endings stay as they are.
         """
         begin = begin or self._nothing
-        with self.undone_by_errors():
-            self._deal(chosen, **begin)
+        if begin["seating"] is not None:
+            self._changes += 1
+            self.seating = begin["seating"]
+            self._seat_players()
+        if begin["streams"] is not None:
+            self._take_streams(*begin["streams"])
+        self._deal(chosen, **begin)
         self.dealt = True
 
     def _deal(
@@ -287,9 +283,8 @@ class SoloBatch:
 
         A row whose learner's action is illegal ends at the price of `illegal_reward`.
         """
-        with self.undone_by_errors():
-            self._go(choices, acting, self.every)
-            self._pool.share(self.n, self._pay, whole=True)
+        self._go(choices, acting, self.every)
+        self._pool.share(self.n, self._pay, whole=True)
 
     def _go(self, choices: Array | None, acting: Array, seen: Array) -> None:
         """Take the learners' actions, if any, let the others act, and show the rows to be seen."""
@@ -317,9 +312,9 @@ class SoloBatch:
         waiting = True
         while waiting:
             waiting = False
-            for place, player in enumerate(self.players):
-                if self._rows.kinds[place] == SOMEBODY and (
-                    m := int(asked_rows(self.solos, place, self._index))
+            for number, player in self.seating.players.items():
+                if self._rows.kinds[number] == SOMEBODY and (
+                    m := int(asked_rows(self.solos, number, self._index))
                 ):
                     waiting = True
                     self._ask_player(player, self._index[:m])
@@ -353,37 +348,27 @@ class SoloBatch:
         return self.states[i], int(self.solos["seat"][i])
 
     @contextmanager
-    def undone_by_errors(self, begin: dict[str, Any] | None = None) -> Iterator[None]:
-        """Put every row back as it was if somebody who is asked raises an error.
+    def changing(self) -> Iterator[None]:
+        """Mark the games as incomplete until the block is done.
 
-        Before, take the players of an `opening`; these are put back, too, and so are the seeds and
-        the agents made here.
+        After an error, of a player who is asked for instance, they stay so up to a `restart` of
+        all rows.
         """
-        before, after = self.seating, begin["seating"] if begin else None
-        if not self._asks and after is None:
-            yield
-            return
-        before_them = [(name, np.array(self.at_hand(getattr(self, name)))) for name in GAMES]
-        seeds, agents = (self._entropy, self._changes), [each.agent for each in self.players]
-        try:
-            if after is not None:
-                self._changes += 1
-                self._take_seating(after)
-            yield
-        except BaseException:
-            self._entropy, self._changes = seeds
-            for player, agent in zip(before.players, agents, strict=True):
-                player.agent = agent
-            if after is not None:
-                self._take_seating(before)
-            for name, array in before_them:
-                self._put(name, array)
-            if self.dealt:  # rows that were never dealt are no positions to encode
-                self._show()
-            raise
+        self.complete = False
+        yield
+        self.complete = True
 
-    def _show(self) -> None:
-        self._show_rows(self._rows, self.every, 0, self.n)
+    @property
+    def ready(self) -> bool:
+        """Whether there are games, and no error has interrupted the last change of them."""
+        return self.dealt and self.complete
+
+    def require_games(self, error: type[BidEuchreError] = OptionError) -> None:
+        """Raise `error` unless the games are `ready`."""
+        if not self.complete:
+            raise error("an error has interrupted the last step or reset: call reset()")
+        if not self.dealt:
+            raise error("nothing has been dealt yet: reset() deals")
 
     def close(self) -> None:
         """Let the threads go."""

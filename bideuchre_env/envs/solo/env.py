@@ -8,13 +8,14 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloKeywords, SoloOptions
 from bideuchre_env.envs.rendering import NO_MODE, rendered
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
-from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 
@@ -63,13 +64,13 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     @property
     def seat(self) -> int:
         """The learner's seat in this episode."""
-        self._require_game()
+        self._rows.require_games()
         return int(self._rows.solos["seat"][0])
 
     @property
     def players(self) -> dict[str, str]:
         """The names of the players in this episode: "left" of the learner, "partner", "right"."""
-        self._require_game()
+        self._rows.require_games()
         numbers = self._rows.solos["player"][0]
         return {place: self._rows.names[numbers[seat]] for place, seat in PLACES.items()}
 
@@ -81,18 +82,17 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
         learner's in this episode; "opponents" and "partner", as the options of these names, change
         each for itself from this episode on. Raises `OptionError`, and changes nothing, for other
-        keys and unsound values.
+        keys and unsound values. An error of a player interrupts it as it does a `step`.
         """
-        chosen = reset_options(options, *SOLO_RESET_OPTIONS)
-        begin = self._rows.opening(chosen, self._rows.every)
-        with self._rows.undone_by_errors(begin):
-            if seed is not None:
-                self._rows.seed(seed, self._rows.every)
-            elif not self._rows.dealt:
-                self._rows.seed(drawn_seed(self), self._rows.every)
-            self._rows.restart(self._rows.every, begin)
+        rows, given = self._rows, reset_options(options, *SOLO_RESET_OPTIONS)
+        if seed is not None:
+            split_seed(seed)
+        stream = drawn_seed(self) if seed is None and not rows.dealt else seed
+        begin = rows.opening(given, rows.every, stream)
         if seed is not None:
             super().reset(seed=int(seed))
+        with rows.changing():
+            rows.restart(rows.every, begin)
         if self.render_mode == "human":
             self.render()
         return self._seen(), self._info(False) | self._drawn()
@@ -102,13 +102,17 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
         `action` is a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
         Raises `IllegalActionError`, and changes nothing, for anything else, and when no episode is
-        going on.
+        going on. An error of a partner or an opponent, or an illegal action of theirs, which is an
+        `IllegalActionError` that names the player, leaves the game incomplete: until the next
+        `reset` every other call raises an error that says so.
         """
         rows = self._rows
-        if not rows.dealt or rows.solos["ending"][0]:
+        rows.require_games(IllegalActionError)
+        if rows.solos["ending"][0]:
             raise IllegalActionError("no episode is going on: reset() starts one")
         self._choice[0] = whole_action(action, self.rules, "", rows.states)
-        rows.step(self._choice, rows.every)
+        with rows.changing():
+            rows.step(self._choice, rows.every)
         terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
         if self.render_mode == "human":
             self.render()
@@ -117,7 +121,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     def action_masks(self) -> Array:
         """Which actions are legal now, bool (A,), as sb3-contrib asks; a new array."""
-        self._require_game()
+        self._rows.require_games()
         mask: Array = self._rows.masks[0].astype(bool)
         return mask
 
@@ -130,23 +134,20 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         if self.render_mode is None:
             gymnasium.logger.warn(NO_MODE)
             return None
-        self._require_game()
+        self._rows.require_games()
         return table_of(self._rows, 0, self.render_mode, self.view)
 
     def __repr__(self) -> str:
         name, rows = self.metadata["name"], self._rows
         name = f"{name}, one learner with {rows.seating.words()}"
-        if not rows.dealt:
-            return f"<{name}: nothing dealt yet>"
+        if not rows.ready:
+            state = "interrupted by an error" if rows.dealt else "nothing dealt yet"
+            return f"<{name}: {state}>"
         score = "{} to {}".format(*rows.states[0]["score"].tolist())
         return f"<{name}: in seat {self.seat}, score {score}>"
 
     def close(self) -> None:
         """Nothing is held open."""
-
-    def _require_game(self) -> None:
-        if not self._rows.dealt:
-            raise OptionError("nothing has been dealt yet: reset() deals a game")
 
     def _seen(self) -> Observation:
         rows = self._rows

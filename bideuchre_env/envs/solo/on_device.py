@@ -8,24 +8,13 @@ import numpy as np
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
-from bideuchre_env.core.row_programs import FIRST, N_CELLS, Opening, Scaling, open_cells, scale_one
+from bideuchre_env.core.row_programs import FIRST, N_CELLS, open_cells, scale_one
 from bideuchre_env.envs.on_device import action_given, actions_there
 from bideuchre_env.envs.options import SoloVecOptions
 from bideuchre_env.envs.solo import programs
 from bideuchre_env.envs.solo.batch import SoloBatch
 from bideuchre_env.envs.solo.looks import Looks, results_of
 from bideuchre_env.envs.solo.players import BUILT_IN, Player
-from bideuchre_env.envs.solo.programs import (
-    Dealing,
-    Ends,
-    Paying,
-    Picking,
-    Seats,
-    Seeding,
-    Summing,
-    Taking,
-    Turn,
-)
 from bideuchre_env.envs.solo.rows import CAUTIOUS, Draws, Results, SoloRows, SoloScratch
 from bideuchre_env.envs.solo.seating import Place
 from bideuchre_env.errors import OptionError
@@ -101,36 +90,26 @@ class DeviceBatch(SoloBatch):
         found = to_host(array)
         return as_rows(found) if found.dtype.names else found
 
-    def _put(self, name: str, array: Array) -> None:
-        setattr(self, name, to_device(array))
-        self._rows = self._rows._replace(**{name: getattr(self, name)})
-
     def _reseed(self, fresh: Array, chosen: Array) -> None:
         streams = to_device(fresh["rng"])
-        job = Seeding(self.states, self.solos, streams, self.mask(chosen))
-        programs.seed_one(self.n, job)
+        programs.seed_one(self.n, self.states, self.solos, streams, self.mask(chosen))
 
     def _deal(self, chosen: Any, **begin: Any) -> None:
         mask, given = self.mask(chosen), dict(self._nothing_there)
         for name in BEGINNINGS:
             if begin[name] is not self._nothing[name]:
                 given[name] = to_device(begin[name])
-        programs.deal_one(self.n, Dealing(self._rows, mask, draws=self._draws, **given))
+        programs.deal_one(self.n, self._rows, mask, self._draws, *given.values())
         self._turn(self._none, mask)
 
     def step(self, choices: DeviceArray, acting: DeviceArray) -> None:
         """See `SoloBatch.step`; both are on the device."""
         self._choices = choices
         self._turn(acting, self._all)
-        job = Paying(self.solos, self.rewards, self.terminated, self.truncated)
-        programs.pay_one(self.n, job)
+        programs.pay_one(self.n, self.solos, self.rewards, self.terminated, self.truncated)
 
     def _turn(self, acting: DeviceArray, seen: DeviceArray) -> None:
-        job = Turn(self._rows, acting, self._choices, seen, self._scratch_there)
-        self._play_one(self.n, job)
-
-    def _show(self) -> None:
-        self._turn(self._none, self._all)
+        self._play_one(self.n, self._rows, acting, self._choices, seen, self._scratch_there)
 
     def position(self, i: int) -> tuple[Row, int]:
         """The state of row i and its learner's seat."""
@@ -165,11 +144,11 @@ class DeviceLooks(Looks):
         self._done, self._acting = (room_for((n,), np.dtype(bool)) for _ in range(2))
         self._choices, self._cells = room_for((n,), np.int64), room_for((N_CELLS,), np.int64)
 
-    def _lowest(self, program: Any, job: Any) -> int:
-        """Run a program that lowers `FIRST` of the cells; what is there then, or -1."""
+    def _first_row(self, program: Any, *arguments: Any) -> int:
+        """Run a program that flags rows in `FIRST` of the cells; return the first one, or -1."""
         n = self._rows.n
-        open_cells(1, Opening(self._cells, n))
-        program(n, job)
+        open_cells(1, self._cells, n)
+        program(n, *arguments, self._cells)
         first = int(to_host(self._cells)[FIRST])
         return first if first < n else -1
 
@@ -179,8 +158,8 @@ class DeviceLooks(Looks):
 
     def done(self) -> DeviceArray | None:
         """A mask of the rows whose episode is over; None if there are none."""
-        job = Ends(self._rows.solos, self._done, self._cells)
-        return None if self._lowest(programs.find_done, job) < 0 else copied(self._done)
+        row = self._first_row(programs.find_done, self._rows.solos, self._done)
+        return None if row < 0 else copied(self._done)
 
     def restart(self, chosen: DeviceArray, begin: dict[str, Any] | None = None) -> None:
         """`SoloBatch.restart` in the rows of a mask."""
@@ -190,8 +169,10 @@ class DeviceLooks(Looks):
         """The actions given, as `step` takes them, and the first row's that is none; or -1."""
         n_actions, none = self._rows.actions.n, self._none if idle is None else idle
         actions = actions_there(given, self._rows.n, n_actions)
-        job = Taking(actions, self._choices, none, self._acting, n_actions, self._cells)
-        return self._choices, self._lowest(programs.take_one, job)
+        row = self._first_row(
+            programs.take_one, actions, self._choices, none, self._acting, n_actions
+        )
+        return self._choices, row
 
     def step(self, choices: DeviceArray) -> None:
         """`SoloBatch.step` in the rows that `take` was asked of."""
@@ -202,7 +183,7 @@ class DeviceLooks(Looks):
         return action_given(given, row)
 
     def _scaled(self, observations: DeviceArray, out: DeviceArray) -> DeviceArray:
-        scale_one(self._rows.n, Scaling(observations, self._scale, out))
+        scale_one(self._rows.n, observations, self._scale, out)
         return out
 
     def seats(self) -> DeviceArray:
@@ -210,7 +191,7 @@ class DeviceLooks(Looks):
         return self._seats_in(room_for((self._rows.n,), np.int8))
 
     def _seats_in(self, seats: DeviceArray) -> DeviceArray:
-        programs.seat_one(self._rows.n, Seats(self._rows.solos, seats))
+        programs.seat_one(self._rows.n, self._rows.solos, seats)
         return seats
 
     def action_masks(self) -> DeviceArray:
@@ -242,13 +223,13 @@ class DeviceLooks(Looks):
         rows = self._rows
         out = room_for(rows.observations.shape, np.int8), room_for(rows.masks.shape, np.int8)
         seats = room_for((rows.n,), np.int64)
-        programs.pick_one(rows.n, Picking(rows.there, chosen, *out, seats))
+        programs.pick_one(rows.n, rows.there, chosen, *out, seats)
         return *out, seats
 
     def _results(self, ended: DeviceArray) -> Results:
         rows = self._rows
         results = Results(*(room_for(shape, kind) for shape, kind in results_of(rows.n)))
-        programs.result_one(rows.n, Summing(rows.states, rows.solos, ended, results))
+        programs.result_one(rows.n, rows.states, rows.solos, ended, results)
         return results
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""What a GPU runs for one row with a learner: programs that call the kernels of `rows.py`.
+"""GPU programs, a thread for each row with a learner: they call the kernels of `rows.py`.
+
+Masks of rows are bool (n,).
 
 This module is imported when a GPU is asked for.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from bideuchre_env.agents.rule.agent import own_workspace
 from bideuchre_env.core.row_programs import FIRST
@@ -29,54 +29,33 @@ from bideuchre_env.runtime.device import Program, lower_cell
 from bideuchre_env.runtime.jit import Array, inline_kernel
 
 
-class Seeding(NamedTuple):
-    """Streams for chosen rows."""
-
-    states: Array
-    solos: Array
-    streams: Array  # uint64 (n, 2)
-    chosen: Array  # bool (n,)
+@Program
+def seed_one(states: Array, solos: Array, streams: Array, chosen: Array, i: int) -> None:
+    """Give row i its stream, of uint64 (n, 2), and lots that follow from it, if it is chosen."""
+    if chosen[i]:
+        s = states[i]
+        s.rng[0], s.rng[1] = streams[i, 0], streams[i, 1]
+        seed_solo(s, solos[i])
 
 
 @Program
-def seed_one(job: Seeding, i: int) -> None:
-    """Give row i its stream, and lots that follow from it, if it is chosen."""
-    if job.chosen[i]:
-        s = job.states[i]
-        s.rng[0], s.rng[1] = job.streams[i, 0], job.streams[i, 1]
-        seed_solo(s, job.solos[i])
+def deal_one(
+    rows: SoloRows,
+    chosen: Array,
+    draws: Draws,
+    dealers: Array,
+    scores: Array,
+    deals: Array,
+    seats: Array,
+    i: int,
+) -> None:
+    """Start a game in row i and seat its learner if it is chosen.
 
-
-class Dealing(NamedTuple):
-    """New episodes in chosen rows, see `restart_rows` and `seat_learners`."""
-
-    rows: SoloRows
-    chosen: Array  # bool (n,)
-    dealers: Array
-    scores: Array
-    deals: Array
-    seats: Array
-    draws: Draws
-
-
-@Program
-def deal_one(job: Dealing, i: int) -> None:
-    """Start a game in row i and seat its learner if it is chosen."""
-    if job.chosen[i]:
-        rows = job.rows
-        dealer = job.dealers[i]
-        restart_row(rows.states[i], rows.tables[0], dealer, job.scores, job.deals, i)
-        seat_learner(rows.solos[i], rows.setup[0], job.seats[i], job.draws, i)
-
-
-class Turn(NamedTuple):
-    """The learners' actions, what others do then, and what learners see after that."""
-
-    rows: SoloRows
-    acting: Array  # bool (n,): rows whose learner acts
-    choices: Array  # int64 (n,)
-    seen: Array  # bool (n,): rows that are shown
-    scratch: SoloScratch  # a row for each; of what nobody needs, none
+    See `restart_rows` and `seat_learners`.
+    """
+    if chosen[i]:
+        restart_row(rows.states[i], rows.tables[0], dealers[i], scores, deals, i)
+        seat_learner(rows.solos[i], rows.setup[0], seats[i], draws, i)
 
 
 @inline_kernel
@@ -92,118 +71,86 @@ def own_scratch(scratch: SoloScratch, i: int) -> SoloScratch:
 
 
 @Program
-def play_one(job: Turn, i: int) -> None:
-    """Carry out the learner's action in row i, let the others act, and show the row."""
-    take_rows(job.rows, job.acting, job.choices, i, i + 1)
-    play_rows(job.rows, i, i + 1, own_scratch(job.scratch, i))
-    show_rows(job.rows, job.seen, i, i + 1)
+def play_one(
+    rows: SoloRows, acting: Array, choices: Array, seen: Array, scratch: SoloScratch, i: int
+) -> None:
+    """Carry out the learner's action in row i, let the others act, and show the row.
+
+    The learner acts in rows of `acting`, by `choices`, int64 (n,). Rows of `seen` are shown. The
+    scratch has a row for each.
+    """
+    take_rows(rows, acting, choices, i, i + 1)
+    play_rows(rows, i, i + 1, own_scratch(scratch, i))
+    show_rows(rows, seen, i, i + 1)
 
 
 @Program
-def play_one_by_rule(job: Turn, i: int) -> None:
-    """The same where the rule player is one of the others."""
-    take_rows(job.rows, job.acting, job.choices, i, i + 1)
-    play_rows_by_rule(job.rows, i, i + 1, own_scratch(job.scratch, i))
-    show_rows(job.rows, job.seen, i, i + 1)
-
-
-class Paying(NamedTuple):
-    """What learners are owed, see `pay_rows`."""
-
-    solos: Array
-    rewards: Array
-    terminated: Array
-    truncated: Array
+def play_one_by_rule(
+    rows: SoloRows, acting: Array, choices: Array, seen: Array, scratch: SoloScratch, i: int
+) -> None:
+    """`play_one` where the rule player is one of the others."""
+    take_rows(rows, acting, choices, i, i + 1)
+    play_rows_by_rule(rows, i, i + 1, own_scratch(scratch, i))
+    show_rows(rows, seen, i, i + 1)
 
 
 @Program
-def pay_one(job: Paying, i: int) -> None:
-    """Hand out what row i owes its learner."""
-    pay_rows(job.solos, i, i + 1, job.rewards, job.terminated, job.truncated)
-
-
-class Ends(NamedTuple):
-    """Which episodes are over."""
-
-    solos: Array
-    done: Array  # bool (n,)
-    cells: Array  # int64: in `FIRST` the first of them, as `lower_cell` leaves it
+def pay_one(solos: Array, rewards: Array, terminated: Array, truncated: Array, i: int) -> None:
+    """Pay row i what it owes its learner, see `pay_rows`."""
+    pay_rows(solos, i, i + 1, rewards, terminated, truncated)
 
 
 @Program
-def find_done(job: Ends, i: int) -> None:
-    """Enter whether the episode of row i is over."""
-    job.done[i] = job.solos[i].stage == DONE
-    if job.done[i]:
-        lower_cell(job.cells, FIRST, i)
-
-
-class Taking(NamedTuple):
-    """Actions as they were given, to be checked and taken over."""
-
-    given: Array  # whole numbers (n,)
-    choices: Array  # int64 (n,)
-    idle: Array  # bool (n,): rows whose action is not used
-    acting: Array  # bool (n,): the others
-    n_actions: int
-    cells: Array  # int64: in `FIRST` the first row whose action is none of the game
+def find_done(solos: Array, done: Array, cells: Array, i: int) -> None:
+    """Enter whether the episode of row i is over; `FIRST` of the cells has the lowest such row."""
+    done[i] = solos[i].stage == DONE
+    if done[i]:
+        lower_cell(cells, FIRST, i)
 
 
 @Program
-def take_one(job: Taking, i: int) -> None:
-    """Take the action of row i over, or say that it is no action."""
-    action, idle = int(job.given[i]), job.idle[i]
-    sound = 0 <= action < job.n_actions
-    job.choices[i] = action if sound else 0
-    job.acting[i] = not idle
-    if not (sound or idle):
-        lower_cell(job.cells, FIRST, i)
+def take_one(
+    actions: Array,
+    choices: Array,
+    idle: Array,
+    acting: Array,
+    n_actions: int,
+    cells: Array,
+    i: int,
+) -> None:
+    """Copy the action of row i, of whole numbers (n,), to `choices`, int64 (n,).
 
-
-class Summing(NamedTuple):
-    """Results of chosen rows, see `result_rows`."""
-
-    states: Array
-    solos: Array
-    chosen: Array  # bool (n,)
-    results: Results
-
-
-@Program
-def result_one(job: Summing, i: int) -> None:
-    """Enter the result of row i if it is chosen."""
-    result_rows(job.states, job.solos, job.chosen, i, i + 1, job.results)
-
-
-class Picking(NamedTuple):
-    """What chosen rows show, zeros where the others do."""
-
-    rows: SoloRows
-    chosen: Array  # bool (n,)
-    observations: Array  # int8 (n, D)
-    masks: Array  # int8 (n, A)
-    seats: Array  # whole numbers (n,)
+    `idle` are the rows whose action is not used, and `acting` becomes the others. `FIRST` of the
+    cells has the lowest row whose action is none of the game.
+    """
+    action = int(actions[i])
+    sound = 0 <= action < n_actions
+    choices[i] = action if sound else 0
+    acting[i] = not idle[i]
+    if not (sound or idle[i]):
+        lower_cell(cells, FIRST, i)
 
 
 @Program
-def pick_one(job: Picking, i: int) -> None:
-    """Copy what row i shows if it is chosen."""
-    rows, chosen = job.rows, job.chosen[i]
+def result_one(states: Array, solos: Array, chosen: Array, results: Results, i: int) -> None:
+    """Enter the result of row i if it is chosen, see `result_rows`."""
+    result_rows(states, solos, chosen, i, i + 1, results)
+
+
+@Program
+def pick_one(
+    rows: SoloRows, chosen: Array, observations: Array, masks: Array, seats: Array, i: int
+) -> None:
+    """Copy the observation, the mask and the seat of row i if it is chosen; zeros otherwise."""
+    picked = chosen[i]
     for j in range(rows.observations.shape[1]):
-        job.observations[i, j] = rows.observations[i, j] if chosen else 0
+        observations[i, j] = rows.observations[i, j] if picked else 0
     for j in range(rows.masks.shape[1]):
-        job.masks[i, j] = rows.masks[i, j] if chosen else 0
-    job.seats[i] = rows.solos[i].seat if chosen else 0
-
-
-class Seats(NamedTuple):
-    """The learners' seats."""
-
-    solos: Array
-    seats: Array  # whole numbers (n,)
+        masks[i, j] = rows.masks[i, j] if picked else 0
+    seats[i] = rows.solos[i].seat if picked else 0
 
 
 @Program
-def seat_one(job: Seats, i: int) -> None:
-    """Enter the learner's seat of row i."""
-    job.seats[i] = job.solos[i].seat
+def seat_one(solos: Array, seats: Array, i: int) -> None:
+    """Enter the learner's seat of row i in `seats`, whole numbers (n,)."""
+    seats[i] = solos[i].seat

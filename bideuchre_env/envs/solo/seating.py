@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -28,26 +29,33 @@ class Seating:
     """The choices of n rows and all the players in them; nothing of it ever changes.
 
     `rows` (n, 2) says which of the `choices` a row's opponents are drawn from, and its partner;
-    -1 where no option has given any. `also` are players that sit somewhere though no choice has
-    them. `places` are those of the players, by which the agents among them are seeded.
+    -1 where no option has given any. `players` are by number: the `staying` ones of games that go
+    on keep theirs, the others have the lowest free ones. `places` are those of the players, by
+    which the agents among them are seeded.
     """
 
     def __init__(
         self,
         choices: list[Choice],
         rows: Array,
-        also: Iterable[Player] = (),
+        staying: Mapping[int, Player] | None = None,
         places: Mapping[Player, Place] | None = None,
     ) -> None:
         used = np.unique(rows)
         used = used[used >= 0]
         self.choices = [choices[number] for number in used]
         self.rows = np.where(rows < 0, -1, np.searchsorted(used, rows))
-        found = [each for choice in self.choices for entry in choice for each in entry[:2]]
-        self.players = list(dict.fromkeys([*found, *also]))
-        self.places = [(places or {})[player] for player in self.players]
+        drawn = [each for choice in self.choices for entry in choice for each in entry[:2]]
+        self.players = dict(staying or {})
+        free = (number for number in count() if number not in self.players)
+        for player in dict.fromkeys(drawn):
+            if player not in self.players.values():
+                self.players[next(free)] = player
+        self.places = {player: (places or {})[player] for player in self.players.values()}
         self.nets: list[Player] = []  # those that kernels hold
-        self.kinds = np.array([self._kind(player) for player in self.players], np.int64)
+        self.kinds = np.zeros(1 + max(self.players, default=-1), np.int64)
+        for number, player in self.players.items():
+            self.kinds[number] = self._kind(player)
         self.asks = bool((self.kinds == SOMEBODY).any())
         self.has_rule = bool((self.kinds == RULE).any())
         several = [number for number, choice in enumerate(self.choices) if len(choice) > 1]
@@ -70,17 +78,17 @@ class Seating:
         """The same as kernels take it."""
         entries = new_rows(ENTRY, sum(map(len, self.choices)))
         spans, at = np.zeros((len(self.choices), 2), np.int64), 0
-        place = {player: number for number, player in enumerate(self.players)}
+        numbers = {player: number for number, player in self.players.items()}
         for span, choice in zip(spans, self.choices, strict=True):
             upto = np.cumsum([weight for *_, weight in choice])
             span[:] = at, at + len(choice) - 1
             for (left, right, _), bound in zip(choice, upto / upto[-1], strict=True):
-                entries[at] = bound, place[left], place[right]
+                entries[at] = bound, numbers[left], numbers[right]
                 at += 1
         return Draws(entries, spans, self.rows)
 
     def changed(
-        self, given: Mapping[str, Any], chosen: Array, also: Iterable[Player], make: Make
+        self, given: Mapping[str, Any], chosen: Array, staying: Mapping[int, Player], make: Make
     ) -> Seating:
         """Another, in which the chosen rows, bool (n,), draw from what the options say.
 
@@ -107,7 +115,7 @@ class Seating:
                     "partner='rule'"
                 )
         rows[unsaid, 1] = rows[unsaid, 0]
-        return Seating(choices, rows, also, said.places)
+        return Seating(choices, rows, staying, said.places)
 
     def words(self) -> str:
         """Who plays with the learners and against them, for a screen: "rule against net"."""
@@ -129,9 +137,9 @@ class _Given:
         self.numbers = {choice: number for number, choice in enumerate(seating.choices)}
         self._make = make
         self._players: dict[Any, Player] = {
-            (each.option, _key(each.spec)): each for each in seating.players
+            (each.option, _key(each.spec)): each for each in seating.places
         }
-        self._before = dict(zip(seating.players, seating.places, strict=True))
+        self._before = seating.places
         self._now: dict[Player, Place] = {}
 
     @property

@@ -20,7 +20,7 @@ from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
 from bideuchre_env.envs.solo.looks import Looks
-from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError, OutOfBoundsError
+from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
@@ -106,13 +106,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     @property
     def seats(self) -> Array:
         """The learners' seats, int8 (n,); a new array."""
-        self._require_games()
+        self._rows.require_games()
         return self._looks.seats()
 
     @property
     def players(self) -> dict[str, Array]:
         """The names of the players now, by row, objects (n,): "left", "partner" and "right"."""
-        self._require_games()
+        self._rows.require_games()
         names, numbers = self._rows.names, self._rows.at_hand(self._rows.solos)["player"]
         return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
 
@@ -132,16 +132,12 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         rows, options = self._rows, reset_options(options, *SOLO_RESET_OPTIONS, RESET_MASK)
         chosen = self._reset_mask(options.pop(RESET_MASK, None))
         ones = chosen.astype(np.int64)
-        begin = rows.opening(options, ones)
         seeds = self._seeds(seed)
-        with rows.undone_by_errors(begin):
-            if isinstance(seeds, list):
-                rows.seed_each(seeds, ones)
-            elif seeds is not None:
-                rows.seed(seeds, ones)
-            rows.restart(ones, begin)
+        begin = rows.opening(options, ones, seeds)
         if isinstance(seeds, int):
             super().reset(seed=seeds)
+        with rows.changing():
+            rows.restart(ones, begin)
         looks = self._looks
         of = looks.all if chosen.all() else looks.mask(chosen)
         return looks.observations(), looks.infos(of) | self._names(of)
@@ -151,13 +147,15 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """One action for every row, whole numbers (n,); those of rows that only restart are unused.
 
         Raises `IllegalActionError`, and no row has moved, before the first reset, for anything but
-        an action of the game, and in mode "Disabled" while an ended row has not been reset.
+        an action of the game, and in mode "Disabled" while an ended row has not been reset. An
+        error of a player leaves the games incomplete, as in `SoloEnv.step`: then all rows have to
+        be reset.
         """
         looks = self._looks
-        self._require_games(IllegalActionError)
+        self._rows.require_games(IllegalActionError)
         done = looks.done()
         choices = self._checked(actions, done)
-        with self._rows.undone_by_errors():
+        with self._rows.changing():
             if done is not None:
                 looks.restart(done)
             looks.step(choices)
@@ -179,7 +177,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def action_masks(self) -> Array:
         """Which actions are legal now, bool (n, A): none where an episode is over; a new array."""
-        self._require_games()
+        self._rows.require_games()
         return self._looks.action_masks()
 
     def render(self) -> tuple[Any, ...] | None:
@@ -187,7 +185,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if self.render_mode is None:
             logger.warn(NO_MODE)
             return None
-        self._require_games()
+        self._rows.require_games()
         mode, view = self.render_mode, self.view
         return tuple(table_of(self._rows, i, mode, view) for i in range(self.num_envs))
 
@@ -219,10 +217,6 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             infos[place][at] = names[:, seat]
         return infos
 
-    def _require_games(self, error: type[BidEuchreError] = OptionError) -> None:
-        if not self._rows.dealt:
-            raise error("nothing has been dealt yet: reset() deals")
-
     def _checked(self, actions: Any, done: Any) -> Any:
         """The actions, the environment's own copy, each an action of the game."""
         looks, rows = self._looks, self._rows
@@ -252,8 +246,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _reset_mask(self, mask: Any) -> Array:
         """Return the rows to reset, bool (n,)."""
         chosen = parse_reset_mask(mask, self.num_envs)
-        if not self._rows.dealt and not chosen.all():
-            raise OptionError("reset_mask before the first reset(): reset all rows first")
+        if not self._rows.ready and not chosen.all():
+            raise OptionError(
+                "reset_mask before the first reset(), or after an error has interrupted a step or "
+                "reset: reset all rows first"
+            )
         return chosen
 
 

@@ -58,8 +58,8 @@ class BidEuchreVec(Face):
       its decisions, `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or
       -1, `"outcome"` (n,) int8 an `Outcome`. Elsewhere they hold the row's episode before.
 
-    The arrays are the environment's own and are rewritten by the next call; `copy=True` gives
-    copies. Nothing a caller writes into them reaches the game. The keywords are those of
+    The arrays are copies; with `copy=False` they are the environment's own and are rewritten by the
+    next call. Nothing a caller writes into them reaches the game. The keywords are those of
     `VecOptions`.
 
     With `device="cuda"` (experimental) the rows are on a GPU, and so are all these arrays, those of
@@ -202,7 +202,7 @@ class BidEuchreVec(Face):
 
     @one_at_a_time
     def sample(self) -> Array:
-        """A uniform legal action for every row, int64 (n,), rewritten by the next call.
+        """A uniform legal action for every row, int64 (n,), a copy as `copy` says.
 
         The draws follow from the last seed that `reset` was given, and are no part of any game.
         """

@@ -8,18 +8,7 @@ import numpy as np
 
 from bideuchre_env.core import row_programs as programs
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.row_programs import (
-    ENDED,
-    FIRST,
-    N_CELLS,
-    Opening,
-    Restarting,
-    Sampling,
-    Scaling,
-    Seeding,
-    Step,
-    Viewing,
-)
+from bideuchre_env.core.row_programs import ENDED, FIRST, N_CELLS
 from bideuchre_env.core.rows import NONE_ENDED, SOME_ENDED, Rows
 from bideuchre_env.envs.on_device import action_given, actions_there
 from bideuchre_env.envs.options import VecOptions
@@ -64,12 +53,12 @@ class DeviceRows:
 
     def seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
         """Seed each row i that is `chosen`, int64 (n,), with the seed of these words + i."""
-        programs.seed_one(self._n, Seeding(self.rows.states, to_device(chosen), *words))
+        programs.seed_one(self._n, self.rows.states, to_device(chosen), *words)
 
     def restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
         """Start games in the rows that are `chosen`, see `restart_rows`, and present all rows."""
         given = map(to_device, (chosen, dealers, scores, deals))
-        programs.restart_one(self._n, Restarting(self.rows, *given))
+        programs.restart_one(self._n, self.rows, *given)
 
     def whole(self, given: Any) -> DeviceArray:
         """Actions on the device, whole numbers (n,); whether they are legal is not asked."""
@@ -81,10 +70,9 @@ class DeviceRows:
 
     def step(self, taken: DeviceArray) -> int:
         """Carry out one action in every row, see `step_all_rows`."""
-        job = Step(self.rows, taken, self._cells)
-        programs.open_cells(1, Opening(self._cells, self._n))
-        programs.take_one(self._n, job)
-        programs.step_one(self._n, job)
+        programs.open_cells(1, self._cells, self._n)
+        programs.take_one(self._n, self.rows, taken, self._cells)
+        programs.step_one(self._n, self.rows, self._cells)
         cells = to_host(self._cells)
         if cells[FIRST] < self._n:
             return int(cells[FIRST])
@@ -92,13 +80,13 @@ class DeviceRows:
 
     def sample(self, low: np.uint64, count: int) -> DeviceArray:
         """A uniform legal action for every row, see `sample_rows`; rewritten by the next call."""
-        programs.sample_one(self._n, Sampling(self.rows, low, np.uint64(count), self._sampled))
+        programs.sample_one(self._n, self.rows, low, np.uint64(count), self._sampled)
         return copied(self._sampled) if self._copy else self._sampled.view(np.int64)
 
     def observe(self, seats: Array) -> DeviceArray:
         """What each of the seats, int64 (n,), sees; a new array."""
         out = room_for(self.rows.observations.shape, np.int8)
-        programs.observe_one(self._n, Viewing(self.rows, to_device(seats), out))
+        programs.observe_one(self._n, self.rows, to_device(seats), out)
         return self._scaled(out, room_for(out.shape, np.float32)) if self._is_flat else out
 
     def masks(self) -> DeviceArray:
@@ -108,7 +96,7 @@ class DeviceRows:
     def everything(self) -> DeviceArray:
         """The global state of every row, int8 (n, state_size); a new array."""
         out = room_for((self._n, layout_of(self.rules).state_size), np.int8)
-        programs.global_one(self._n, Viewing(self.rows, self._sampled, out))
+        programs.global_one(self._n, self.rows, out)
         return out
 
     def states(self) -> Array:
@@ -138,7 +126,7 @@ class DeviceRows:
         return [copied(array) for array in self._handed] if self._copy else list(self._handed)
 
     def _scaled(self, observations: DeviceArray, out: DeviceArray) -> DeviceArray:
-        programs.scale_one(self._n, Scaling(observations, self._scale, out))
+        programs.scale_one(self._n, observations, self._scale, out)
         return out
 
     def episodes(self) -> dict[str, DeviceArray]:
