@@ -362,14 +362,3 @@ def test_the_page_and_the_agents_command_say_what_the_ladder_says(ladder):
         for name, milliseconds in row["ms_per_decision"].items():
             if name in BUILT_IN and row["variant"] == "cincinnati_v0":
                 assert 0.5 < describe(name).milliseconds / milliseconds < 2.0
-
-
-def test_the_published_picture_is_drawn_from_the_published_rows():
-    """Every step stands in both pictures as its row has it."""
-    for theme in ("light", "dark"):
-        path = ROOT / ".github" / "pictures" / f"ladder-{theme}.svg"
-        drawn = path.read_text(encoding="utf-8")
-        for row in published():
-            points = row["points_per_hand"]
-            half = (points["high"] - points["low"]) / 2
-            assert f">{points['mean']:+.2f} ± {half:.2f}" in drawn

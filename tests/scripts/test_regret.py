@@ -27,12 +27,6 @@ def regret():
         yield module
 
 
-@pytest.fixture(scope="module")
-def picture():
-    with loaded("experiments", "regret_picture") as (module,):
-        yield module
-
-
 def run(regret, folder, *options):
     asked = [*SMALL, "--out", str(folder / "kept"), "--json", str(folder / "r.json"), *options]
     code = regret.main(regret.Args.parse(asked))
@@ -264,48 +258,3 @@ def test_an_agent_that_fails_is_named(regret):
     ):
         with pytest.raises(error, match=f"'odd'.*{told}"):
             regret.Table(RULES, 0, 4, 0).play(caller, Odd(answer))
-
-
-def test_the_picture_has_every_total(regret, picture, tmp_path, capsys):
-    """Light and dark, the same bytes again."""
-    _, rows = run(regret, tmp_path, "--agents", "cautious", "rule", "--variants", "barrie_v0")
-    asked = picture.Args(figures=tmp_path / "r.json", out=tmp_path / "new" / "regret")
-    assert picture.main(asked) == 0
-    drawn = {path.name: path.read_text("utf-8") for path in asked.out.parent.iterdir()}
-    assert sorted(drawn) == ["regret-dark.svg", "regret-light.svg"]
-    for text in drawn.values():
-        for row in rows:
-            assert f">{row['lost']['total']['mean']:.3f} ± " in text
-            parts = sum(part for part, _ in picture.bars(row))
-            assert parts == pytest.approx(row["lost"]["total"]["mean"])
-    assert picture.main(asked) == 0
-    assert drawn == {path.name: path.read_text("utf-8") for path in asked.out.parent.iterdir()}
-
-
-def test_figures_without_a_hand_that_was_played_are_refused(picture, tmp_path):
-    """All were passed out: there is nothing to draw."""
-    file, whole = tmp_path / "r.json", json.loads(picture.Args().figures.read_text())
-    whole["rows"][1] |= {"hands": 0, "lone_hands": 0}
-    file.write_text(json.dumps(whole))
-    with pytest.raises(OptionError, match=r"no figures of tricks lost \(expert has no hand"):
-        picture.main(picture.Args(figures=file, out=tmp_path / "x"))
-
-
-def test_the_published_picture_is_drawn_from_the_published_figures(picture):
-    """Every total stands in both pictures as its row has it."""
-    rows = picture.load(picture.Args().figures)
-    for theme in ("light", "dark"):
-        drawn = (picture.RESULTS / f"regret-{theme}.svg").read_text("utf-8")
-        for row in rows:
-            assert f">{row['lost']['total']['mean']:.3f} ± " in drawn
-            assert f">{row['agent']}<" in drawn
-
-
-@pytest.mark.parametrize("content", [None, "", "[]", '{"rows": [{}]}', '{"rows": []}'])
-def test_a_wrong_file_of_figures_is_an_option_error(picture, content, tmp_path):
-    """Missing, empty, of another shape."""
-    file = tmp_path / "r.json"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(OptionError, match="no figures of tricks lost"):
-        picture.main(picture.Args(figures=file, out=tmp_path / "x"))
