@@ -1,7 +1,7 @@
 """Check the beliefs of searchers about the hidden cards after rare calls.
 
-    python experiments/beliefs.py
-    python experiments/beliefs.py --check calibration --variants barrie_v0 --hands 3000
+    python experiments/studies.py beliefs
+    python experiments/studies.py beliefs --check calibration --variants barrie_v0
 
 Both checks take their positions from self-play of `expert` against `net`. `coverage` asks for
 advice on positions after rare calls with many seeds, and compares the points of one action with a
@@ -15,7 +15,6 @@ when it is done; the next run with the same file resumes there.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -37,7 +36,7 @@ from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, PLAY, new_states
@@ -387,7 +386,3 @@ def bin_names() -> list[str]:
     """The ranges of `BINS` in words."""
     edges = [0.0, *BINS, 1.0]
     return [f"{low:.0%} to {high:.0%}" for low, high in pairwise(edges)]
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))

@@ -33,11 +33,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from study_tools import Store, has_weights, markdown_table
 
 import bideuchre_env
-from bideuchre_env import match, records_io
+from bideuchre_env import match
 from bideuchre_env._files import reason, write_file
-from bideuchre_env.agents.learned import shipped
 from bideuchre_env.bench import measure
 from bideuchre_env.cli.script_args import ScriptArgs, run
 from bideuchre_env.errors import OptionError
@@ -57,7 +57,6 @@ COMPARED = {
     "inference": ("net", "expert"),
 }
 """The agents, weakest first, and whom each is compared with: the first is the one below it."""
-LEARNED = ("ppo", "net")  # agents that need weights for the variant
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
 PART = {"boards": (100_000, 100), "games": (2_000, 20)}  # of fast agents, of those that search
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
@@ -108,7 +107,8 @@ def rungs_of(args: Args) -> list[tuple[str, str, str]]:
     """The rungs, as variant, stronger and weaker; says which are left out for lack of weights."""
     found = []
     for variant in args.variants:
-        lack = [agent for agent in args.agents if not has_weights(agent, variant)]
+        game = bideuchre_env.make(variant)
+        lack = [agent for agent in args.agents if not has_weights(agent, game)]
         for stronger, weaker in pairs(args.agents):
             if stronger in lack or weaker in lack:
                 words = f"{variant}: {stronger} over {weaker} is left out"
@@ -116,13 +116,6 @@ def rungs_of(args: Args) -> list[tuple[str, str, str]]:
             else:
                 found.append((variant, stronger, weaker))
     return found
-
-
-def has_weights(agent: str, variant: str) -> bool:
-    """Whether an agent, if it needs weights, has some for a variant."""
-    name, options = bideuchre_env.agents.parse(agent)
-    file = shipped.file_of(name, variant)
-    return name not in LEARNED or "weights" in options or file.is_file()
 
 
 def rung(args: Args, variant: str, stronger: str, weaker: str) -> Row | None:
@@ -152,61 +145,55 @@ def parts_of(args: Args, agents: tuple[str, str]) -> Iterator[tuple[str, int, in
 def file_of(
     args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
 ) -> Path:
-    """Where a part is kept."""
-    stem = records_io.file_stem(variant, *agents, f"{n}{kind}", f"seed{seed}")
-    return args.out / f"{stem}.json"
+    """The file of a part."""
+    return Store(args.out).path(variant, *agents, f"{n}{kind}", f"seed{seed}")
 
 
 def part(
     args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
 ) -> Part | None:
-    """`n` boards, or games, of this seed: from their file, or played now and kept.
+    """`n` boards, or games, of this seed: from their file, or played now and saved.
 
     None where there is no file and nothing is to be played.
     """
-    path = file_of(args, variant, agents, kind, n, seed)
-    if path.exists():
-        kept = kept_part(path)
-        if kept is None or kept["agents"] != list(agents):
-            raise OptionError(f"{path} is no result of {' and '.join(agents)}: another --out")
-        return kept
-    if args.kept:
-        return None
+    return Store(args.out, compute=not args.kept).get(
+        file_of(args, variant, agents, kind, n, seed),
+        {"variant": variant, "agents": agents, kind: n, "seed": seed},
+        lambda: played(args, variant, agents, kind, n, seed),
+        checked,
+        " and ".join(agents),
+    )
+
+
+def played(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int) -> Part:
+    """A part that is played now."""
     prepare(variant, agents)
     result = match.play(variant, *agents, seed=seed, workers=args.workers, **{kind: n})
     if result.interrupted:
         raise KeyboardInterrupt
     totals = new_rows(TOTALS, 1)
     add_boards(result.board_rows if kind == "boards" else result.game_rows, totals)
-    played = {
-        "agents": list(agents),
+    return {
         "totals": {name: totals[name][0].tolist() for name in TOTALS.names or ()},
         "decisions": result.decisions,
         "think_seconds": result.think_seconds,
         "machine": measure.machine_line(measure.machine()),
     }
-    write_file(path, json.dumps(played, indent=1) + "\n")
-    return played
 
 
-def kept_part(path: Path) -> Part | None:
-    """The part in a file; None if it is damaged, or something else."""
-    try:
-        kept: Part = json.loads(path.read_text(encoding="utf-8"))
-        totals, shapes = kept["totals"], {name: TOTALS[name].shape for name in TOTALS.names or ()}
-        sound = (
-            {name: np.shape(total) for name, total in totals.items()} == shapes
-            and np.shape(kept["decisions"]) == np.shape(kept["think_seconds"]) == (2,)
-            and min(kept["decisions"]) > 0 <= min(kept["think_seconds"])
-            and isinstance(kept["agents"], list)
-            and isinstance(kept["machine"], str)
-        )
-        if sound:
-            scores_of([kept], 1.0)
-            return kept
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        pass
-    return None
+def checked(saved: Part) -> Part:
+    """A part from its file; raises `ValueError` if it is damaged."""
+    shapes = {name: TOTALS[name].shape for name in TOTALS.names or ()}
+    sound = (
+        {name: np.shape(total) for name, total in saved["totals"].items()} == shapes
+        and np.shape(saved["decisions"]) == np.shape(saved["think_seconds"]) == (2,)
+        and min(saved["decisions"]) > 0 <= min(saved["think_seconds"])
+        and isinstance(saved["machine"], str)
+    )
+    if not sound:
+        raise ValueError("damaged")
+    scores_of([saved], 1.0)
+    return saved
 
 
 @lru_cache
@@ -250,7 +237,7 @@ def table(rungs: list[Row]) -> str:
         "variant", "rung", "points per hand", "95 % interval", "boards", "ties", "games won",
         "95 % interval", "games", "ms per decision",
     )  # fmt: skip
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for result in rungs:
         boards, (stronger, weaker) = result["boards"], result["agents"]
         points, won = result["points_per_hand"], result["win_rate"]
@@ -264,8 +251,8 @@ def table(rungs: list[Row]) -> str:
         cells.append(f"{sum(result['games'].values()):,}")
         ms = (f"{result['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
         cells.append(" and ".join(ms))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return markdown_table(heads, lines)
 
 
 def rows_in(path: Path, seed: int) -> list[Row]:

@@ -1,8 +1,8 @@
 """Tricks given away by each agent, against exact play with all four hands seen.
 
-    python experiments/regret.py
-    python experiments/regret.py --agents rule expert pimc --hands 2000
-    python experiments/regret.py --variants barrie_v0 --calls rule --json runs/barrie.json
+    python experiments/studies.py regret
+    python experiments/studies.py regret --agents rule expert pimc --hands 2000
+    python experiments/studies.py regret --variants barrie_v0 --calls rule --json runs/barrie.json
 
 Each agent plays the cards of all four seats on the same deals. Auction and exchange are played by
 `--calls`, so that every agent plays the same contracts from the same hands; with `--own-calls` each
@@ -14,14 +14,13 @@ Tricks are counted by who lost them: the declarer, its helper, the two defenders
 played alone are apart. The figures are per hand of that kind, hands passed out not counted, with
 95 % intervals over deals. The last column is the difference to the first agent, deal by deal.
 
-What an agent lost is kept in the folder `--out` and not played again, so Ctrl-C loses only the
+What an agent lost is saved in the folder `--out` and not played again, so Ctrl-C loses only the
 agent being measured: take another folder, or empty it, when the agents have changed. `--kept` plays
 nothing, and shows what is there. `--json FILE` writes all figures; `regret_picture.py` draws them.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,17 +28,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compared import around, with_weights
+from study_tools import Store, plus_minus, with_weights, write_json
 
 import bideuchre_env
-from bideuchre_env import records_io, solver
+from bideuchre_env import solver
 from bideuchre_env._columns import columns
-from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.agents.prepared import rules_hash
 from bideuchre_env.cli.progress import Progress, progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -206,46 +204,60 @@ class Table:
         return Losses(lost, kinds.astype(np.int8))
 
 
-# --- what is kept ---------------------------------------------------------------------------------
+# --- saved results --------------------------------------------------------------------------------
 
 
 def losses_of(
     args: Args, game: bideuchre_env.Variant, agent: str, calls: str | None
 ) -> Losses | None:
-    """What an agent lost: from its file, or measured now and kept. None for `--kept` without."""
+    """What an agent lost: from its file, or measured now and saved. None for `--kept` without."""
+    title = f"{game.name}: {agent}"
+    about = {
+        "variant": game.name,
+        "agent": agent,
+        "calls": calls,
+        "hands": args.hands,
+        "seed": args.seed,
+        "rules": rules_hash(game.rules),
+    }
+
+    def compute() -> dict[str, Any]:
+        print(title, file=sys.stderr, flush=True)
+        with progress_bar(title, "hands") as progress:
+            return encoded(
+                measure(game.rules, agent, calls, args.hands, args.seed, args.threads, progress)
+            )
+
     words = [game.name, agent, f"called_by_{calls}" if calls else "own_calls"]
     words += [f"{args.hands}hands", f"seed{args.seed}"]
-    path, title = args.out / f"{records_io.file_stem(*words)}.json", f"{game.name}: {agent}"
-    about = [game.name, agent, calls, args.hands, args.seed, rules_hash(game.rules)]
-    if path.exists():
-        return kept_losses(path, about, game.rules.tricks)
-    if args.kept:
-        return None
-    print(title, file=sys.stderr, flush=True)
-    with progress_bar(title, "hands") as progress:
-        found = measure(game.rules, agent, calls, args.hands, args.seed, args.threads, progress)
-    where = np.transpose(np.nonzero(found.tricks))  # few: (hand, role, trick, tricks) each
-    lost = [[*map(int, at), int(found.tricks[tuple(at)])] for at in where]
-    kinds = "".join(map(str, found.kinds))
-    write_file(path, json.dumps({"of": about, "kinds": kinds, "lost": lost}) + "\n")
-    return found
+    store = Store(args.out, compute=not args.kept)
+    return store.get(
+        store.path(*words),
+        about,
+        compute,
+        lambda saved: decoded(saved, args.hands, game.rules.tricks),
+        f"{agent} on these hands",
+    )
 
 
-def kept_losses(path: Path, about: list[Any], tricks: int) -> Losses:
-    """What a file has of these hands; `OptionError` if it is damaged, or something else."""
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        kinds = np.array([int(letter) for letter in kept["kinds"]], np.int8)
-        lost = np.zeros((len(kinds), len(ROLES), tricks), np.int8)
-        for hand, role, trick, n in kept["lost"]:
-            if min(hand, role, trick, n) < 0:
-                raise ValueError("a number below 0")
-            lost[hand, role, trick] = n
-        if kept["of"] == about and len(kinds) == about[3] and set(kept["kinds"]) <= set("012"):
-            return Losses(lost, kinds)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, OverflowError):
-        pass
-    raise OptionError(f"{path} is no result of {about[1]} on these hands: another --out")
+def encoded(losses: Losses) -> dict[str, Any]:
+    """Losses as JSON: the kind of each hand, and (hand, role, trick, tricks) of the few lost."""
+    where = np.transpose(np.nonzero(losses.tricks))
+    lost = [[*map(int, at), int(losses.tricks[tuple(at)])] for at in where]
+    return {"kinds": "".join(map(str, losses.kinds)), "lost": lost}
+
+
+def decoded(saved: dict[str, Any], hands: int, tricks: int) -> Losses:
+    """The losses of `encoded`; raises `ValueError` or `IndexError` for anything else."""
+    kinds = np.array([int(letter) for letter in saved["kinds"]], np.int8)
+    if len(kinds) != hands or not set(saved["kinds"]) <= set("012"):
+        raise ValueError("other hands")
+    lost = np.zeros((hands, len(ROLES), tricks), np.int8)
+    for hand, role, trick, n in saved["lost"]:
+        if min(hand, role, trick, n) < 0:
+            raise ValueError("a number below 0")
+        lost[hand, role, trick] = n
+    return Losses(lost, kinds)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -285,13 +297,13 @@ def table(rows: list[dict[str, Any]]) -> str:
     partners, alone, first = ROLES[:3], ROLES[3:], rows[0]["agent"]
     blocks = [[["tricks lost per hand", TOTAL, f"more than {first}", *partners]]]
     for row in rows:
-        cells = [around(row["lost"][role]) for role in (TOTAL, *partners)]
-        cells.insert(1, around(row["more_than_first"], "+"))
+        cells = [plus_minus(row["lost"][role]) for role in (TOTAL, *partners)]
+        cells.insert(1, plus_minus(row["more_than_first"], "+"))
         blocks[0].append([f"  {row['agent']}", *cells])
     if any(row["lone_hands"] for row in rows):
         blocks.append([["in hands alone", "declarer", "defenders"]])
         for row in rows:
-            blocks[1].append([f"  {row['agent']}", *(around(row["lost"][r]) for r in alone)])
+            blocks[1].append([f"  {row['agent']}", *(plus_minus(row["lost"][r]) for r in alone)])
     tricks = len(rows[0]["by_trick"][TOTAL])
     blocks.append([["in trick", *(str(k + 1) for k in range(tricks))]])
     for row in rows:
@@ -363,11 +375,6 @@ def main(args: Args) -> int:
             rows += new
         if code:
             break
-    if rows and args.json is not None:
-        about = {"seed": args.seed, "asked": args.hands, "roles": ROLES, "rows": rows}
-        write_file(args.json, json.dumps(about, indent=1) + "\n")
+    if rows:
+        write_json(args.json, rows, seed=args.seed, asked=args.hands, roles=ROLES)
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))

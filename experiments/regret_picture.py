@@ -3,8 +3,8 @@
     python experiments/regret_picture.py
     python experiments/regret_picture.py --figures runs/barrie.json --out runs/barrie
 
-It reads what `regret.py --json` wrote, and writes `OUT-light.svg` and `OUT-dark.svg`. It needs
-matplotlib.
+It reads what `studies.py regret --json` wrote, and writes `OUT-light.svg` and `OUT-dark.svg`. It
+needs matplotlib.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Args(ScriptArgs):
     """What to draw, and where; every field is an option of the command line."""
 
     figures: Path = field(
-        default=RESULTS / "regret.json", metadata={"help": "the file of regret.py --json"}
+        default=RESULTS / "regret.json", metadata={"help": "the file of studies.py regret --json"}
     )
     out: Path = field(
         default=RESULTS / "regret",

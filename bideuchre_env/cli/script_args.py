@@ -29,14 +29,14 @@ class ScriptArgs:
     """The base of a script's `Args`, a dataclass."""
 
     @classmethod
-    def parse(cls: type[Args], arguments: list[str] | None = None) -> Args:
-        """The options of the command line, or of `arguments`.
+    def parse(cls: type[Args], arguments: list[str] | None = None, prog: str | None = None) -> Args:
+        """The options of the command line, or of `arguments`; `prog` is the name of the program.
 
         `--help` has the first line of the script's docstring, and its examples. As with any command
         line of argparse, what cannot be read ends the script with code 2.
         """
         doc, types = sys.modules[cls.__module__].__doc__, get_type_hints(cls)
-        parser = argparse.ArgumentParser(**script_help(doc, *cls._names()))
+        parser = argparse.ArgumentParser(prog, **script_help(doc, *cls._names()))
         for option in fields(cls):  # type: ignore[arg-type]
             name, default = dashed(option.name), option.default
             several, sense = isinstance(default, tuple), str(option.metadata["help"])
@@ -72,6 +72,11 @@ class ScriptArgs:
         ]
 
 
-def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
+def run(
+    main: Callable[[Args], int],
+    kind: type[Args],
+    arguments: list[str] | None = None,
+    prog: str | None = None,
+) -> int:
     """The exit code of a script: that of `main`, or of `script` with a line on what was wrong."""
-    return script(lambda: main(kind.parse(arguments)))
+    return script(lambda: main(kind.parse(arguments, prog)))

@@ -18,7 +18,7 @@ The shipped numbers were found with `--hands 200 --seed 1`, begun from blunter o
 tricks 0.1, error_rate 0.02, lead 0.4, follow 0.15, the rest as shipped). On hands
 held out they were better on Barrie (+0.10, 95 % interval +0.08 to +0.12) and not surely so on
 Cincinnati (+0.03, -0.01 to +0.07). `giving` and `passing` were set later, by how well lone
-contracts are predicted (`experiments/beliefs.py --check calibration`).
+contracts are predicted (`experiments/studies.py beliefs --check calibration`).
 
 Nothing is written: the table and the numbers, in a form to paste, are printed. Ctrl-C ends the
 search, and what is found until then is compared; before that there is nothing to compare.

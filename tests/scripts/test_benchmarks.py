@@ -368,30 +368,16 @@ def test_everything_compiles_every_kernel(scripts):
 
 
 def test_pictures_are_drawn_again_without_measuring(reporting, scripts, tmp_path):
-    """`--redraw`: the same files, byte by byte, from the report there is; none is an error."""
-    report = some_report(reporting)
+    """`--redraw` reads the report that exists, and without one it is an error."""
     asked = ["--out", str(tmp_path)]
-    reporting.publish(report, reporting.options("d").parse_args(asked))
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    reporting.publish(some_report(reporting), reporting.options("d").parse_args(asked))
+    drawn = sorted((tmp_path / "results").glob("*.svg"))
+    for path in drawn:
+        path.unlink()
     peers = scripts["peers"]
     assert peers.main(peers.parse_args([*asked, "--redraw"])) == 0
-    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert sorted((tmp_path / "results").glob("*.svg")) == drawn != []
     for name in ("throughput", "solver", "startup", "gpu"):
         script = scripts[name]
         with pytest.raises(OptionError, match=f"no .*{name}.json"):
             script.main(script.parse_args([*asked, "--redraw"]))
-
-
-def test_the_pictures_committed_are_of_the_figures_committed(reporting, tmp_path):
-    """Every figure's name stands in its picture, in both looks, and the goals do."""
-    for report in reporting.read_reports(FOLDER):
-        for look in ("light", "dark"):
-            file = FOLDER / "results" / f"{report.script}-{look}.svg"
-            drawn = file.read_text(encoding="utf-8")
-            assert len(drawn) < 100_000
-            for row in report.figures:
-                if report.script == "peers" and row.ratio is not None:
-                    assert f">{row.name}<" in drawn or "'" in row.name
-                    assert f">{measure.amount(row.ratio)}\N{MULTIPLICATION SIGN}<" in drawn
-                if row.target is not None:
-                    assert measure.amount(row.target) in drawn

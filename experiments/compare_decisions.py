@@ -1,7 +1,7 @@
-"""What agents decide in the same positions, how long it takes them, and what a difference costs.
+"""Decisions of agents in the same positions: the time they take, and what a difference costs.
 
-    python experiments/answers.py
-    python experiments/answers.py --agents pimc pimc:worlds=100 ./mine.py:Mine --variant barrie_v0
+    python experiments/studies.py compare-decisions
+    python experiments/studies.py compare-decisions --agents pimc ./mine.py:Mine
 
 The positions are those in which the expert has a choice when it plays itself. Every agent is asked
 each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
@@ -11,22 +11,19 @@ smaller differences than boards do, but only as far as those who play them out a
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-from compared import around, with_weights
+from study_tools import markdown_table, plus_minus, with_weights, write_json
 
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env._files import write_file
 from bideuchre_env.agents.advice import Advisor
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.intervals import Moments
@@ -114,9 +111,8 @@ def main(args: Args) -> int:
         for name in names
     ]
     print(table(rows, names[0], len(first)))
-    if args.json is not None:
-        about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
-        write_file(args.json, json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
+    write_json(args.json, rows, **about)
     return 0
 
 
@@ -162,17 +158,13 @@ def table(rows: list[Row], first: str, n: int) -> str:
     """The rows as Markdown."""
     heads = ["agent", "ms a call", "ms a card"]
     heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
-    lines = [f"{n:,} decisions", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for row in rows:
         times = [row[part]["milliseconds"] for part in PARTS]
         cells = [row["agent"], *("" if each is None else f"{each:.3g}" for each in times)]
         for part in PARTS:
             asked_for = max(row[part]["asked"], 1)
             cells.append("" if row is rows[0] else f"{100 * row[part]['differ'] / asked_for:.1f} %")
-        cells.append("" if row is rows[0] else around(row["points_lost_in_100"]))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))
+        cells.append("" if row is rows[0] else plus_minus(row["points_lost_in_100"]))
+        lines.append(cells)
+    return f"{n:,} decisions\n\n{markdown_table(heads, lines)}"
