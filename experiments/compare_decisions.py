@@ -86,12 +86,12 @@ def main(args: Args) -> int:
     if len(names) < 2:
         raise OptionError("--agents: two or more that play this game")
     judge = Advisor(game.rules, "rule", worlds=args.worlds, seed=args.seed + 1)
-    positions = taken(game, args.boards, args.seed)
+    positions = positions_of(game, args.boards, args.seed)
     answers: dict[str, Array] = {}
     seconds: dict[str, Array] = {}
     with progress_bar(f"answers on {args.variant}", "agents") as progress:
         for n, name in enumerate(names, 1):
-            answers[name], seconds[name] = asked(name, game.rules, positions, args.seed)
+            answers[name], seconds[name] = answers_of(name, game.rules, positions, args.seed)
             progress(n, len(names), n)
     first = answers[names[0]]
     differ = np.flatnonzero(np.any([answers[name] != first for name in names], axis=0))
@@ -116,7 +116,7 @@ def main(args: Args) -> int:
     return 0
 
 
-def taken(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
+def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
     """The positions with a choice in boards that the expert plays against itself."""
     expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
     recorder = Recorder(expert)
@@ -126,7 +126,7 @@ def taken(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
     return Positions(observations, masks, cards)
 
 
-def asked(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
+def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
     """An agent's actions, int64 (n,), and the processor time of each in seconds, float64 (n,)."""
     agent = bideuchre_env.agents.make(name, rules, seed=seed, goal="points")
     rows, masks = positions.observations, positions.masks

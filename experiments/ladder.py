@@ -159,13 +159,15 @@ def part(
     return Store(args.out, compute=not args.kept).get(
         file_of(args, variant, agents, kind, n, seed),
         {"variant": variant, "agents": agents, kind: n, "seed": seed},
-        lambda: played(args, variant, agents, kind, n, seed),
-        checked,
+        lambda: play_part(args, variant, agents, kind, n, seed),
+        check_part,
         " and ".join(agents),
     )
 
 
-def played(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int) -> Part:
+def play_part(
+    args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
+) -> Part:
     """A part that is played now."""
     prepare(variant, agents)
     result = match.play(variant, *agents, seed=seed, workers=args.workers, **{kind: n})
@@ -181,7 +183,7 @@ def played(args: Args, variant: str, agents: tuple[str, str], kind: str, n: int,
     }
 
 
-def checked(saved: Part) -> Part:
+def check_part(saved: Part) -> Part:
     """A part from its file; raises `ValueError` if it is damaged."""
     shapes = {name: TOTALS[name].shape for name in TOTALS.names or ()}
     sound = (
@@ -259,7 +261,7 @@ def rows_in(path: Path, seed: int) -> list[Row]:
     """The rows that `--json` put into a file, all played with this seed."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        rungs, theirs = joined(kept["rungs"], []), kept["seed"]
+        rungs, theirs = merge_rows(kept["rungs"], []), kept["seed"]
         table(rungs)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise OptionError(f"{path}: no rows of a ladder ({error})") from None
@@ -268,7 +270,7 @@ def rows_in(path: Path, seed: int) -> list[Row]:
     return rungs
 
 
-def joined(kept: list[Row], rungs: list[Row]) -> list[Row]:
+def merge_rows(kept: list[Row], rungs: list[Row]) -> list[Row]:
     """Both, a rung of both as it is in `rungs`: by variant, and in the order of the ladder."""
     rows = {(row["variant"], *row["agents"]): row for row in [*kept, *rungs]}
     variants, order = list(dict.fromkeys(key[0] for key in rows)), pairs(tuple(COMPARED))
@@ -281,7 +283,7 @@ def joined(kept: list[Row], rungs: list[Row]) -> list[Row]:
     return [rows[key] for key in sorted(rows, key=place)]
 
 
-def around(path: Path) -> tuple[str, str]:
+def split_page(path: Path) -> tuple[str, str]:
     """What stands before and after the lines between the two marks of a file."""
     try:
         before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
@@ -295,9 +297,9 @@ def around(path: Path) -> tuple[str, str]:
     return before + BEGIN, END + after
 
 
-def put(path: Path, text: str) -> None:
+def write_table(path: Path, text: str) -> None:
     """Put the text between the two marks of a file."""
-    before, after = around(path)
+    before, after = split_page(path)
     write_file(path, f"{before}\n{text}\n{after}")
 
 
@@ -325,7 +327,7 @@ def main(args: Args) -> int:
         for agent in agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
     if args.write is not None:
-        around(args.write)
+        split_page(args.write)
     if args.add and args.json is None:
         raise OptionError("--add: to the rows of --json FILE")
     kept = rows_in(args.json, args.seed) if args.add and args.json is not None else []
@@ -342,10 +344,10 @@ def main(args: Args) -> int:
             rungs += [found] if found else []
     except KeyboardInterrupt:
         code = 130
-    rungs = joined(kept, rungs)
+    rungs = merge_rows(kept, rungs)
     print(table(rungs))
     if code == 0 and args.write is not None:
-        put(args.write, table(rungs))
+        write_table(args.write, table(rungs))
     if code == 0 and args.json is not None:
         text = json.dumps({"seed": args.seed, "rungs": rungs}, indent=1)
         write_file(args.json, text + "\n")

@@ -224,7 +224,7 @@ def losses_of(
     def compute() -> dict[str, Any]:
         print(title, file=sys.stderr, flush=True)
         with progress_bar(title, "hands") as progress:
-            return encoded(
+            return encode(
                 measure(game.rules, agent, calls, args.hands, args.seed, args.threads, progress)
             )
 
@@ -235,20 +235,20 @@ def losses_of(
         store.path(*words),
         about,
         compute,
-        lambda saved: decoded(saved, args.hands, game.rules.tricks),
+        lambda saved: decode(saved, args.hands, game.rules.tricks),
         f"{agent} on these hands",
     )
 
 
-def encoded(losses: Losses) -> dict[str, Any]:
+def encode(losses: Losses) -> dict[str, Any]:
     """Losses as JSON: the kind of each hand, and (hand, role, trick, tricks) of the few lost."""
     where = np.transpose(np.nonzero(losses.tricks))
     lost = [[*map(int, at), int(losses.tricks[tuple(at)])] for at in where]
     return {"kinds": "".join(map(str, losses.kinds)), "lost": lost}
 
 
-def decoded(saved: dict[str, Any], hands: int, tricks: int) -> Losses:
-    """The losses of `encoded`; raises `ValueError` or `IndexError` for anything else."""
+def decode(saved: dict[str, Any], hands: int, tricks: int) -> Losses:
+    """The losses of `encode`; raises `ValueError` or `IndexError` for anything else."""
     kinds = np.array([int(letter) for letter in saved["kinds"]], np.int8)
     if len(kinds) != hands or not set(saved["kinds"]) <= set("012"):
         raise ValueError("other hands")
@@ -315,7 +315,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def told(rows: list[dict[str, Any]]) -> str:
+def heading(rows: list[dict[str, Any]]) -> str:
     """Which hands these are."""
     row = rows[0]
     calls = f"called by {row['calls']}" if row["calls"] else "called by each for itself"
@@ -371,7 +371,7 @@ def main(args: Args) -> int:
         if own:
             first = next(iter(own.values()))
             new = [figures(game.name, calls, agent, lost, first) for agent, lost in own.items()]
-            print(f"{told(new)}\n{table(new)}\n", flush=True)
+            print(f"{heading(new)}\n{table(new)}\n", flush=True)
             rows += new
         if code:
             break

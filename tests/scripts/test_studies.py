@@ -149,7 +149,7 @@ def test_other_decisions_cost_points(scripts, tmp_path, capsys):
 
 def test_positions_leave_a_choice_of_calls_or_of_cards(scripts):
     game = bideuchre_env.make("barrie_v0")
-    positions = scripts["compare_decisions"].taken(game, 4, 3)
+    positions = scripts["compare_decisions"].positions_of(game, 4, 3)
     assert (positions.masks.astype(bool).sum(axis=1) > 1).all()
     phase = game.raw_env().observation_layout.slices["phase"]
     auction = positions.observations[:, phase].argmax(axis=1) < 2
