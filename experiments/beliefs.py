@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, PLAY, new_states
@@ -65,19 +65,15 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """The settings of a check; every field is an option of the command line."""
 
-    check: str = field(
-        default="coverage",
-        metadata={"help": "coverage or calibration", "metavar": "CHECK"},
+    check: str = option("coverage", "coverage or calibration", metavar="CHECK")
+    variants: tuple[str, ...] = option(
+        ("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"), "the games"
     )
-    variants: tuple[str, ...] = field(
-        default=("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"),
-        metadata={"help": "the games"},
-    )
-    hands: int = field(default=6000, metadata={"help": "hands that positions are taken from"})
-    positions: int = field(default=15, metadata={"help": "positions of each game, at most"})
-    seeds: int = field(default=20, metadata={"help": "how often advice is asked for on each"})
-    seed: int = field(default=0, metadata={"help": "same seed, same positions"})
-    json: Path | None = field(default=None, metadata={"help": "a file that the rows are saved to"})
+    hands: int = option(6000, "hands that positions are taken from")
+    positions: int = option(15, "positions of each game, at most")
+    seeds: int = option(20, "how often advice is asked for on each")
+    seed: int = option(0, "same seed, same positions")
+    json: Path | None = option(None, "a file that the rows are saved to")
 
 
 @dataclass(frozen=True)

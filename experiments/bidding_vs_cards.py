@@ -8,7 +8,7 @@ Every pair of agents plays the same duplicate boards against `--over`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.scores import interval_dict
@@ -32,14 +32,14 @@ from bideuchre_env.runtime.jit import Array
 class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
-    agents: tuple[str, ...] = field(
-        default=("rule", "expert", "ppo", "net"), metadata={"help": "whose calls and whose cards"}
+    agents: tuple[str, ...] = option(
+        ("rule", "expert", "ppo", "net"), "whose calls and whose cards"
     )
-    over: str = field(default="rule", metadata={"help": "the agent that all play against"})
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
-    boards: int = field(default=10_000, metadata={"help": "duplicate boards of each pair"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    over: str = option("rule", "the agent that all play against")
+    variant: str = option("cincinnati_v0", "the game")
+    boards: int = option(10_000, "duplicate boards of each pair")
+    seed: int = option(0, "same seed, same deals and results")
+    json: Path | None = option(None, "a file to write the rows to")
 
 
 class Combined:

@@ -11,7 +11,7 @@ smaller differences than boards do, but only as far as those who play them out a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -23,7 +23,7 @@ import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env.agents.advice import Advisor
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.intervals import Moments
@@ -41,15 +41,15 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """What to ask; every field is an option of the command line."""
 
-    agents: tuple[str, ...] = field(
-        default=("inference", "inference:considered=4", "inference:worlds=100", "expert"),
-        metadata={"help": "who is asked; the others are compared with the first"},
+    agents: tuple[str, ...] = option(
+        ("inference", "inference:considered=4", "inference:worlds=100", "expert"),
+        "who is asked; the others are compared with the first",
     )
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
-    boards: int = field(default=100, metadata={"help": "boards that positions are taken from"})
-    worlds: int = field(default=2_500, metadata={"help": "deals that differences are tried in"})
-    seed: int = field(default=0, metadata={"help": "same seed, same positions and answers"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    variant: str = option("cincinnati_v0", "the game")
+    boards: int = option(100, "boards that positions are taken from")
+    worlds: int = option(2_500, "deals that differences are tried in")
+    seed: int = option(0, "same seed, same positions and answers")
+    json: Path | None = option(None, "a file to write the rows to")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env._files import reason, write_file
 from bideuchre_env.bench import measure
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import TOTALS, add_boards
 from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
@@ -69,23 +69,19 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = field(
-        default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games to play"}
-    )
-    agents: tuple[str, ...] = field(
-        default=tuple(COMPARED), metadata={"help": "who is compared, weakest first"}
-    )
-    boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
-    games: int = field(default=10_000, metadata={"help": "whole games of a rung of fast agents"})
-    search_boards: int = field(default=3_200, metadata={"help": "boards of a rung that searches"})
-    search_games: int = field(default=400, metadata={"help": "games of a rung that searches"})
-    kept: bool = field(default=False, metadata={"help": "play nothing: show what is kept"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    workers: int = field(default=1, metadata={"help": "processes that play; same results"})
-    out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished parts are"})
-    write: Path | None = field(default=None, metadata={"help": "a file to put the table into"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
-    add: bool = field(default=False, metadata={"help": "other rungs in the file of --json stay"})
+    variants: tuple[str, ...] = option(("cincinnati_v0", "barrie_v0"), "the games to play")
+    agents: tuple[str, ...] = option(tuple(COMPARED), "who is compared, weakest first")
+    boards: int = option(100_000, "boards of a rung of fast agents")
+    games: int = option(10_000, "whole games of a rung of fast agents")
+    search_boards: int = option(3_200, "boards of a rung that searches")
+    search_games: int = option(400, "games of a rung that searches")
+    kept: bool = option(False, "play nothing: show what is kept")
+    seed: int = option(0, "same seed, same deals and results")
+    workers: int = option(1, "processes that play; same results")
+    out: Path = option(Path("runs/ladder"), "where finished parts are")
+    write: Path | None = option(None, "a file to put the table into")
+    json: Path | None = option(None, "a file to write the rows to")
+    add: bool = option(False, "other rungs in the file of --json stay")
 
 
 def searches(agent: str) -> bool:

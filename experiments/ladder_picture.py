@@ -10,12 +10,12 @@ It needs matplotlib.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import figures
 
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 
 HERE = Path(__file__).resolve().parent
 
@@ -24,13 +24,8 @@ HERE = Path(__file__).resolve().parent
 class Args(ScriptArgs):
     """What to draw, and where; every field is an option of the command line."""
 
-    ladder: Path = field(
-        default=HERE / "ladder.json", metadata={"help": "the file of ladder.py --json"}
-    )
-    out: Path = field(
-        default=HERE.parent / ".github" / "pictures",
-        metadata={"help": "the folder of the pictures"},
-    )
+    ladder: Path = option(HERE / "ladder.json", "the file of ladder.py --json")
+    out: Path = option(HERE.parent / ".github" / "pictures", "the folder of the pictures")
 
 
 def main(args: Args) -> int:

@@ -15,7 +15,7 @@ import csv
 import itertools
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import figures
@@ -25,7 +25,7 @@ import bideuchre_env
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.ppo import PpoAgent
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import match
@@ -40,21 +40,11 @@ AT_ONCE = 256
 class Args(ScriptArgs):
     """What to draw, and where; every field is an option of the command line."""
 
-    results: Path = field(
-        default=HERE / "results" / "ppo", metadata={"help": "the folder of curves and weights"}
-    )
-    out: Path = field(
-        default=HERE.parent / ".github" / "pictures",
-        metadata={"help": "the folder of the pictures"},
-    )
-    opponents: tuple[str, ...] = field(
-        default=("rule", "expert"), metadata={"help": "over whom the points are shown"}
-    )
-    boards: int = field(
-        default=0,
-        metadata={"help": "boards that each two of the weights play: cross-play.md; 0 plays none"},
-    )
-    seed: int = field(default=40_000_000, metadata={"help": "of these boards"})
+    results: Path = option(HERE / "results" / "ppo", "the folder of curves and weights")
+    out: Path = option(HERE.parent / ".github" / "pictures", "the folder of the pictures")
+    opponents: tuple[str, ...] = option(("rule", "expert"), "over whom the points are shown")
+    boards: int = option(0, "boards that each two of the weights play: cross-play.md; 0 plays none")
+    seed: int = option(40_000_000, "of these boards")
 
 
 def curves(folder: Path, opponents: tuple[str, ...]) -> dict[str, dict[str, list[figures.Curve]]]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.agents.prepared import rules_hash
 from bideuchre_env.cli.progress import Progress, progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -63,29 +63,22 @@ UNSEEN = 0.5  # tricks: an interval is widened as by two more hands so far off t
 class Args(ScriptArgs):
     """What to measure; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = field(
-        default=("cincinnati_v0",),
-        metadata={"help": "the games: variants, or .toml files of rules"},
+    variants: tuple[str, ...] = option(
+        ("cincinnati_v0",), "the games: variants, or .toml files of rules"
     )
-    agents: tuple[str, ...] = field(
-        default=("random", "cautious", "rule", "expert", "ppo", "net"),
-        metadata={
-            "help": "the agents; the others are compared with the first, those without weights "
-            "for a game are left out"
-        },
+    agents: tuple[str, ...] = option(
+        ("random", "cautious", "rule", "expert", "ppo", "net"),
+        "the agents; the others are compared with the first, those without weights "
+        "for a game are left out",
     )
-    calls: tuple[str, ...] = field(
-        default=("expert",), metadata={"help": "who bids and exchanges, for all of them alike"}
-    )
-    own_calls: bool = field(
-        default=False, metadata={"help": "each agent bids for itself; contracts differ then"}
-    )
-    hands: int = field(default=2_000, metadata={"help": "hands that each agent plays"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    threads: int = field(default=1, metadata={"help": "threads that solve; same results"})
-    kept: bool = field(default=False, metadata={"help": "play nothing: show what is kept"})
-    out: Path = field(default=Path("runs/regret"), metadata={"help": "where finished agents are"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the figures to"})
+    calls: tuple[str, ...] = option(("expert",), "who bids and exchanges, for all of them alike")
+    own_calls: bool = option(False, "each agent bids for itself; contracts differ then")
+    hands: int = option(2_000, "hands that each agent plays")
+    seed: int = option(0, "same seed, same deals and results")
+    threads: int = option(1, "threads that solve; same results")
+    kept: bool = option(False, "play nothing: show what is kept")
+    out: Path = option(Path("runs/regret"), "where finished agents are")
+    json: Path | None = option(None, "a file to write the figures to")
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ needs matplotlib.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import figures
 
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 
 RESULTS = Path(__file__).resolve().parent / "results" / "regret"
 
@@ -24,13 +24,8 @@ RESULTS = Path(__file__).resolve().parent / "results" / "regret"
 class Args(ScriptArgs):
     """What to draw, and where; every field is an option of the command line."""
 
-    figures: Path = field(
-        default=RESULTS / "regret.json", metadata={"help": "the file of studies.py regret --json"}
-    )
-    out: Path = field(
-        default=RESULTS / "regret",
-        metadata={"help": "the pictures, up to -light.svg and -dark.svg"},
-    )
+    figures: Path = option(RESULTS / "regret.json", "the file of studies.py regret --json")
+    out: Path = option(RESULTS / "regret", "the pictures, up to -light.svg and -dark.svg")
 
 
 def main(args: Args) -> int:

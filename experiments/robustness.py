@@ -11,7 +11,7 @@ being played: take another folder when an agent has changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from study_tools import Store, markdown_table, plus_minus, with_weights, write_j
 import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.intervals import Moments
@@ -37,17 +37,13 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
-    agents: tuple[str, ...] = field(
-        default=("expert", "pimc", "inference"), metadata={"help": "who is measured"}
-    )
-    opponents: tuple[str, ...] = field(
-        default=("rule", RASH, TIMID, "ppo", "net"), metadata={"help": "the styles"}
-    )
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
-    boards: int = field(default=1000, metadata={"help": "duplicate boards of each pair"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    out: Path = field(default=Path("runs/styles"), metadata={"help": "where pairs are saved"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    agents: tuple[str, ...] = option(("expert", "pimc", "inference"), "who is measured")
+    opponents: tuple[str, ...] = option(("rule", RASH, TIMID, "ppo", "net"), "the styles")
+    variant: str = option("cincinnati_v0", "the game")
+    boards: int = option(1000, "duplicate boards of each pair")
+    seed: int = option(0, "same seed, same deals and results")
+    out: Path = option(Path("runs/styles"), "where pairs are saved")
+    json: Path | None = option(None, "a file to write the rows to")
 
 
 def main(args: Args) -> int:

@@ -9,15 +9,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import field, fields
 from pathlib import Path
-from typing import TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
 from bideuchre_env.rules.variants import RULES
 
 Args = TypeVar("Args", bound="ScriptArgs")
+
+
+def option(default: Any, meaning: str, *, metavar: str | None = None) -> Any:
+    """A field of `Args`: its default, its line of `--help`, and the name of its value there."""
+    metadata = {"help": meaning} if metavar is None else {"help": meaning, "metavar": metavar}
+    return field(default=default, metadata=metadata)
 
 
 def dashed(name: str) -> str:
