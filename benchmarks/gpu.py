@@ -26,7 +26,7 @@ import reporting
 
 import bideuchre_env
 from bideuchre_env.bench import measure
-from bideuchre_env.bench.measure import Figure, Task
+from bideuchre_env.bench.measure import DECISIONS, Figure, Task
 from bideuchre_env.cli.program import FAILED, script
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
@@ -51,7 +51,6 @@ FACES: dict[str, dict[str, Any]] = {
     },
 }
 """What is played in lock-step, and with what options."""
-UNIT = "decisions/s"
 STEPS, ROLLOUTS, MEMORY = "Steps from Python (vec)", "Rollouts in a kernel", "Memory"
 COPY = "a copy, read and written"
 READ_TOO = ("states", "tallies", "keys", "actions")  # of `Rows`: a step reads and writes these
@@ -239,7 +238,7 @@ def figures(rates: dict[tuple[str, str], list[float]], runs: list[peers.Program]
     """A figure for every task, for what a game takes of the memory, and for pgx beside ours."""
     targets = TARGETS if "H100" in device_name() else {}
     rows = [
-        measure.figure(group, name, UNIT, values, target=targets.get((group, name)))
+        measure.figure(group, name, DECISIONS, values, target=targets.get((group, name)))
         for (group, name), values in rates.items()
         if group != MEMORY
     ]

@@ -28,14 +28,13 @@ from typing import Any
 import reporting
 
 from bideuchre_env.bench import measure
-from bideuchre_env.bench.measure import Figure
+from bideuchre_env.bench.measure import DECISIONS, Figure
 from bideuchre_env.cli.program import script
 from bideuchre_env.errors import BidEuchreError
 
 PROGRAMS = reporting.HERE / "peer_programs"
 VENVS = reporting.HERE.parent / "runs" / "peers"
 OURS = "bideuchre_env"
-UNIT = "decisions/s"
 
 
 class Unavailable(BidEuchreError):
@@ -253,7 +252,7 @@ def figures_beside(run: Program, ours: dict[str, list[float]]) -> list[Figure]:
         if like in ours:
             ratios = [a / b for a, b in zip(ours[like], rates, strict=True)]
             more = {"against": like, "ratio": statistics.median(ratios)}
-        rows.append(measure.figure(run.title, name, UNIT, rates, **more))
+        rows.append(measure.figure(run.title, name, DECISIONS, rates, **more))
     return rows
 
 

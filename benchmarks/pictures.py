@@ -6,15 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from reports import Report
 
 from bideuchre_env.bench.measure import Figure as Measured
 from bideuchre_env.bench.measure import amount
-from bideuchre_env.evaluation.pictures import WIDTH, Look, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from reporting import Report
+from bideuchre_env.evaluation.pictures import Theme, annotate, name_rows, new_figure, save
 
 ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, the rest of a panel, the rest of a picture
 UNITS = {
@@ -41,12 +39,12 @@ TARGET = "goal that the project set itself"
 
 
 def draw(report: Report, path: Path) -> None:
-    """Write the picture of a report, light and dark."""
+    """Write the picture of a report, in both themes."""
     panels = peers if report.script == "peers" else speeds
-    save(path, lambda look: panels(report, look))
+    save(path, lambda theme: panels(report, theme))
 
 
-def peers(report: Report, look: Look) -> Figure:
+def peers(report: Report, theme: Theme) -> Any:
     """A dot for each thing a peer does: how many times as fast ours is, best first."""
     compared = [row for row in report.figures if row.ratio is not None]
     groups = [list(rows) for _, rows in groupby(compared, key=lambda row: row.group)]
@@ -54,17 +52,17 @@ def peers(report: Report, look: Look) -> Figure:
     ratios = [row.ratio or 1.0 for row in compared]
     for axis, rows in zip(axes, groups, strict=True):
         rows.sort(key=lambda row: -(row.ratio or 1.0))
-        prepare(axis, [row.name for row in rows], f"Beside {rows[0].group}", look)
-        axis.axvline(1, color=look.ink, linewidth=1)
+        prepare(axis, [row.name for row in rows], f"Beside {rows[0].group}", theme)
+        axis.axvline(1, color=theme.ink, linewidth=1)
         for place, row in enumerate(rows):
-            colour = look.marks[way_of(row)]
+            colour = theme.marks[way_of(row)]
             axis.plot(row.ratio, place, "o", color=colour, markersize=6)
             words = f"{amount(row.ratio or 1.0)}\N{MULTIPLICATION SIGN}"
-            note(axis, row.ratio or 1.0, place, words, look, left=(row.ratio or 1.0) < 1)
+            note(axis, row.ratio or 1.0, place, words, theme, left=(row.ratio or 1.0) < 1)
         limits(axis, [*ratios, min(ratios) / 1.8], room=0.15)
     axes[-1].set_xlabel("times as fast as (our decisions per second divided by theirs)")
     used = sorted({way_of(row) for row in compared})
-    key(figure, [(list(WAYS.values())[way], look.marks[way], "o") for way in used], look)
+    key(figure, [(list(WAYS.values())[way], theme.marks[way], "o") for way in used], theme)
     return figure
 
 
@@ -73,7 +71,7 @@ def way_of(row: Measured) -> int:
     return next((k for k, word in enumerate(WAYS) if str(row.against).startswith(word)), 0)
 
 
-def speeds(report: Report, look: Look) -> Figure:
+def speeds(report: Report, theme: Theme) -> Any:
     """A panel for each group and unit; rows that differ in variant or threads are one row."""
     units = list(dict.fromkeys(row.unit for row in report.figures))
     ordered = sorted(report.figures, key=lambda row: units.index(row.unit))
@@ -84,38 +82,38 @@ def speeds(report: Report, look: Look) -> Figure:
     for axis, panel in zip(axes, panels, strict=True):
         first = panel[0][0]
         heading = f"{first.group}: {UNITS.get(first.unit, first.unit)}"
-        prepare(axis, [label_of(rows) for rows in panel], heading, look)
+        prepare(axis, [label_of(rows) for rows in panel], heading, theme)
         for place, rows in enumerate(panel):
-            draw_row(axis, place, rows, look)
+            draw_row(axis, place, rows, theme)
         limits(axis, [v for row in ordered if row.unit == first.unit for v in extent(row)])
-    signs = [("median, with quartiles", look.marks[0], "o")]
+    signs = [("median, with quartiles", theme.marks[0], "o")]
     if any(len(rows) > 1 for panel in panels for rows in panel):
-        signs.append(("another variant, or one thread", look.paper, "o"))
+        signs.append(("another variant, or one thread", theme.paper, "o"))
     if any(row.target for row in report.figures):
-        signs.append((TARGET, look.ink, "|"))
+        signs.append((TARGET, theme.ink, "|"))
     if any(row.meets is False for row in report.figures):
-        signs.append(("goal not met", look.warning, "o"))
-    key(figure, signs, look)
+        signs.append(("goal not met", theme.warning, "o"))
+    key(figure, signs, theme)
     return figure
 
 
-def draw_row(axis: Any, place: int, rows: Sequence[Measured], look: Look) -> None:
+def draw_row(axis: Any, place: int, rows: Sequence[Measured], theme: Theme) -> None:
     """The last of these figures as a dot with its quartiles and target; hollow ones for others."""
     *others, main = rows
-    colour = look.warning if main.meets is False else look.marks[0]
+    colour = theme.warning if main.meets is False else theme.marks[0]
     for row in others:
-        axis.plot(row.median, place, "o", markersize=5, color=look.paper, markeredgecolor=colour)
+        axis.plot(row.median, place, "o", markersize=5, color=theme.paper, markeredgecolor=colour)
     axis.plot([main.low, main.high], [place, place], color=colour, linewidth=2)
     axis.plot(main.median, place, "o", color=colour, markersize=6)
     if main.target is not None:
-        axis.plot(main.target, place, "|", color=look.ink, markersize=11, markeredgewidth=2)
+        axis.plot(main.target, place, "|", color=theme.ink, markersize=11, markeredgewidth=2)
     words = amount(main.median)
     if all(VARIANT.search(row.name) for row in rows) and GAME not in main.name:
         medians = [row.median for row in rows]
         words = f"{amount(min(medians))} to {amount(max(medians))}"
     if main.target is not None:
         words += f"  (goal: {main.verdict.partition(':')[0]})"
-    note(axis, max(v for row in rows for v in extent(row)), place, words, look)
+    note(axis, max(v for row in rows for v in extent(row)), place, words, theme)
 
 
 def merged(rows: Sequence[Measured]) -> list[list[Measured]]:
@@ -142,30 +140,23 @@ def extent(row: Measured) -> tuple[float, ...]:
     return (row.low, row.median, row.high, *([] if row.target is None else [row.target]))
 
 
-def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Figure, list[Any]]:
+def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Any, list[Any]]:
     """A picture with an empty panel for each list of rows, one below another."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
     heights = [ROW * len(panel) + PANEL for panel in panels]
-    figure = Figure(figsize=(WIDTH, sum(heights) + EDGE), layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure, axes = new_figure(sum(heights) + EDGE, len(panels), height_ratios=heights)
     facts = f"{title} ({report.machine['processor']}, {report.machine['date']})"
     figure.suptitle(facts, fontsize=11, fontweight="bold")
-    return figure, list(axes)
+    return figure, list(axes[:, 0])
 
 
-def prepare(axis: Any, names: Sequence[str], heading: str, look: Look) -> None:
+def prepare(axis: Any, names: Sequence[str], heading: str, theme: Theme) -> None:
     """Set up a panel: a name and a faint line for each row, a heading above them."""
-    axis.set_yticks(range(len(names)), names)
+    name_rows(axis, names)
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.set_xscale("log")
-    axis.grid(axis="y", color=look.faint, linewidth=0.8)
+    axis.grid(axis="y", color=theme.faint, linewidth=0.8)
     axis.set_axisbelow(True)
     axis.set_title(heading, loc="left", fontsize=10)
-    axis.tick_params(axis="y", length=0)
-    axis.spines["left"].set_visible(False)
 
 
 def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
@@ -185,21 +176,13 @@ def tick(value: float) -> str:
     return f"{value:g}" if value < 1e3 else re.sub(r"\.0+", "", amount(value))
 
 
-def note(axis: Any, at: float, place: int, words: str, look: Look, left: bool = False) -> None:
+def note(axis: Any, at: float, place: int, words: str, theme: Theme, left: bool = False) -> None:
     """Words to the right of a row's marks, or to the left."""
-    axis.annotate(
-        words,
-        (at, place),
-        (-7 if left else 7, 0),
-        textcoords="offset points",
-        ha="right" if left else "left",
-        va="center",
-        fontsize=8.5,
-        bbox={"facecolor": look.paper, "edgecolor": "none", "pad": 0.8},
-    )
+    style = {"ha": "right" if left else "left", "va": "center", "fontsize": 8.5}
+    annotate(axis, words, (at, place), (-7 if left else 7, 0), theme, **style)
 
 
-def key(figure: Figure, signs: Sequence[tuple[str, str, str]], look: Look) -> None:
+def key(figure: Any, signs: Sequence[tuple[str, str, str]], theme: Theme) -> None:
     """What the marks mean, below all panels: words, colour, mark."""
     from matplotlib.lines import Line2D
 
@@ -212,7 +195,7 @@ def key(figure: Figure, signs: Sequence[tuple[str, str, str]], look: Look) -> No
             color=colour,
             markersize=7,
             markeredgewidth=2 if mark == "|" else 1,
-            markeredgecolor=look.marks[0] if colour == look.paper else colour,
+            markeredgecolor=theme.marks[0] if colour == theme.paper else colour,
         )
         for _, colour, mark in signs
     ]

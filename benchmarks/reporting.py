@@ -9,12 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pictures
+from reports import Report, read_reports
 
 from bideuchre_env._files import write_file
 from bideuchre_env.bench import measure
@@ -26,30 +25,7 @@ from bideuchre_env.evaluation.pictures import markdown as shown
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
-ORDER = ("throughput", "peers", "gpu", "solver", "startup")
 HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
-
-
-@dataclass(frozen=True)
-class Report:
-    """The figures of one script; `how` says in a sentence how they were measured."""
-
-    script: str
-    title: str
-    how: str
-    figures: list[Figure]
-    skipped: list[str] = field(default_factory=list)
-    packages: dict[str, str] = field(default_factory=dict)
-    machine: dict[str, Any] = field(default_factory=measure.machine)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object of a report."""
-        return {**vars(self), "figures": [row.to_dict() for row in self.figures]}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Report:
-        """A report from its JSON object."""
-        return cls(**{**data, "figures": [Figure(**row) for row in data["figures"]]})
 
 
 def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
@@ -143,13 +119,6 @@ def redraw(script: str, folder: Path) -> int:
     pictures.draw(report, folder / "results" / script)
     write_readme(folder)
     return 0
-
-
-def read_reports(folder: Path) -> list[Report]:
-    """The reports in `folder/results`, in the order of the README."""
-    paths = [folder / "results" / f"{name}.json" for name in ORDER]
-    texts = [path.read_text(encoding="utf-8") for path in paths if path.exists()]
-    return [Report.from_dict(json.loads(text)) for text in texts]
 
 
 def write_readme(folder: Path) -> None:

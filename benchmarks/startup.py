@@ -77,17 +77,17 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
     """Run a program in a fresh Python: its process time and wall time (s), its peak memory."""
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     started = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", program.replace("ROWS", str(rows)) + FOOTER],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=env,
-    )
+    done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
     wall = time.perf_counter() - started
     return {**json.loads(done.stdout.splitlines()[-1]), "wall": wall}
+
+
+def python(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python with this cache folder; its output is captured."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
 
 
 def cold(program: str) -> dict[str, Any]:
@@ -110,15 +110,8 @@ KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
 
 def import_times(cache: Path) -> dict[str, float]:
     """The times by `python -X importtime` of the package and its dependencies, in seconds."""
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", PACKAGE],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=env,
-    )
-    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +([\w.]+)", done.stderr)
+    printed = python(cache, "-X", "importtime", "-c", PACKAGE).stderr
+    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +([\w.]+)", printed)
     packages = ("bideuchre_env", "pettingzoo", "gymnasium", "numpy")
     return {name: int(spent) / 1e6 for spent, name in lines if name in packages}
 

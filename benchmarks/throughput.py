@@ -23,23 +23,25 @@ from bideuchre_env.bench.measure import Figure, Task
 from bideuchre_env.cli.program import script
 from bideuchre_env.errors import OptionError
 
-UNIT = "decisions/s"
 ROWS = (256, 1_024, 4_096, 16_384, 65_536)
 USUAL = 4_096
 SEARCH = ("pimc", "inference")  # agents that take milliseconds a decision
 LONGER = {"searchers": 20}  # times as long a round, for a hand takes them long and hands differ
 GAME = bideuchre_env.cincinnati_v0
 TARGETS = {  # decisions per second, on one core
-    ("aec", "raw_env(), episodes of a game"): 200e3,
-    ("aec", "raw_env(), episodes of a hand"): 200e3,
-    ("aec", "env(), episodes of a game"): 150e3,
-    ("aec", "env(), episodes of a hand"): 150e3,
-    ("vec", "4,096 rows, step alone"): 8e6,
-    ("rollouts", "random, cincinnati_v0"): 40e6,
-    ("rollouts", "random, observing, cincinnati_v0"): 12e6,
-    ("agents", "rule, act_rows on 4,096 rows"): 2e6,
-    ("agents", "ppo, act_rows on 4,096 rows"): 200e3,
-    ("agents", "net, act_rows on 4,096 rows"): 200e3,
+    "aec": {
+        "raw_env(), episodes of a game": 200e3,
+        "raw_env(), episodes of a hand": 200e3,
+        "env(), episodes of a game": 150e3,
+        "env(), episodes of a hand": 150e3,
+    },
+    "vec": {"4,096 rows, step alone": 8e6},
+    "rollouts": {"random, cincinnati_v0": 40e6, "random, observing, cincinnati_v0": 12e6},
+    "agents": {
+        "rule, act_rows on 4,096 rows": 2e6,
+        "ppo, act_rows on 4,096 rows": 200e3,
+        "net, act_rows on 4,096 rows": 200e3,
+    },
 }
 WAYS = {"actions drawn": True, "step alone": False}
 
@@ -178,11 +180,10 @@ def main(args: argparse.Namespace) -> int:
         title, make = GROUPS[name]
         reporting.announce(title)
         with nullcontext() if name == "threads" else measure.pinned(core):
-            rates = measure.rounds(make(args), args.repeats, args.seconds * LONGER.get(name, 1))
-        figures += [
-            measure.figure(title, key, UNIT, values, target=TARGETS.get((name, key)))
-            for key, values in rates.items()
-        ]
+            seconds = args.seconds * LONGER.get(name, 1)
+            figures += measure.group_figures(
+                title, make(args), args.repeats, seconds, targets=TARGETS.get(name)
+            )
     report = reporting.Report(
         "throughput",
         "Throughput",

@@ -1,7 +1,7 @@
 """Check the beliefs of searchers about the hidden cards after rare calls.
 
-    python experiments/beliefs.py
-    python experiments/beliefs.py --check calibration --variants barrie_v0 --hands 3000
+    python experiments/studies.py beliefs
+    python experiments/studies.py beliefs --check calibration --variants barrie_v0
 
 Both checks take their positions from self-play of `expert` against `net`. `coverage` asks for
 advice on positions after rare calls with many seeds, and compares the points of one action with a
@@ -15,9 +15,8 @@ when it is done; the next run with the same file resumes there.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, PLAY, new_states
@@ -68,19 +67,15 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """The settings of a check; every field is an option of the command line."""
 
-    check: str = field(
-        default="coverage",
-        metadata={"help": "coverage or calibration", "metavar": "CHECK"},
+    check: str = option("coverage", "coverage or calibration", metavar="CHECK")
+    variants: tuple[str, ...] = option(
+        ("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"), "the games"
     )
-    variants: tuple[str, ...] = field(
-        default=("barrie_v0", "simplified_v0", "club_v0", "cincinnati_v0"),
-        metadata={"help": "the games"},
-    )
-    hands: int = field(default=6000, metadata={"help": "hands that positions are taken from"})
-    positions: int = field(default=15, metadata={"help": "positions of each game, at most"})
-    seeds: int = field(default=20, metadata={"help": "how often advice is asked for on each"})
-    seed: int = field(default=0, metadata={"help": "same seed, same positions"})
-    json: Path | None = field(default=None, metadata={"help": "a file that the rows are saved to"})
+    hands: int = option(6000, "hands that positions are taken from")
+    positions: int = option(15, "positions of each game, at most")
+    seeds: int = option(20, "how often advice is asked for on each")
+    seed: int = option(0, "same seed, same positions")
+    json: Path | None = option(None, "a file that the rows are saved to")
 
 
 @dataclass(frozen=True)
@@ -402,7 +397,3 @@ def bin_names() -> list[str]:
     """The ranges of `BINS` in words."""
     edges = [0.0, *BINS, 1.0]
     return [f"{low:.0%} to {high:.0%}" for low, high in pairwise(edges)]
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))

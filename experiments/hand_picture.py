@@ -8,12 +8,12 @@ The bidder must follow diamonds, and holds the jack of hearts: it is the left bo
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import bideuchre_env
 from bideuchre_env._files import write_file
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.records.svg import table_svg
 
 PICTURES = Path(__file__).resolve().parents[1] / ".github" / "pictures"
@@ -31,7 +31,7 @@ ACTIONS = ("bid 3", "pass", "bid 4", "pass", "trump D", "KD", "TS", "TD", "JD", 
 class Args(ScriptArgs):
     """Where the pictures go; every field is an option of the command line."""
 
-    out: Path = field(default=PICTURES, metadata={"help": "the folder of both"})
+    out: Path = option(PICTURES, "the folder of both")
 
 
 def pictures() -> dict[str, str]:

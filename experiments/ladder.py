@@ -27,19 +27,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from study_tools import Store, has_weights, markdown_table
 
 import bideuchre_env
-from bideuchre_env import match, records_io
+from bideuchre_env import match
 from bideuchre_env._files import reason, write_file
-from bideuchre_env.agents.learned import shipped
 from bideuchre_env.bench import measure
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import TOTALS, add_boards
 from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
@@ -57,7 +57,6 @@ COMPARED = {
     "inference": ("net", "expert"),
 }
 """The agents, weakest first, and whom each is compared with: the first is the one below it."""
-LEARNED = ("ppo", "net")  # agents that need weights for the variant
 SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
 PART = {"boards": (100_000, 100), "games": (2_000, 20)}  # of fast agents, of those that search
 BEGIN, END = "<!-- ladder -->", "<!-- end -->"
@@ -70,23 +69,19 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = field(
-        default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games to play"}
-    )
-    agents: tuple[str, ...] = field(
-        default=tuple(COMPARED), metadata={"help": "who is compared, weakest first"}
-    )
-    boards: int = field(default=100_000, metadata={"help": "boards of a rung of fast agents"})
-    games: int = field(default=10_000, metadata={"help": "whole games of a rung of fast agents"})
-    search_boards: int = field(default=3_200, metadata={"help": "boards of a rung that searches"})
-    search_games: int = field(default=400, metadata={"help": "games of a rung that searches"})
-    kept: bool = field(default=False, metadata={"help": "play nothing: show what is kept"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    workers: int = field(default=1, metadata={"help": "processes that play; same results"})
-    out: Path = field(default=Path("runs/ladder"), metadata={"help": "where finished parts are"})
-    write: Path | None = field(default=None, metadata={"help": "a file to put the table into"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
-    add: bool = field(default=False, metadata={"help": "other rungs in the file of --json stay"})
+    variants: tuple[str, ...] = option(("cincinnati_v0", "barrie_v0"), "the games to play")
+    agents: tuple[str, ...] = option(tuple(COMPARED), "who is compared, weakest first")
+    boards: int = option(100_000, "boards of a rung of fast agents")
+    games: int = option(10_000, "whole games of a rung of fast agents")
+    search_boards: int = option(3_200, "boards of a rung that searches")
+    search_games: int = option(400, "games of a rung that searches")
+    kept: bool = option(False, "play nothing: show what is kept")
+    seed: int = option(0, "same seed, same deals and results")
+    workers: int = option(1, "processes that play; same results")
+    out: Path = option(Path("runs/ladder"), "where finished parts are")
+    write: Path | None = option(None, "a file to put the table into")
+    json: Path | None = option(None, "a file to write the rows to")
+    add: bool = option(False, "other rungs in the file of --json stay")
 
 
 def searches(agent: str) -> bool:
@@ -108,7 +103,8 @@ def rungs_of(args: Args) -> list[tuple[str, str, str]]:
     """The rungs, as variant, stronger and weaker; says which are left out for lack of weights."""
     found = []
     for variant in args.variants:
-        lack = [agent for agent in args.agents if not has_weights(agent, variant)]
+        game = bideuchre_env.make(variant)
+        lack = [agent for agent in args.agents if not has_weights(agent, game)]
         for stronger, weaker in pairs(args.agents):
             if stronger in lack or weaker in lack:
                 words = f"{variant}: {stronger} over {weaker} is left out"
@@ -116,13 +112,6 @@ def rungs_of(args: Args) -> list[tuple[str, str, str]]:
             else:
                 found.append((variant, stronger, weaker))
     return found
-
-
-def has_weights(agent: str, variant: str) -> bool:
-    """Whether an agent, if it needs weights, has some for a variant."""
-    name, options = bideuchre_env.agents.parse(agent)
-    file = shipped.file_of(name, variant)
-    return name not in LEARNED or "weights" in options or file.is_file()
 
 
 def rung(args: Args, variant: str, stronger: str, weaker: str) -> Row | None:
@@ -152,61 +141,57 @@ def parts_of(args: Args, agents: tuple[str, str]) -> Iterator[tuple[str, int, in
 def file_of(
     args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
 ) -> Path:
-    """Where a part is kept."""
-    stem = records_io.file_stem(variant, *agents, f"{n}{kind}", f"seed{seed}")
-    return args.out / f"{stem}.json"
+    """The file of a part."""
+    return Store(args.out).path(variant, *agents, f"{n}{kind}", f"seed{seed}")
 
 
 def part(
     args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
 ) -> Part | None:
-    """`n` boards, or games, of this seed: from their file, or played now and kept.
+    """`n` boards, or games, of this seed: from their file, or played now and saved.
 
     None where there is no file and nothing is to be played.
     """
-    path = file_of(args, variant, agents, kind, n, seed)
-    if path.exists():
-        kept = kept_part(path)
-        if kept is None or kept["agents"] != list(agents):
-            raise OptionError(f"{path} is no result of {' and '.join(agents)}: another --out")
-        return kept
-    if args.kept:
-        return None
+    return Store(args.out, compute=not args.kept).get(
+        file_of(args, variant, agents, kind, n, seed),
+        {"variant": variant, "agents": agents, kind: n, "seed": seed},
+        lambda: play_part(args, variant, agents, kind, n, seed),
+        check_part,
+        " and ".join(agents),
+    )
+
+
+def play_part(
+    args: Args, variant: str, agents: tuple[str, str], kind: str, n: int, seed: int
+) -> Part:
+    """A part that is played now."""
     prepare(variant, agents)
     result = match.play(variant, *agents, seed=seed, workers=args.workers, **{kind: n})
     if result.interrupted:
         raise KeyboardInterrupt
     totals = new_rows(TOTALS, 1)
     add_boards(result.board_rows if kind == "boards" else result.game_rows, totals)
-    played = {
-        "agents": list(agents),
+    return {
         "totals": {name: totals[name][0].tolist() for name in TOTALS.names or ()},
         "decisions": result.decisions,
         "think_seconds": result.think_seconds,
         "machine": measure.machine_line(measure.machine()),
     }
-    write_file(path, json.dumps(played, indent=1) + "\n")
-    return played
 
 
-def kept_part(path: Path) -> Part | None:
-    """The part in a file; None if it is damaged, or something else."""
-    try:
-        kept: Part = json.loads(path.read_text(encoding="utf-8"))
-        totals, shapes = kept["totals"], {name: TOTALS[name].shape for name in TOTALS.names or ()}
-        sound = (
-            {name: np.shape(total) for name, total in totals.items()} == shapes
-            and np.shape(kept["decisions"]) == np.shape(kept["think_seconds"]) == (2,)
-            and min(kept["decisions"]) > 0 <= min(kept["think_seconds"])
-            and isinstance(kept["agents"], list)
-            and isinstance(kept["machine"], str)
-        )
-        if sound:
-            scores_of([kept], 1.0)
-            return kept
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        pass
-    return None
+def check_part(saved: Part) -> Part:
+    """A part from its file; raises `ValueError` if it is damaged."""
+    shapes = {name: TOTALS[name].shape for name in TOTALS.names or ()}
+    sound = (
+        {name: np.shape(total) for name, total in saved["totals"].items()} == shapes
+        and np.shape(saved["decisions"]) == np.shape(saved["think_seconds"]) == (2,)
+        and min(saved["decisions"]) > 0 <= min(saved["think_seconds"])
+        and isinstance(saved["machine"], str)
+    )
+    if not sound:
+        raise ValueError("damaged")
+    scores_of([saved], 1.0)
+    return saved
 
 
 @lru_cache
@@ -250,7 +235,7 @@ def table(rungs: list[Row]) -> str:
         "variant", "rung", "points per hand", "95 % interval", "boards", "ties", "games won",
         "95 % interval", "games", "ms per decision",
     )  # fmt: skip
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for result in rungs:
         boards, (stronger, weaker) = result["boards"], result["agents"]
         points, won = result["points_per_hand"], result["win_rate"]
@@ -264,15 +249,15 @@ def table(rungs: list[Row]) -> str:
         cells.append(f"{sum(result['games'].values()):,}")
         ms = (f"{result['ms_per_decision'][name]:.3g}" for name in (stronger, weaker))
         cells.append(" and ".join(ms))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return markdown_table(heads, lines)
 
 
 def rows_in(path: Path, seed: int) -> list[Row]:
     """The rows that `--json` put into a file, all played with this seed."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        rungs, theirs = joined(kept["rungs"], []), kept["seed"]
+        rungs, theirs = merge_rows(kept["rungs"], []), kept["seed"]
         table(rungs)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise OptionError(f"{path}: no rows of a ladder ({error})") from None
@@ -281,7 +266,7 @@ def rows_in(path: Path, seed: int) -> list[Row]:
     return rungs
 
 
-def joined(kept: list[Row], rungs: list[Row]) -> list[Row]:
+def merge_rows(kept: list[Row], rungs: list[Row]) -> list[Row]:
     """Both, a rung of both as it is in `rungs`: by variant, and in the order of the ladder."""
     rows = {(row["variant"], *row["agents"]): row for row in [*kept, *rungs]}
     variants, order = list(dict.fromkeys(key[0] for key in rows)), pairs(tuple(COMPARED))
@@ -294,7 +279,7 @@ def joined(kept: list[Row], rungs: list[Row]) -> list[Row]:
     return [rows[key] for key in sorted(rows, key=place)]
 
 
-def around(path: Path) -> tuple[str, str]:
+def split_page(path: Path) -> tuple[str, str]:
     """What stands before and after the lines between the two marks of a file."""
     try:
         before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
@@ -308,9 +293,9 @@ def around(path: Path) -> tuple[str, str]:
     return before + BEGIN, END + after
 
 
-def put(path: Path, text: str) -> None:
+def write_table(path: Path, text: str) -> None:
     """Put the text between the two marks of a file."""
-    before, after = around(path)
+    before, after = split_page(path)
     write_file(path, f"{before}\n{text}\n{after}")
 
 
@@ -338,7 +323,7 @@ def main(args: Args) -> int:
         for agent in agents:
             bideuchre_env.agents.make(agent, bideuchre_env.make(variant).rules, seed=0)
     if args.write is not None:
-        around(args.write)
+        split_page(args.write)
     if args.add and args.json is None:
         raise OptionError("--add: to the rows of --json FILE")
     kept = rows_in(args.json, args.seed) if args.add and args.json is not None else []
@@ -355,10 +340,10 @@ def main(args: Args) -> int:
             rungs += [found] if found else []
     except KeyboardInterrupt:
         code = 130
-    rungs = joined(kept, rungs)
+    rungs = merge_rows(kept, rungs)
     print(table(rungs))
     if code == 0 and args.write is not None:
-        put(args.write, table(rungs))
+        write_table(args.write, table(rungs))
     if code == 0 and args.json is not None:
         text = json.dumps({"seed": args.seed, "rungs": rungs}, indent=1)
         write_file(args.json, text + "\n")

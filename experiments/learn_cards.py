@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: more add up in a
 # isort: split
 import shlex
 import sys
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from bideuchre_env._files import only_run_in
 from bideuchre_env.agents.expert.call_network import package_network
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
@@ -38,25 +38,17 @@ from bideuchre_env.rules.variants import RULES
 class Args(ScriptArgs):
     """What to learn; every field is an option of the command line."""
 
-    games: tuple[str, ...] = field(
-        default=tuple(RULES), metadata={"help": "variants, or files of rules (.toml)"}
-    )
-    first: int = field(default=300_000, metadata={"help": "hands of the first round of cards"})
-    hands: int = field(default=60_000, metadata={"help": "hands of every round after it"})
-    rounds: int = field(default=3, metadata={"help": "rounds of cards, the first included"})
-    call_hands: int = field(default=100_000, metadata={"help": "hands of a round of calls"})
-    call_rounds: int = field(default=2, metadata={"help": "rounds of calls; 0 leaves them alone"})
-    judge: bool = field(default=False, metadata={"help": "play rule and expert after every step"})
-    seed: int = field(
-        default=0, metadata={"help": "same seed, same pairs; same weights on one machine"}
-    )
-    ray: bool = field(default=False, metadata={"help": "make the pairs on Ray, started here"})
-    ray_address: str | None = field(
-        default=None, metadata={"help": "make the pairs on this cluster of Ray, as host:port"}
-    )
-    out: Path = field(
-        default=Path("runs/learn_cards"), metadata={"help": "where steps and weights are kept"}
-    )
+    games: tuple[str, ...] = option(tuple(RULES), "variants, or files of rules (.toml)")
+    first: int = option(300_000, "hands of the first round of cards")
+    hands: int = option(60_000, "hands of every round after it")
+    rounds: int = option(3, "rounds of cards, the first included")
+    call_hands: int = option(100_000, "hands of a round of calls")
+    call_rounds: int = option(2, "rounds of calls; 0 leaves them alone")
+    judge: bool = option(False, "play rule and expert after every step")
+    seed: int = option(0, "same seed, same pairs; same weights on one machine")
+    ray: bool = option(False, "make the pairs on Ray, started here")
+    ray_address: str | None = option(None, "make the pairs on this cluster of Ray, as host:port")
+    out: Path = option(Path("runs/learn_cards"), "where steps and weights are kept")
 
 
 def main(args: Args) -> int:

@@ -15,30 +15,24 @@ import csv
 import itertools
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+import figures
 import numpy as np
 
 import bideuchre_env
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.ppo import PpoAgent
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import match
-from bideuchre_env.evaluation.export import NEEDS_MATPLOTLIB
-from bideuchre_env.evaluation.pictures import WIDTH, Look, save
 from bideuchre_env.runtime.jit import Array
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 HERE = Path(__file__).resolve().parent
 NAME = re.compile(r"(?P<variant>.+)-seed(?P<seed>\d+)")
-HEIGHT = 3.4  # inches
 AT_ONCE = 256
 
 
@@ -46,37 +40,16 @@ AT_ONCE = 256
 class Args(ScriptArgs):
     """What to draw, and where; every field is an option of the command line."""
 
-    results: Path = field(
-        default=HERE / "results" / "ppo", metadata={"help": "the folder of curves and weights"}
-    )
-    out: Path = field(
-        default=HERE.parent / ".github" / "pictures",
-        metadata={"help": "the folder of the pictures"},
-    )
-    opponents: tuple[str, ...] = field(
-        default=("rule", "expert"), metadata={"help": "over whom the points are shown"}
-    )
-    boards: int = field(
-        default=0,
-        metadata={"help": "boards that each two of the weights play: cross-play.md; 0 plays none"},
-    )
-    seed: int = field(default=40_000_000, metadata={"help": "of these boards"})
+    results: Path = option(HERE / "results" / "ppo", "the folder of curves and weights")
+    out: Path = option(HERE.parent / ".github" / "pictures", "the folder of the pictures")
+    opponents: tuple[str, ...] = option(("rule", "expert"), "over whom the points are shown")
+    boards: int = option(0, "boards that each two of the weights play: cross-play.md; 0 plays none")
+    seed: int = option(40_000_000, "of these boards")
 
 
-class Curve(NamedTuple):
-    """The measurements of one run over one opponent, by what it had come to."""
-
-    seed: int
-    millions: list[float]  # decisions
-    points: list[float]
-    low: list[float]
-    high: list[float]
-    minutes: float  # of processor time, in all
-
-
-def curves(folder: Path, opponents: tuple[str, ...]) -> dict[str, dict[str, list[Curve]]]:
+def curves(folder: Path, opponents: tuple[str, ...]) -> dict[str, dict[str, list[figures.Curve]]]:
     """By variant and opponent the curve of each seed; `OptionError` without, or for other files."""
-    found: dict[str, dict[str, list[Curve]]] = {}
+    found: dict[str, dict[str, list[figures.Curve]]] = {}
     for path in sorted(folder.glob("*.csv")):
         if named := NAME.fullmatch(path.stem):
             variant = found.setdefault(named["variant"], {})
@@ -88,7 +61,7 @@ def curves(folder: Path, opponents: tuple[str, ...]) -> dict[str, dict[str, list
     return found
 
 
-def curve(path: Path, seed: int, opponent: str) -> Curve:
+def curve(path: Path, seed: int, opponent: str) -> figures.Curve:
     """The measurements over an opponent; those made twice, with more boards at the end, once."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -100,43 +73,7 @@ def curve(path: Path, seed: int, opponent: str) -> Curve:
         minutes = max(float(row["processor"]) for row in rows) / 60
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(f"{path}: no curve of train_ppo.py over {opponent} ({error})") from None
-    return Curve(seed, millions, points, low, high, minutes)
-
-
-def panels(found: dict[str, dict[str, list[Curve]]], look: Look) -> Figure:
-    """A panel per variant: a line for each seed, its interval around it, a colour an opponent."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.subplots(1, len(found), squeeze=False)[0]
-    for axis, (variant, opponents) in zip(axes, found.items(), strict=True):
-        panel(axis, opponents, look)
-        axis.set_title(variant, fontsize=10)
-    axes[0].set_ylabel("points per hand over the opponent")
-    figure.suptitle(
-        "Learning from nothing: a line for each seed, with 95 % intervals", fontsize=10.5
-    )
-    return figure
-
-
-def panel(axis: Any, opponents: dict[str, list[Curve]], look: Look) -> None:
-    """One variant."""
-    axis.axhline(0, color=look.soft, linewidth=0.8)
-    for mark, (opponent, seeds) in zip(
-        itertools.cycle(look.marks), opponents.items(), strict=False
-    ):
-        for one in seeds:
-            label = f"over {opponent}" if one is seeds[0] else None
-            axis.plot(one.millions, one.points, color=mark, linewidth=1.2, label=label)
-            axis.fill_between(one.millions, one.low, one.high, color=mark, alpha=0.15, linewidth=0)
-    every = [one for seeds in opponents.values() for one in seeds]
-    minutes = max(one.minutes for one in every)
-    axis.set_xlabel(f"millions of decisions; all of them in {minutes:.0f} minutes of one core")
-    axis.set_xlim(0, max(one.millions[-1] for one in every))
-    axis.grid(color=look.faint, linewidth=0.5)
-    axis.legend(frameon=False, loc="lower right", labelcolor=look.ink)
+    return figures.Curve(seed, millions, points, low, high, minutes)
 
 
 class Partners(RowAgent):
@@ -193,14 +130,11 @@ def shown(args: Args, one: RowAgent, other: RowAgent | str) -> str:
 
 
 def main(args: Args) -> int:
-    """Draw both looks; then the table, if it is asked for."""
+    """Draw the picture in both themes; then play for the table, if `--boards` asks for it."""
     if args.boards and args.boards < 2:
         raise OptionError(f"--boards {args.boards}: 2 or more, or 0 for none")
     found = curves(args.results, args.opponents)
-    try:
-        save(args.out / "learning", lambda look: panels(found, look))
-    except ImportError:
-        raise OptionError(NEEDS_MATPLOTLIB) from None
+    figures.write(args.out / "learning", lambda theme: figures.learning(found, theme))
     if args.boards:
         table = cross_play(args)
         write_file(args.results / "cross-play.md", table)

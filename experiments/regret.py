@@ -1,8 +1,8 @@
 """Tricks given away by each agent, against exact play with all four hands seen.
 
-    python experiments/regret.py
-    python experiments/regret.py --agents rule expert pimc --hands 2000
-    python experiments/regret.py --variants barrie_v0 --calls rule --json runs/barrie.json
+    python experiments/studies.py regret
+    python experiments/studies.py regret --agents rule expert pimc --hands 2000
+    python experiments/studies.py regret --variants barrie_v0 --calls rule --json runs/barrie.json
 
 Each agent plays the cards of all four seats on the same deals. Auction and exchange are played by
 `--calls`, so that every agent plays the same contracts from the same hands; with `--own-calls` each
@@ -14,32 +14,30 @@ Tricks are counted by who lost them: the declarer, its helper, the two defenders
 played alone are apart. The figures are per hand of that kind, hands passed out not counted, with
 95 % intervals over deals. The last column is the difference to the first agent, deal by deal.
 
-What an agent lost is kept in the folder `--out` and not played again, so Ctrl-C loses only the
+What an agent lost is saved in the folder `--out` and not played again, so Ctrl-C loses only the
 agent being measured: take another folder, or empty it, when the agents have changed. `--kept` plays
 nothing, and shows what is there. `--json FILE` writes all figures; `regret_picture.py` draws them.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compared import around, with_weights
+from study_tools import Store, plus_minus, with_weights, write_json
 
 import bideuchre_env
-from bideuchre_env import records_io, solver
+from bideuchre_env import solver
 from bideuchre_env._columns import columns
-from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.agents.prepared import rules_hash
 from bideuchre_env.cli.progress import Progress, progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -65,29 +63,22 @@ UNSEEN = 0.5  # tricks: an interval is widened as by two more hands so far off t
 class Args(ScriptArgs):
     """What to measure; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = field(
-        default=("cincinnati_v0",),
-        metadata={"help": "the games: variants, or .toml files of rules"},
+    variants: tuple[str, ...] = option(
+        ("cincinnati_v0",), "the games: variants, or .toml files of rules"
     )
-    agents: tuple[str, ...] = field(
-        default=("random", "cautious", "rule", "expert", "ppo", "net"),
-        metadata={
-            "help": "the agents; the others are compared with the first, those without weights "
-            "for a game are left out"
-        },
+    agents: tuple[str, ...] = option(
+        ("random", "cautious", "rule", "expert", "ppo", "net"),
+        "the agents; the others are compared with the first, those without weights "
+        "for a game are left out",
     )
-    calls: tuple[str, ...] = field(
-        default=("expert",), metadata={"help": "who bids and exchanges, for all of them alike"}
-    )
-    own_calls: bool = field(
-        default=False, metadata={"help": "each agent bids for itself; contracts differ then"}
-    )
-    hands: int = field(default=2_000, metadata={"help": "hands that each agent plays"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    threads: int = field(default=1, metadata={"help": "threads that solve; same results"})
-    kept: bool = field(default=False, metadata={"help": "play nothing: show what is kept"})
-    out: Path = field(default=Path("runs/regret"), metadata={"help": "where finished agents are"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the figures to"})
+    calls: tuple[str, ...] = option(("expert",), "who bids and exchanges, for all of them alike")
+    own_calls: bool = option(False, "each agent bids for itself; contracts differ then")
+    hands: int = option(2_000, "hands that each agent plays")
+    seed: int = option(0, "same seed, same deals and results")
+    threads: int = option(1, "threads that solve; same results")
+    kept: bool = option(False, "play nothing: show what is kept")
+    out: Path = option(Path("runs/regret"), "where finished agents are")
+    json: Path | None = option(None, "a file to write the figures to")
 
 
 @dataclass(frozen=True)
@@ -206,46 +197,60 @@ class Table:
         return Losses(lost, kinds.astype(np.int8))
 
 
-# --- what is kept ---------------------------------------------------------------------------------
+# --- saved results --------------------------------------------------------------------------------
 
 
 def losses_of(
     args: Args, game: bideuchre_env.Variant, agent: str, calls: str | None
 ) -> Losses | None:
-    """What an agent lost: from its file, or measured now and kept. None for `--kept` without."""
+    """What an agent lost: from its file, or measured now and saved. None for `--kept` without."""
+    title = f"{game.name}: {agent}"
+    about = {
+        "variant": game.name,
+        "agent": agent,
+        "calls": calls,
+        "hands": args.hands,
+        "seed": args.seed,
+        "rules": rules_hash(game.rules),
+    }
+
+    def compute() -> dict[str, Any]:
+        print(title, file=sys.stderr, flush=True)
+        with progress_bar(title, "hands") as progress:
+            return encode(
+                measure(game.rules, agent, calls, args.hands, args.seed, args.threads, progress)
+            )
+
     words = [game.name, agent, f"called_by_{calls}" if calls else "own_calls"]
     words += [f"{args.hands}hands", f"seed{args.seed}"]
-    path, title = args.out / f"{records_io.file_stem(*words)}.json", f"{game.name}: {agent}"
-    about = [game.name, agent, calls, args.hands, args.seed, rules_hash(game.rules)]
-    if path.exists():
-        return kept_losses(path, about, game.rules.tricks)
-    if args.kept:
-        return None
-    print(title, file=sys.stderr, flush=True)
-    with progress_bar(title, "hands") as progress:
-        found = measure(game.rules, agent, calls, args.hands, args.seed, args.threads, progress)
-    where = np.transpose(np.nonzero(found.tricks))  # few: (hand, role, trick, tricks) each
-    lost = [[*map(int, at), int(found.tricks[tuple(at)])] for at in where]
-    kinds = "".join(map(str, found.kinds))
-    write_file(path, json.dumps({"of": about, "kinds": kinds, "lost": lost}) + "\n")
-    return found
+    store = Store(args.out, compute=not args.kept)
+    return store.get(
+        store.path(*words),
+        about,
+        compute,
+        lambda saved: decode(saved, args.hands, game.rules.tricks),
+        f"{agent} on these hands",
+    )
 
 
-def kept_losses(path: Path, about: list[Any], tricks: int) -> Losses:
-    """What a file has of these hands; `OptionError` if it is damaged, or something else."""
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        kinds = np.array([int(letter) for letter in kept["kinds"]], np.int8)
-        lost = np.zeros((len(kinds), len(ROLES), tricks), np.int8)
-        for hand, role, trick, n in kept["lost"]:
-            if min(hand, role, trick, n) < 0:
-                raise ValueError("a number below 0")
-            lost[hand, role, trick] = n
-        if kept["of"] == about and len(kinds) == about[3] and set(kept["kinds"]) <= set("012"):
-            return Losses(lost, kinds)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, OverflowError):
-        pass
-    raise OptionError(f"{path} is no result of {about[1]} on these hands: another --out")
+def encode(losses: Losses) -> dict[str, Any]:
+    """Losses as JSON: the kind of each hand, and (hand, role, trick, tricks) of the few lost."""
+    where = np.transpose(np.nonzero(losses.tricks))
+    lost = [[*map(int, at), int(losses.tricks[tuple(at)])] for at in where]
+    return {"kinds": "".join(map(str, losses.kinds)), "lost": lost}
+
+
+def decode(saved: dict[str, Any], hands: int, tricks: int) -> Losses:
+    """The losses of `encode`; raises `ValueError` or `IndexError` for anything else."""
+    kinds = np.array([int(letter) for letter in saved["kinds"]], np.int8)
+    if len(kinds) != hands or not set(saved["kinds"]) <= set("012"):
+        raise ValueError("other hands")
+    lost = np.zeros((hands, len(ROLES), tricks), np.int8)
+    for hand, role, trick, n in saved["lost"]:
+        if min(hand, role, trick, n) < 0:
+            raise ValueError("a number below 0")
+        lost[hand, role, trick] = n
+    return Losses(lost, kinds)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -285,13 +290,13 @@ def table(rows: list[dict[str, Any]]) -> str:
     partners, alone, first = ROLES[:3], ROLES[3:], rows[0]["agent"]
     blocks = [[["tricks lost per hand", TOTAL, f"more than {first}", *partners]]]
     for row in rows:
-        cells = [around(row["lost"][role]) for role in (TOTAL, *partners)]
-        cells.insert(1, around(row["more_than_first"], "+"))
+        cells = [plus_minus(row["lost"][role]) for role in (TOTAL, *partners)]
+        cells.insert(1, plus_minus(row["more_than_first"], "+"))
         blocks[0].append([f"  {row['agent']}", *cells])
     if any(row["lone_hands"] for row in rows):
         blocks.append([["in hands alone", "declarer", "defenders"]])
         for row in rows:
-            blocks[1].append([f"  {row['agent']}", *(around(row["lost"][r]) for r in alone)])
+            blocks[1].append([f"  {row['agent']}", *(plus_minus(row["lost"][r]) for r in alone)])
     tricks = len(rows[0]["by_trick"][TOTAL])
     blocks.append([["in trick", *(str(k + 1) for k in range(tricks))]])
     for row in rows:
@@ -303,7 +308,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def told(rows: list[dict[str, Any]]) -> str:
+def heading(rows: list[dict[str, Any]]) -> str:
     """Which hands these are."""
     row = rows[0]
     calls = f"called by {row['calls']}" if row["calls"] else "called by each for itself"
@@ -359,15 +364,10 @@ def main(args: Args) -> int:
         if own:
             first = next(iter(own.values()))
             new = [figures(game.name, calls, agent, lost, first) for agent, lost in own.items()]
-            print(f"{told(new)}\n{table(new)}\n", flush=True)
+            print(f"{heading(new)}\n{table(new)}\n", flush=True)
             rows += new
         if code:
             break
-    if rows and args.json is not None:
-        about = {"seed": args.seed, "asked": args.hands, "roles": ROLES, "rows": rows}
-        write_file(args.json, json.dumps(about, indent=1) + "\n")
+    if rows:
+        write_json(args.json, rows, seed=args.seed, asked=args.hands, roles=ROLES)
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))

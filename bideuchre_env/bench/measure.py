@@ -23,6 +23,7 @@ from bideuchre_env.errors import OptionError
 Task = Callable[[], tuple[int, float]]
 """A slice of work: it does some, and says how much and in how many seconds."""
 
+DECISIONS = "decisions/s"  # the unit of most figures
 PACKAGES = ("bideuchre_env", "numpy", "numba", "llvmlite", "gymnasium", "pettingzoo")
 
 
@@ -113,6 +114,25 @@ def rounds(
         for name, task in tasks.items():
             rates[name].append(rate(task, seconds))
     return rates
+
+
+def group_figures(
+    group: str,
+    tasks: Mapping[str, Task],
+    repeats: int,
+    seconds: float,
+    announce: Callable[[str], None] = lambda step: None,
+    targets: Mapping[str, float] | None = None,
+) -> list[Figure]:
+    """The figures of tasks that are measured in `rounds`, in decisions per second.
+
+    `targets` has the least that some of them should be, by name.
+    """
+    targets = targets or {}
+    return [
+        figure(group, name, DECISIONS, rates, target=targets.get(name))
+        for name, rates in rounds(tasks, repeats, seconds, announce).items()
+    ]
 
 
 def check(repeats: int, seconds: float) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 20.0
 REPEATS = 5
 ROWS, MANY_ROWS = 4_096, 16_384
-UNIT = "decisions/s"
 
 _DESCRIPTION = """\
 Play the game in every way it can be played, and print decisions per second: medians and quartiles
@@ -106,8 +105,7 @@ def _measure(
     # what a pinned thread starts is pinned too, so the many threads come first
     for group, tasks in ((f"All {cores} cores, wall time", several), (title, single)):
         with measure.pinned(core) if tasks is single else nullcontext():
-            rates = measure.rounds(tasks, REPEATS, each, announce)
-        figures += [measure.figure(group, name, UNIT, values) for name, values in rates.items()]
+            figures += measure.group_figures(group, tasks, REPEATS, each, announce)
     return core, figures
 
 

@@ -9,15 +9,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import field, fields
 from pathlib import Path
-from typing import TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
 from bideuchre_env.rules.variants import RULES
 
 Args = TypeVar("Args", bound="ScriptArgs")
+
+
+def option(default: Any, meaning: str, *, metavar: str | None = None) -> Any:
+    """A field of `Args`: its default, its line of `--help`, and the name of its value there."""
+    metadata = {"help": meaning} if metavar is None else {"help": meaning, "metavar": metavar}
+    return field(default=default, metadata=metadata)
 
 
 def dashed(name: str) -> str:
@@ -29,14 +35,14 @@ class ScriptArgs:
     """The base of a script's `Args`, a dataclass."""
 
     @classmethod
-    def parse(cls: type[Args], arguments: list[str] | None = None) -> Args:
-        """The options of the command line, or of `arguments`.
+    def parse(cls: type[Args], arguments: list[str] | None = None, prog: str | None = None) -> Args:
+        """The options of the command line, or of `arguments`; `prog` is the name of the program.
 
         `--help` has the first line of the script's docstring, and its examples. As with any command
         line of argparse, what cannot be read ends the script with code 2.
         """
         doc, types = sys.modules[cls.__module__].__doc__, get_type_hints(cls)
-        parser = argparse.ArgumentParser(**script_help(doc, *cls._names()))
+        parser = argparse.ArgumentParser(prog, **script_help(doc, *cls._names()))
         for option in fields(cls):  # type: ignore[arg-type]
             name, default = dashed(option.name), option.default
             several, sense = isinstance(default, tuple), str(option.metadata["help"])
@@ -72,6 +78,11 @@ class ScriptArgs:
         ]
 
 
-def run(main: Callable[[Args], int], kind: type[Args], arguments: list[str] | None = None) -> int:
+def run(
+    main: Callable[[Args], int],
+    kind: type[Args],
+    arguments: list[str] | None = None,
+    prog: str | None = None,
+) -> int:
     """The exit code of a script: that of `main`, or of `script` with a line on what was wrong."""
-    return script(lambda: main(kind.parse(arguments)))
+    return script(lambda: main(kind.parse(arguments, prog)))

@@ -1,25 +1,27 @@
-"""The look of the pictures in READMEs: each is drawn for light pages and for dark ones, as SVG.
+"""Pictures of results as SVG, each for light and for dark pages, and the heat maps of tournaments.
 
-Text stays text, so that files are small; the same figures give the same file, byte by byte.
+Text stays text, so that files are small; the same data give the same file, byte by byte. Drawing
+needs matplotlib.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bideuchre_env._files import write_file
+from bideuchre_env.evaluation.tournament_tables import Scores, in_lines, length, scores
 
-_NO_FACTS = ("Date", "Creator", "Format", "Type")  # of the file, which would only make it longer
+_METADATA = ("Date", "Creator", "Format", "Type")  # left out of the file
 WIDTH = 9.2  # inches: at 96 dots per inch as wide as a page of GitHub
 
 
 @dataclass(frozen=True)
-class Look:
+class Theme:
     """The colours of a picture: its background, text, faint lines, and marks by meaning."""
 
     suffix: str
@@ -31,12 +33,12 @@ class Look:
     warning: str
 
 
-LIGHT = Look(
+LIGHT = Theme(
     *("-light", "#ffffff", "#1f2328", "#59636e", "#d8dee4"),
     ("#0969da", "#bc4c00", "#1a7f37", "#8250df"),
     "#cf222e",
 )
-DARK = Look(
+DARK = Theme(
     *("-dark", "#0d1117", "#f0f6fc", "#9198a1", "#30363d"),
     ("#4493f8", "#f0883e", "#3fb950", "#ab7df8"),
     "#ff7b72",
@@ -45,42 +47,42 @@ DARK = Look(
 
 def files(path: Path) -> tuple[Path, Path]:
     """The two files of a picture: `NAME-light.svg` and `NAME-dark.svg`."""
-    light, dark = (path.with_name(f"{path.name}{look.suffix}.svg") for look in (LIGHT, DARK))
+    light, dark = (path.with_name(f"{path.name}{theme.suffix}.svg") for theme in (LIGHT, DARK))
     return light, dark
 
 
-def save(path: Path, draw: Callable[[Look], Any]) -> None:
-    """Write both files of a picture; `draw` gives matplotlib's figure of it in a look.
+def save(path: Path, draw: Callable[[Theme], Any]) -> None:
+    """Write both files of a picture; `draw` returns matplotlib's figure of it in a theme.
 
     Raises `ImportError` without matplotlib, `OutputError` for a file that cannot be written.
     """
     import matplotlib
 
-    for look, file in zip((LIGHT, DARK), files(path), strict=True):
+    for theme, file in zip((LIGHT, DARK), files(path), strict=True):
         settings: Any = {
             "svg.fonttype": "none",
             "svg.hashsalt": path.name,
             "font.family": "sans-serif",
             "font.size": 9,
-            "text.color": look.ink,
-            "axes.labelcolor": look.ink,
-            "axes.edgecolor": look.soft,
-            "axes.facecolor": look.paper,
-            "figure.facecolor": look.paper,
-            "xtick.color": look.soft,
-            "xtick.labelcolor": look.ink,
-            "ytick.color": look.soft,
-            "ytick.labelcolor": look.ink,
+            "text.color": theme.ink,
+            "axes.labelcolor": theme.ink,
+            "axes.edgecolor": theme.soft,
+            "axes.facecolor": theme.paper,
+            "figure.facecolor": theme.paper,
+            "xtick.color": theme.soft,
+            "xtick.labelcolor": theme.ink,
+            "ytick.color": theme.soft,
+            "ytick.labelcolor": theme.ink,
             "axes.spines.top": False,
             "axes.spines.right": False,
         }
         with matplotlib.rc_context(settings):
             text = io.StringIO()
-            draw(look).savefig(text, format="svg", metadata=dict.fromkeys(_NO_FACTS))
-        write_file(file, _rounded(text.getvalue()))
+            draw(theme).savefig(text, format="svg", metadata=dict.fromkeys(_METADATA))
+        write_file(file, _shortened(text.getvalue()))
 
 
-def _rounded(text: str) -> str:
+def _shortened(text: str) -> str:
     """The same picture in fewer letters: tenths of a point, three fonts, no indentation."""
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), text)
     text = re.sub(r"('DejaVu Sans'), [^;\"]*(sans-serif)", r"\1, Verdana, \2", text)
@@ -88,9 +90,106 @@ def _rounded(text: str) -> str:
 
 
 def markdown(path: str, alt: str) -> str:
-    """The lines that show a picture in a README; `path` is that of its files, up to the look."""
-    light, dark = (f"{path}{look.suffix}.svg" for look in (LIGHT, DARK))
+    """The lines that show a picture in a README; `path` is that of its files, up to the theme."""
+    light, dark = (f"{path}{theme.suffix}.svg" for theme in (LIGHT, DARK))
     return (
         f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
         f'<img alt="{alt}" src="{light}">\n</picture>'
     )
+
+
+def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
+    """A figure of `WIDTH` by `height` inches, and its axes as an array (rows, columns).
+
+    `options` are those of `Figure.subplots`.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    FigureCanvasSVG(figure)
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def name_rows(axis: Any, names: Sequence[str]) -> None:
+    """Name the rows 0, 1, ... of an axis, and remove its left edge."""
+    axis.set_yticks(range(len(names)), names)
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+
+
+def annotate(
+    axis: Any,
+    text: str,
+    place: tuple[float, float],
+    offset: tuple[float, float],
+    theme: Theme,
+    **options: Any,
+) -> None:
+    """Write text beside a place; `offset` is in points, `options` are those of the text."""
+    box = {"facecolor": theme.paper, "edgecolor": "none", "pad": 0.8}
+    axis.annotate(text, place, offset, textcoords="offset points", bbox=box, **options)
+
+
+# --- tournaments ----------------------------------------------------------------------------------
+
+
+def heat_maps(data: dict[str, Any], theme: Theme) -> Any:
+    """A figure with a panel per variant, blue where the row is ahead, red where it is behind."""
+    from matplotlib.colors import SymLogNorm
+
+    tables, agents = scores(data), data["agents"]
+    columns = min(3, len(tables))
+    rows, cell = -(-len(tables) // columns), (WIDTH - 1.0) / columns - 0.75
+    figure, axes = new_figure(rows * (cell + 0.55) + 0.6, rows, columns)
+    most = max(abs(mean) for table in tables.values() for mean, _ in table.values()) or 1.0
+    norm = SymLogNorm(linthresh=1.0, vmin=-most, vmax=most, base=10)
+    for axis in axes.flat[len(tables) :]:
+        axis.axis("off")
+    for axis, (variant, table) in zip(axes.flat, tables.items(), strict=False):
+        image = _heat_map(axis, table, agents, norm)
+        axis.set_title(variant, fontsize=10)
+        ratings = data["ratings"].get(variant, {})
+        names = [_with_rating(agent, ratings) for agent in agents]
+        axis.set_yticks([k + 0.5 for k in range(len(agents))], names)
+        axis.set_facecolor(theme.faint)
+    bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.02)
+    bar.set_ticks(ticks := [x for x in (-20, -5, -1, 0, 1, 5, 20) if abs(x) <= most])
+    bar.set_ticklabels([_signed(x, 0) for x in ticks])
+    bar.set_label("points per hand")
+    bar.outline.set_visible(False)
+    figure.suptitle(
+        "Points per hand of the row's agents against the column's, ± 95 % interval\n"
+        f"({length(data)} a pair; below each name its rating)",
+        fontsize=10.5,
+    )
+    return figure
+
+
+def _heat_map(axis: Any, table: Scores, agents: list[str], norm: Any) -> Any:
+    """One variant's table as coloured cells."""
+    n = len(agents)
+    means = [[table.get((a, b), (float("nan"),))[0] for b in agents] for a in agents]
+    image = axis.pcolormesh(means, cmap="RdBu", norm=norm, edgecolors="white", linewidth=1)
+    for (a, b), (mean, half) in table.items():
+        ink = "white" if abs(norm(mean) - 0.5) > 0.3 else "#1f2328"
+        x, y = agents.index(b) + 0.5, agents.index(a) + 0.5
+        axis.text(x, y - 0.12, _signed(mean, 2), ha="center", va="center", color=ink, size=8.5)
+        axis.text(x, y + 0.22, f"± {half:.2f}", ha="center", va="center", color=ink, size=7)
+    axis.set_aspect("equal")
+    axis.invert_yaxis()
+    axis.set_xticks([k + 0.5 for k in range(n)], [in_lines(agent) for agent in agents])
+    axis.tick_params(which="both", length=0, labelsize=8)
+    axis.spines[:].set_visible(False)
+    return image
+
+
+def _with_rating(agent: str, ratings: dict[str, Any]) -> str:
+    """An agent's name over its rating, if it has one."""
+    return in_lines(agent) + (f"\n{ratings[agent]['mean']:.0f}" if agent in ratings else "")
+
+
+def _signed(number: float, places: int) -> str:
+    """A number with its sign; a minus is the sign, not a hyphen."""
+    text = f"{number:+.{places}f}" if number else "0"
+    return text.replace("-", "\N{MINUS SIGN}")

@@ -19,7 +19,6 @@ from bideuchre_env.agents.loading import in_one_line
 from bideuchre_env.agents.naming import file_of, split
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import pictures
-from bideuchre_env.evaluation.tournament_picture import panels
 from bideuchre_env.evaluation.tournament_tables import COLUMNS, csv_row, in_text, markdown
 from bideuchre_env.evaluation.workers import contents
 
@@ -125,7 +124,7 @@ def write_pictures(folder: Path, data: dict[str, Any]) -> list[str]:
     """
     path = folder / "results"
     try:
-        pictures.save(path, lambda look: panels(data, look))
+        pictures.save(path, lambda theme: pictures.heat_maps(data, theme))
     except ImportError:
         return []
     except OutputError:

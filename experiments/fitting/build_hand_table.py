@@ -27,7 +27,7 @@ import io
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +40,7 @@ from bideuchre_env._files import write_file as write_whole
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, SMALL_DECKS
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
@@ -67,22 +67,18 @@ LOWEST = {16: "J", 20: "10", 24: "9"}
 class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
-    first: int = field(default=100, metadata={"help": "deals of every strain and lone bid"})
-    partnered: float = field(
-        default=0.03, metadata={"help": "half the width of a chance's interval with partner"}
+    first: int = option(100, "deals of every strain and lone bid")
+    partnered: float = option(0.03, "half the width of a chance's interval with partner")
+    lone: float = option(0.02, "the same alone")
+    most: int = option(2500, "deals of a strain at most")
+    decks: tuple[str, ...] = option(
+        tuple(named(*deck) for deck in DECKS),
+        "kinds of cards and copies of each, of " + ", ".join(NAMES),
     )
-    lone: float = field(default=0.02, metadata={"help": "the same alone"})
-    most: int = field(default=2500, metadata={"help": "deals of a strain at most"})
-    decks: tuple[str, ...] = field(
-        default=tuple(named(*deck) for deck in DECKS),
-        metadata={"help": "kinds of cards and copies of each, of " + ", ".join(NAMES)},
-    )
-    hands: int = field(default=0, metadata={"help": "only so many hands of a deck; 0 for all"})
-    workers: int = field(default=1, metadata={"help": "processes; the table stays the same"})
-    seed: int = field(default=1, metadata={"help": "same seed, same table"})
-    out: Path = field(
-        default=Path("runs/hand_worth.npz"), metadata={"help": "the file to write, at the end"}
-    )
+    hands: int = option(0, "only so many hands of a deck; 0 for all")
+    workers: int = option(1, "processes; the table stays the same")
+    seed: int = option(1, "same seed, same table")
+    out: Path = option(Path("runs/hand_worth.npz"), "the file to write, at the end")
 
 
 class Block(NamedTuple):

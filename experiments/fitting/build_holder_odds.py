@@ -19,7 +19,7 @@ after Ctrl-C there is none.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ from bideuchre_env.agents.expert.sampled_deals import (
 )
 from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.hands import held
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
@@ -68,14 +68,10 @@ AT_ONCE = 250  # hands between two looks at Ctrl-C
 class Args(ScriptArgs):
     """What to count; every field is an option of the command line."""
 
-    hands: int = field(default=5000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(
-        default=4, metadata={"help": "rounds of counting; each begins from the odds of the last"}
-    )
-    seed: int = field(default=1, metadata={"help": "same seed, same numbers"})
-    out: Path = field(
-        default=Path("runs/holder_odds.npz"), metadata={"help": "the file to write, at the end"}
-    )
+    hands: int = option(5000, "hands of each game in each round")
+    rounds: int = option(4, "rounds of counting; each begins from the odds of the last")
+    seed: int = option(1, "same seed, same numbers")
+    out: Path = option(Path("runs/holder_odds.npz"), "the file to write, at the end")
 
 
 def main(args: Args) -> int:

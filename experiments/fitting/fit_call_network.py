@@ -20,7 +20,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import NO_SEARCH, WANTED
 from bideuchre_env.agents.expert.call_fitting import expert_calls
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
@@ -46,18 +46,12 @@ GAMES = (
 class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
-    games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
-    hands: int = field(default=500_000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(
-        default=8, metadata={"help": "rounds of training; each begins from the weights of the last"}
-    )
-    search: int = field(default=0, metadata={"help": "1: play the last tricks as the expert does"})
-    seed: int = field(
-        default=0, metadata={"help": "same seed, same hands; same weights on one machine"}
-    )
-    out: Path = field(
-        default=Path("runs/call_network.npz"), metadata={"help": "the file to write, at the end"}
-    )
+    games: tuple[str, ...] = option(GAMES, "the games to fit")
+    hands: int = option(500_000, "hands of each game in each round")
+    rounds: int = option(8, "rounds of training; each begins from the weights of the last")
+    search: int = option(0, "1: play the last tricks as the expert does")
+    seed: int = option(0, "same seed, same hands; same weights on one machine")
+    out: Path = option(Path("runs/call_network.npz"), "the file to write, at the end")
 
 
 def main(args: Args) -> int:

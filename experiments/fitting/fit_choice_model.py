@@ -19,7 +19,7 @@ tricks 0.1, error_rate 0.02, lead 0.4, follow 0.15, and one penalty of exchanges
 shipped). On hands held out they were better on Barrie (+0.10, 95 % interval +0.08 to +0.12) and not
 surely so on Cincinnati (+0.03, -0.01 to +0.07). `giving` and `passing` have replaced that penalty.
 They were set by hand, on the calibration of lone contracts in hands of seed 0
-(`experiments/beliefs.py --check calibration`).
+(`experiments/studies.py beliefs --check calibration`).
 
 Nothing is written: the table and the numbers, in a form to paste, are printed. Ctrl-C ends the
 search, and what is found until then is compared; before that there is nothing to compare.
@@ -31,7 +31,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from bideuchre_env.agents.search.likelihood import log_likelihood, weigh_worlds
 from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.worlds import prepare_worlds
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, new_states
@@ -78,20 +78,13 @@ Played = tuple[Array, Array, Array, Array]
 class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = field(
-        default=("cincinnati_v0", "barrie_v0"), metadata={"help": "the games that are played"}
-    )
-    parts: tuple[str, ...] = field(default=PARTS, metadata={"help": "the numbers to fit"})
-    hands: int = field(
-        default=400, metadata={"help": "hands of each game to fit to, and as many held out"}
-    )
-    worlds: int = field(default=100, metadata={"help": "deals drawn beside the true one"})
-    rounds: int = field(default=3, metadata={"help": "rounds in which every number is tried once"})
-    search: int = field(
-        default=WORLDS,
-        metadata={"help": "worlds the players try a card in, and as many for a call"},
-    )
-    seed: int = field(default=0, metadata={"help": "same seed, same hands and numbers"})
+    variants: tuple[str, ...] = option(("cincinnati_v0", "barrie_v0"), "the games that are played")
+    parts: tuple[str, ...] = option(PARTS, "the numbers to fit")
+    hands: int = option(400, "hands of each game to fit to, and as many held out")
+    worlds: int = option(100, "deals drawn beside the true one")
+    rounds: int = option(3, "rounds in which every number is tried once")
+    search: int = option(WORLDS, "worlds the players try a card in, and as many for a call")
+    seed: int = option(0, "same seed, same hands and numbers")
 
 
 def main(args: Args) -> int:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.agents.rule.hand_features import N_FEATURES, describe_hand
 from bideuchre_env.agents.rule.weights import DECKS, FITTED, load_weights, provenance
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import DEAL, new_states
@@ -73,15 +73,11 @@ FEWEST = 50  # with fewer hands than this a fit leaves its weights as they were
 class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
-    decks: tuple[str, ...] = field(default=NAMES, metadata={"help": "the decks to fit"})
-    deals: int = field(default=60_000, metadata={"help": "deals of each game in each fit"})
-    rounds: int = field(
-        default=2, metadata={"help": "rounds of fitting; each begins from the weights of the last"}
-    )
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and weights"})
-    out: Path = field(
-        default=Path("runs/rule_weights.npz"), metadata={"help": "the file to write, at the end"}
-    )
+    decks: tuple[str, ...] = option(NAMES, "the decks to fit")
+    deals: int = option(60_000, "deals of each game in each fit")
+    rounds: int = option(2, "rounds of fitting; each begins from the weights of the last")
+    seed: int = option(0, "same seed, same deals and weights")
+    out: Path = option(Path("runs/rule_weights.npz"), "the file to write, at the end")
 
 
 def main(args: Args) -> int:

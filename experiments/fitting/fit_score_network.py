@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +55,7 @@ from bideuchre_env.agents.expert.score_tables import fitted_wins, provenance
 from bideuchre_env.agents.expert.win_table import rule_table
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
@@ -89,18 +89,12 @@ TRY = np.dtype(
 class Args(ScriptArgs):
     """What to fit; every field is an option of the command line."""
 
-    games: tuple[str, ...] = field(default=GAMES, metadata={"help": "the games to fit"})
-    played: int = field(default=8000, metadata={"help": "games for each table of scores"})
-    hands: int = field(default=200_000, metadata={"help": "hands of each game in each round"})
-    rounds: int = field(
-        default=2, metadata={"help": "rounds of trials; 0: the tables alone, and no network"}
-    )
-    seed: int = field(
-        default=0, metadata={"help": "same seed, same hands; same weights on one machine"}
-    )
-    out: Path = field(
-        default=Path("runs/score_network.npz"), metadata={"help": "the file to write, at the end"}
-    )
+    games: tuple[str, ...] = option(GAMES, "the games to fit")
+    played: int = option(8000, "games for each table of scores")
+    hands: int = option(200_000, "hands of each game in each round")
+    rounds: int = option(2, "rounds of trials; 0: the tables alone, and no network")
+    seed: int = option(0, "same seed, same hands; same weights on one machine")
+    out: Path = option(Path("runs/score_network.npz"), "the file to write, at the end")
 
 
 def main(args: Args) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
@@ -22,7 +22,7 @@ from bideuchre_env import agents
 from bideuchre_env.agents.search.agent import InferenceAgent
 from bideuchre_env.agents.search.candidates import try_worlds
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, new_states
@@ -41,12 +41,10 @@ Pairs = dict[tuple[int, int], list[tuple[float, float]]]
 class Args(ScriptArgs):
     """The settings of a measurement; every field is an option of the command line."""
 
-    variants: tuple[str, ...] = field(
-        default=("barrie_v0", "simplified_v0", "club_v0"), metadata={"help": "the games"}
-    )
-    hands: int = field(default=200, metadata={"help": "hands of each game"})
-    worlds: int = field(default=200, metadata={"help": "deals that each call is played out in"})
-    seed: int = field(default=0, metadata={"help": "same seed, same hands and deals"})
+    variants: tuple[str, ...] = option(("barrie_v0", "simplified_v0", "club_v0"), "the games")
+    hands: int = option(200, "hands of each game")
+    worlds: int = option(200, "deals that each call is played out in")
+    seed: int = option(0, "same seed, same hands and deals")
 
 
 def main(args: Args) -> int:

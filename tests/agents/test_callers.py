@@ -153,7 +153,7 @@ def moon_of_spades():
 
 
 MOON_OF_SPADES = -23.3
-"""Points of a pass there, from 1,000,000 uniform deals by `experiments/beliefs.py`: +- 0.5."""
+"""Points of a pass there, from 1,000,000 uniform deals (`studies.py beliefs`): +- 0.5."""
 
 
 def test_intervals_after_a_rare_call_contain_the_answer():

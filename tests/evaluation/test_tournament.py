@@ -13,9 +13,8 @@ import pytest
 import bideuchre_env
 from bideuchre_env import match, tournament
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation import pictures, tournament_files
+from bideuchre_env.evaluation import pictures
 from bideuchre_env.evaluation.statistics.sequential import Bounds
-from bideuchre_env.evaluation.tournament_picture import panels
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "results" / "tournament"
 VARIANTS = ("barrie_v0", "six_card_v0")
@@ -233,10 +232,10 @@ def test_without_matplotlib_the_tables_are_written(tmp_path, monkeypatch):
 
 
 def test_what_goes_wrong_in_a_picture_costs_nothing_else(tmp_path, monkeypatch):
-    def broken(data, look):
+    def broken(data, theme):
         raise RuntimeError("a font")
 
-    monkeypatch.setattr(tournament_files, "panels", broken)
+    monkeypatch.setattr(pictures, "heat_maps", broken)
     found = play(tmp_path, ["six_card_v0"], ["random", "rule"])
     assert found.unwritten.startswith(f"{tmp_path / 'results'} could not be drawn: RuntimeError")
     assert len(rows_of(tmp_path)) == 1
@@ -373,7 +372,7 @@ def test_the_heat_maps_committed_are_of_the_results_committed():
 def test_the_heat_maps_of_the_results_committed_can_be_drawn(tmp_path):
     """The same picture, but for what another version of matplotlib draws otherwise."""
     data = json.loads((SHIPPED / "results.json").read_text(encoding="utf-8"))
-    pictures.save(tmp_path / "results", lambda look: panels(data, look))
+    pictures.save(tmp_path / "results", lambda theme: pictures.heat_maps(data, theme))
     for name in ("results-light.svg", "results-dark.svg"):
         drawn = (tmp_path / name).read_text(encoding="utf-8")
         words = [line for line in drawn.split(">") if line.endswith("</text")]

@@ -178,47 +178,31 @@ def test_options_make_rungs_of_their_own(ladder, arguments, tmp_path, capsys):
         "six_card_v0-pimc_worlds=2,played_out=4-expert_margin=100-5boards-seed3.json",
     ]
     for name, pair in zip(sorted(rungs)[::2], pairwise(agents), strict=True):
-        assert rungs[name]["agents"] == list(reversed(pair))
+        assert rungs[name]["about"]["agents"] == list(reversed(pair))
     assert ladder.main(ladder.Args.parse(options)) == 0
     assert capsys.readouterr().out == printed
 
 
-def test_a_kept_rung_of_others_is_not_taken(ladder, arguments, tmp_path):
-    """A file that some other agents' match is in, by whatever name, is no result of these."""
-    rungs = tmp_path / "rungs"
-    rungs.mkdir()
-    name = "six_card_v0-cautious-random-60boards-seed3.json"
-    (rungs / name).write_text(json.dumps({"agents": ["expert", "random"]}))
-    with pytest.raises(
-        OptionError, match=f"{name} is no result of cautious and random: another --out"
-    ):
-        ladder.main(ladder.Args.parse([*arguments, "--variants", "six_card_v0"]))
-
-
 def test_a_damaged_part_is_one_line(ladder, arguments, tmp_path, capsys):
-    """Torn, of another shape, or without something of what a part has."""
+    """Of other agents, of another shape, or without something that a part has."""
     asked = ladder.Args.parse([*arguments, "--variants", "six_card_v0", "--games", "0"])
     assert ladder.main(asked) == 0
     path = tmp_path / "rungs" / "six_card_v0-cautious-random-60boards-seed3.json"
-    text = path.read_text()
-    whole = json.loads(text)
+    saved = json.loads(path.read_text())
+    whole = saved["result"]
     totals = whole["totals"]
-    others = [
-        [],
-        [whole],
-        3,
-        None,
-        *({k: v for k, v in whole.items() if k != key} for key in whole),
-    ]
+    others = [[], [whole], 3, None]
+    others += [{k: v for k, v in whole.items() if k != key} for key in whole]
     others += [whole | {"totals": each} for each in ([], {}, totals | {"won": 3, "points": "x"})]
     others += [whole | {"totals": {k: v for k, v in totals.items() if k != "ties"}}]
     others += [whole | {"totals": totals | {"contracts": [1, 2]}}, whole | {"machine": None}]
     others += [whole | {"decisions": each} for each in (1, [1], [0, 0], ["a", "b"], None)]
-    for damaged in (text[:-9], "", "\xff", *map(json.dumps, others)):
-        path.write_text(damaged, encoding="latin-1")
+    files = [saved | {"result": each} for each in others]
+    for damaged in (saved | {"about": {"agents": ["expert", "random"]}}, *files):
+        path.write_text(json.dumps(damaged))
         with pytest.raises(OptionError, match=f"{path.name} is no result of .*: another --out"):
             ladder.main(asked)
-    path.write_text(text)
+    path.write_text(json.dumps(saved))
     assert ladder.main(asked) == 0
 
 
@@ -293,10 +277,10 @@ def test_what_nothing_can_be_added_to_is_refused_first(ladder, arguments, tmp_pa
     assert not (tmp_path / "rungs").exists()
 
 
-def test_an_agent_without_weights_has_no_rungs(ladder, arguments, capsys, monkeypatch, tmp_path):
+def test_an_agent_without_weights_has_no_rungs(ladder, arguments, capsys, monkeypatch):
     """They are left out with a line each; the others are played, and nothing is made of it."""
-    nowhere = tmp_path / "nowhere"
-    monkeypatch.setattr(ladder.shipped, "file_of", lambda kind, variant: nowhere)
+    plain = ("random", "cautious")
+    monkeypatch.setattr(ladder, "has_weights", lambda agent, game: agent in plain)
     options = [*arguments, "--variants", "six_card_v0", "--agents", "random", "cautious"]
     assert ladder.main(ladder.Args.parse([*options, "net", "ppo:seed=1"])) == 0
     printed, errors = capsys.readouterr()
@@ -307,7 +291,6 @@ def test_an_agent_without_weights_has_no_rungs(ladder, arguments, capsys, monkey
         "six_card_v0: net over cautious is left out: no weights for this variant",
         "six_card_v0: ppo:seed=1 over net is left out: no weights for this variant",
     ]
-    assert ladder.has_weights(f"net:weights={nowhere}", "six_card_v0")
 
 
 # --- what is published ----------------------------------------------------------------------------
@@ -362,14 +345,3 @@ def test_the_page_and_the_agents_command_say_what_the_ladder_says(ladder):
         for name, milliseconds in row["ms_per_decision"].items():
             if name in BUILT_IN and row["variant"] == "cincinnati_v0":
                 assert 0.5 < describe(name).milliseconds / milliseconds < 2.0
-
-
-def test_the_published_picture_is_drawn_from_the_published_rows():
-    """Every step stands in both pictures as its row has it."""
-    for theme in ("light", "dark"):
-        path = ROOT / ".github" / "pictures" / f"ladder-{theme}.svg"
-        drawn = path.read_text(encoding="utf-8")
-        for row in published():
-            points = row["points_per_hand"]
-            half = (points["high"] - points["low"]) / 2
-            assert f">{points['mean']:+.2f} ± {half:.2f}" in drawn

@@ -1,4 +1,4 @@
-"""Tricks given away: what a card costs by hand and by the solver, what is kept, the picture."""
+"""Tricks given away: the cost of a card by hand and by the solver, and saved results."""
 
 from __future__ import annotations
 
@@ -24,12 +24,6 @@ SMALL = ["--hands", "60", "--seed", "5"]
 @pytest.fixture(scope="module")
 def regret():
     with loaded("experiments", "regret") as (module,):
-        yield module
-
-
-@pytest.fixture(scope="module")
-def picture():
-    with loaded("experiments", "regret_picture") as (module,):
         yield module
 
 
@@ -208,22 +202,19 @@ def test_other_rules_by_the_same_name_are_another_game(regret, tmp_path):
         run(regret, tmp_path, *asked)
 
 
-def test_a_damaged_file_is_one_line(regret, tmp_path):
-    """Torn, or of something else."""
+def test_losses_of_another_shape_are_refused(regret, tmp_path):
     asked = ["--agents", "rule"]
     run(regret, tmp_path, *asked)
     (path,) = (tmp_path / "kept").iterdir()
-    text = path.read_text()
-    whole = json.loads(text)
-    others = [{k: v for k, v in whole.items() if k != key} for key in whole]
-    others += [whole | {"kinds": "12"}, whole | {"kinds": "7" * 60}, whole | {"of": ["x"] * 5}]
-    others += [whole | {"lost": lost} for lost in ([[0, 9, 0, 1]], [[0, 0]], 3, [[-1, 0, 0, 1]])]
-    for damaged in (text[:-9], "", "[]", *map(json.dumps, others)):
-        path.write_text(damaged)
+    saved = json.loads(path.read_text())
+    result = saved["result"]
+    others = [{k: v for k, v in result.items() if k != key} for key in result]
+    others += [result | {"kinds": kinds} for kinds in ("12", "7" * 60)]
+    others += [result | {"lost": lost} for lost in ([[0, 9, 0, 1]], [[0, 0]], 3, [[-1, 0, 0, 1]])]
+    for each in others:
+        path.write_text(json.dumps(saved | {"result": each}))
         with pytest.raises(OptionError, match=f"{re.escape(path.name)} is no result of rule"):
             run(regret, tmp_path, *asked)
-    path.write_text(text)
-    assert run(regret, tmp_path, *asked)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -264,48 +255,3 @@ def test_an_agent_that_fails_is_named(regret):
     ):
         with pytest.raises(error, match=f"'odd'.*{told}"):
             regret.Table(RULES, 0, 4, 0).play(caller, Odd(answer))
-
-
-def test_the_picture_has_every_total(regret, picture, tmp_path, capsys):
-    """Light and dark, the same bytes again."""
-    _, rows = run(regret, tmp_path, "--agents", "cautious", "rule", "--variants", "barrie_v0")
-    asked = picture.Args(figures=tmp_path / "r.json", out=tmp_path / "new" / "regret")
-    assert picture.main(asked) == 0
-    drawn = {path.name: path.read_text("utf-8") for path in asked.out.parent.iterdir()}
-    assert sorted(drawn) == ["regret-dark.svg", "regret-light.svg"]
-    for text in drawn.values():
-        for row in rows:
-            assert f">{row['lost']['total']['mean']:.3f} ± " in text
-            parts = sum(part for part, _ in picture.bars(row))
-            assert parts == pytest.approx(row["lost"]["total"]["mean"])
-    assert picture.main(asked) == 0
-    assert drawn == {path.name: path.read_text("utf-8") for path in asked.out.parent.iterdir()}
-
-
-def test_figures_without_a_hand_that_was_played_are_refused(picture, tmp_path):
-    """All were passed out: there is nothing to draw."""
-    file, whole = tmp_path / "r.json", json.loads(picture.Args().figures.read_text())
-    whole["rows"][1] |= {"hands": 0, "lone_hands": 0}
-    file.write_text(json.dumps(whole))
-    with pytest.raises(OptionError, match=r"no figures of tricks lost \(expert has no hand"):
-        picture.main(picture.Args(figures=file, out=tmp_path / "x"))
-
-
-def test_the_published_picture_is_drawn_from_the_published_figures(picture):
-    """Every total stands in both pictures as its row has it."""
-    rows = picture.load(picture.Args().figures)
-    for theme in ("light", "dark"):
-        drawn = (picture.RESULTS / f"regret-{theme}.svg").read_text("utf-8")
-        for row in rows:
-            assert f">{row['lost']['total']['mean']:.3f} ± " in drawn
-            assert f">{row['agent']}<" in drawn
-
-
-@pytest.mark.parametrize("content", [None, "", "[]", '{"rows": [{}]}', '{"rows": []}'])
-def test_a_wrong_file_of_figures_is_an_option_error(picture, content, tmp_path):
-    """Missing, empty, of another shape."""
-    file = tmp_path / "r.json"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(OptionError, match="no figures of tricks lost"):
-        picture.main(picture.Args(figures=file, out=tmp_path / "x"))

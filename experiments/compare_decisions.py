@@ -1,7 +1,7 @@
-"""What agents decide in the same positions, how long it takes them, and what a difference costs.
+"""Decisions of agents in the same positions: the time they take, and what a difference costs.
 
-    python experiments/answers.py
-    python experiments/answers.py --agents pimc pimc:worlds=100 ./mine.py:Mine --variant barrie_v0
+    python experiments/studies.py compare-decisions
+    python experiments/studies.py compare-decisions --agents pimc ./mine.py:Mine
 
 The positions are those in which the expert has a choice when it plays itself. Every agent is asked
 each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
@@ -11,22 +11,19 @@ smaller differences than boards do, but only as far as those who play them out a
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-from compared import around, with_weights
+from study_tools import markdown_table, plus_minus, with_weights, write_json
 
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env._files import write_file
 from bideuchre_env.agents.advice import Advisor
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.intervals import Moments
@@ -44,15 +41,15 @@ Row = dict[str, Any]
 class Args(ScriptArgs):
     """What to ask; every field is an option of the command line."""
 
-    agents: tuple[str, ...] = field(
-        default=("inference", "inference:considered=4", "inference:worlds=100", "expert"),
-        metadata={"help": "who is asked; the others are compared with the first"},
+    agents: tuple[str, ...] = option(
+        ("inference", "inference:considered=4", "inference:worlds=100", "expert"),
+        "who is asked; the others are compared with the first",
     )
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
-    boards: int = field(default=100, metadata={"help": "boards that positions are taken from"})
-    worlds: int = field(default=2_500, metadata={"help": "deals that differences are tried in"})
-    seed: int = field(default=0, metadata={"help": "same seed, same positions and answers"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    variant: str = option("cincinnati_v0", "the game")
+    boards: int = option(100, "boards that positions are taken from")
+    worlds: int = option(2_500, "deals that differences are tried in")
+    seed: int = option(0, "same seed, same positions and answers")
+    json: Path | None = option(None, "a file to write the rows to")
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,12 @@ def main(args: Args) -> int:
     if len(names) < 2:
         raise OptionError("--agents: two or more that play this game")
     judge = Advisor(game.rules, "rule", worlds=args.worlds, seed=args.seed + 1)
-    positions = taken(game, args.boards, args.seed)
+    positions = positions_of(game, args.boards, args.seed)
     answers: dict[str, Array] = {}
     seconds: dict[str, Array] = {}
     with progress_bar(f"answers on {args.variant}", "agents") as progress:
         for n, name in enumerate(names, 1):
-            answers[name], seconds[name] = asked(name, game.rules, positions, args.seed)
+            answers[name], seconds[name] = answers_of(name, game.rules, positions, args.seed)
             progress(n, len(names), n)
     first = answers[names[0]]
     differ = np.flatnonzero(np.any([answers[name] != first for name in names], axis=0))
@@ -114,13 +111,12 @@ def main(args: Args) -> int:
         for name in names
     ]
     print(table(rows, names[0], len(first)))
-    if args.json is not None:
-        about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
-        write_file(args.json, json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
+    write_json(args.json, rows, **about)
     return 0
 
 
-def taken(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
+def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
     """The positions with a choice in boards that the expert plays against itself."""
     expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
     recorder = Recorder(expert)
@@ -130,7 +126,7 @@ def taken(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
     return Positions(observations, masks, cards)
 
 
-def asked(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
+def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tuple[Array, Array]:
     """An agent's actions, int64 (n,), and the processor time of each in seconds, float64 (n,)."""
     agent = bideuchre_env.agents.make(name, rules, seed=seed, goal="points")
     rows, masks = positions.observations, positions.masks
@@ -162,17 +158,13 @@ def table(rows: list[Row], first: str, n: int) -> str:
     """The rows as Markdown."""
     heads = ["agent", "ms a call", "ms a card"]
     heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
-    lines = [f"{n:,} decisions", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines = []
     for row in rows:
         times = [row[part]["milliseconds"] for part in PARTS]
         cells = [row["agent"], *("" if each is None else f"{each:.3g}" for each in times)]
         for part in PARTS:
             asked_for = max(row[part]["asked"], 1)
             cells.append("" if row is rows[0] else f"{100 * row[part]['differ'] / asked_for:.1f} %")
-        cells.append("" if row is rows[0] else around(row["points_lost_in_100"]))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))
+        cells.append("" if row is rows[0] else plus_minus(row["points_lost_in_100"]))
+        lines.append(cells)
+    return f"{n:,} decisions\n\n{markdown_table(heads, lines)}"

@@ -1,28 +1,26 @@
-"""What calls and cards are worth apart: the calls of one agent with the cards of another.
+"""The worth of calls and cards apart: the calls of one agent with the cards of another.
 
-    python experiments/halves.py --agents rule ppo net
-    python experiments/halves.py --variant barrie_v0 --boards 5000 --json halves.json
+    python experiments/studies.py bidding-vs-cards --agents rule ppo net
+    python experiments/studies.py bidding-vs-cards --variant barrie_v0 --json rows.json
 
-Every pair of halves plays the same duplicate boards against `--over`.
+Every pair of agents plays the same duplicate boards against `--over`.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from study_tools import markdown_table, plus_minus, write_json
 
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.scores import interval_dict
@@ -34,17 +32,17 @@ from bideuchre_env.runtime.jit import Array
 class Args(ScriptArgs):
     """What to play; every field is an option of the command line."""
 
-    agents: tuple[str, ...] = field(
-        default=("rule", "expert", "ppo", "net"), metadata={"help": "whose calls and whose cards"}
+    agents: tuple[str, ...] = option(
+        ("rule", "expert", "ppo", "net"), "whose calls and whose cards"
     )
-    over: str = field(default="rule", metadata={"help": "the agent that all play against"})
-    variant: str = field(default="cincinnati_v0", metadata={"help": "the game"})
-    boards: int = field(default=10_000, metadata={"help": "duplicate boards of each pair"})
-    seed: int = field(default=0, metadata={"help": "same seed, same deals and results"})
-    json: Path | None = field(default=None, metadata={"help": "a file to write the rows to"})
+    over: str = option("rule", "the agent that all play against")
+    variant: str = option("cincinnati_v0", "the game")
+    boards: int = option(10_000, "duplicate boards of each pair")
+    seed: int = option(0, "same seed, same deals and results")
+    json: Path | None = option(None, "a file to write the rows to")
 
 
-class Halves:
+class Combined:
     """An agent with the calls, and the strain it names, of one and the cards of another."""
 
     def __init__(self, calls: CompleteAgent, cards: CompleteAgent, first_card: int) -> None:
@@ -62,7 +60,7 @@ class Halves:
 
 
 def main(args: Args) -> int:
-    """Play every pair of halves and print the table; 130 with what there is if interrupted."""
+    """Play every pair and print the table; 130 with what there is if interrupted."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
     check_seed(args.seed, args.boards)
@@ -74,10 +72,10 @@ def main(args: Args) -> int:
     }
     rows: list[dict[str, Any]] = []
     pairs = list(product(args.agents, repeat=2))
-    with progress_bar(f"halves on {args.variant}", "pairs") as progress:
+    with progress_bar(f"calls and cards on {args.variant}", "pairs") as progress:
         for n, (calls, cards) in enumerate(pairs, 1):
-            halves = Halves(made[calls], made[cards], first_card)
-            result = match.play(game, halves, made[args.over], boards=args.boards, seed=args.seed)
+            both = Combined(made[calls], made[cards], first_card)
+            result = match.play(game, both, made[args.over], boards=args.boards, seed=args.seed)
             if result.interrupted:
                 break
             points = interval_dict(result.points_per_hand)
@@ -86,30 +84,18 @@ def main(args: Args) -> int:
     print(table(rows, args))
     if len(rows) < len(pairs):
         return 130
-    if args.json is not None:
-        told = {name: getattr(args, name) for name in ("variant", "over", "boards", "seed")}
-        write_file(args.json, json.dumps({**told, "rows": rows}, indent=1) + "\n")
+    about = {name: getattr(args, name) for name in ("variant", "over", "boards", "seed")}
+    write_json(args.json, rows, **about)
     return 0
 
 
 def table(rows: list[dict[str, Any]], args: Args) -> str:
     """The rows as Markdown: calls downwards, cards across."""
     names = list(dict.fromkeys(args.agents))
-    found = {(row["calls"], row["cards"]): row["points_per_hand"] for row in rows}
-    lines = [f"| over {args.over} | {' | '.join(f'cards of {name}' for name in names)} |"]
-    lines.append("|---" * (1 + len(names)) + "|")
+    points = {(row["calls"], row["cards"]): row["points_per_hand"] for row in rows}
+    heads = [f"over {args.over}", *(f"cards of {name}" for name in names)]
+    lines = []
     for calls in names:
-        cells = [f"calls of {calls}"]
-        for cards in names:
-            points = found.get((calls, cards))
-            cells.append(
-                f"{points['mean']:+.3f} ± {(points['high'] - points['low']) / 2:.3f}"
-                if points
-                else ""
-            )
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(run(main, Args))
+        cells = (plus_minus(points.get((calls, cards)), "+") for cards in names)
+        lines.append([f"calls of {calls}", *cells])
+    return markdown_table(heads, lines)

@@ -1,0 +1,269 @@
+"""Figures of the studies: the ladder, learning curves, and tricks given away, from their files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.export import NEEDS_MATPLOTLIB
+from bideuchre_env.evaluation.pictures import Theme, annotate, name_rows, new_figure, save
+
+Row = dict[str, Any]
+
+
+def read_rows(path: Path, key: str, content: str, check: Callable[[Row], object]) -> list[Row]:
+    """The list of rows that a JSON file has under `key`; `check` reads all that is drawn of a row.
+
+    Raises `OptionError`, "no `content`", if the file cannot be read, has no rows, or `check` fails.
+    """
+    try:
+        rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))[key]
+        for row in rows:
+            check(row)
+        if not rows:
+            raise ValueError("it is empty")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OptionError(f"{path}: no {content} ({error})") from None
+    return rows
+
+
+def write(path: Path, draw: Callable[[Theme], Any]) -> None:
+    """Write `path-light.svg` and `path-dark.svg`; `OptionError` without matplotlib."""
+    try:
+        save(path, draw)
+    except ImportError:
+        raise OptionError(NEEDS_MATPLOTLIB) from None
+
+
+def half(interval: Row) -> float:
+    """Half the width of an interval."""
+    width: float = interval["high"] - interval["low"]
+    return width / 2
+
+
+# --- the ladder -----------------------------------------------------------------------------------
+
+RUNG = 0.52  # inches
+WIDEST = 0.06  # of a share of games won: a wider interval is not printed
+ROOM = 0.75  # of a panel: text left of it has room
+
+
+def check_rung(rung: Row) -> None:
+    """Read what is drawn of a rung."""
+    stronger, weaker = rung["agents"]
+    if not all(isinstance(name, str) for name in (rung["variant"], stronger, weaker)):
+        raise ValueError("a name is no text")
+    label_of(rung)
+
+
+def ladder(rungs: list[Row], theme: Theme) -> Any:
+    """A panel per variant, two side by side; a row per agent, the strongest at the top."""
+    variants = {rung["variant"]: steps_of(rungs, rung["variant"]) for rung in rungs}
+    columns = min(len(variants), 2)
+    steps = list(variants.values())
+    rows = [max(map(len, steps[k : k + columns])) + 1 for k in range(0, len(steps), columns)]
+    height = RUNG * sum(rows) + 0.5 * len(rows) + 0.5
+    ratios = [row + 0.5 for row in rows]
+    figure, axes = new_figure(height, len(rows), columns, height_ratios=ratios)
+    for axis, variant in zip(axes.flat, variants, strict=False):
+        draw_steps(axis, variants[variant], theme)
+        axis.set_title(variant, fontsize=10)
+    for axis in axes.flat[len(variants) :]:
+        axis.set_axis_off()
+    figure.suptitle(
+        "Points per hand: the step that each agent adds to the one that its bar begins at",
+        fontsize=10.5,
+    )
+    figure.supxlabel(
+        "points per hand over the agent at the bottom, steps added up; each step with its 95 %\n"
+        "interval, the share of whole games that the agent wins, and its time for a decision",
+        fontsize=9,
+    )
+    return figure
+
+
+def steps_of(rungs: list[Row], variant: str) -> dict[str, list[Row]]:
+    """The rungs of a variant by their stronger agent: first its step, then what else it played."""
+    steps: dict[str, list[Row]] = {}
+    for rung in rungs:
+        if rung["variant"] == variant:
+            steps.setdefault(rung["agents"][0], []).append(rung)
+    return steps
+
+
+def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
+    """One variant: each step as a bar that begins where that of the weaker agent ends."""
+    lowest = next(iter(steps.values()))[0]["agents"][1]
+    places, ends = {lowest: 0}, {lowest: 0.0}
+    for agent, (rung, *_) in steps.items():
+        places[agent] = len(places)
+        ends[agent] = ends.get(rung["agents"][1], 0.0) + rung["points_per_hand"]["mean"]
+    most = max(ends.values())
+    widest = max(ends[name] + half(rung["points_per_hand"]) for name, (rung, *_) in steps.items())
+    axis.plot(0, 0, "o", color=theme.soft, markersize=5)
+    for agent, (rung, *others) in steps.items():
+        weaker, place, end = rung["agents"][1], places[agent], ends[agent]
+        start, error = ends.get(weaker, 0.0), half(rung["points_per_hand"])
+        axis.plot([start] * 2, [places.get(weaker, 0), place], color=theme.soft, linewidth=0.8)
+        axis.barh(place, end - start, left=start, height=0.16, color=theme.marks[0])
+        axis.plot([end - error, end + error], [place] * 2, color=theme.ink, linewidth=1.5)
+        right = next((x for x in (start, end) if x > ROOM * most), most)
+        offsets = (6, *(-13 - 10 * line for line in range(len(others))))
+        labels = [label_of(rung), *(label_of(other, over=True) for other in others)]
+        for offset, label in zip(offsets, labels, strict=True):
+            style = {"ha": "right", "va": "bottom", "fontsize": 8}
+            annotate(axis, label, (right, place), (-4, offset), theme, **style)
+    name_rows(axis, list(places))
+    axis.set_ylim(-0.4, len(places) - 0.25)
+    axis.set_xlim(-0.02 * widest, 1.03 * widest)
+
+
+def label_of(rung: Row, over: bool = False) -> str:
+    """A rung in words: points, games won if there are enough, and time, or whom it is over."""
+    stronger, weaker = rung["agents"]
+    points, won = rung["points_per_hand"], rung.get("win_rate") or {}
+    parts = [f"{points['mean']:+.2f} ± {half(points):.2f}" + (f" over {weaker}" if over else "")]
+    if won.get("mean") is not None and won["high"] - won["low"] <= WIDEST:
+        parts.append(f"wins {100 * won['mean']:.0f} % of games")
+    if not over:
+        parts.append(duration(rung["ms_per_decision"][stronger]))
+    return ", ".join(parts)
+
+
+def duration(milliseconds: float) -> str:
+    """The time of a decision in the unit that suits it."""
+    if milliseconds < 0.1:
+        return f"{float(f'{1000 * milliseconds:.1g}'):g} µs"
+    return f"{milliseconds:.2g} ms"
+
+
+# --- learning curves ------------------------------------------------------------------------------
+
+
+class Curve(NamedTuple):
+    """The measurements of one run over one opponent."""
+
+    seed: int
+    millions: list[float]  # decisions
+    points: list[float]
+    low: list[float]
+    high: list[float]
+    minutes: float  # of processor time, in all
+
+
+def learning(curves: dict[str, dict[str, list[Curve]]], theme: Theme) -> Any:
+    """A panel per variant: a line for each seed, its interval around it, a colour an opponent."""
+    figure, axes = new_figure(3.4, 1, len(curves))
+    for axis, (variant, opponents) in zip(axes[0], curves.items(), strict=True):
+        draw_curves(axis, opponents, theme)
+        axis.set_title(variant, fontsize=10)
+    axes[0, 0].set_ylabel("points per hand over the opponent")
+    title = "Learning from nothing: a line for each seed, with 95 % intervals"
+    figure.suptitle(title, fontsize=10.5)
+    return figure
+
+
+def draw_curves(axis: Any, opponents: dict[str, list[Curve]], theme: Theme) -> None:
+    """One variant."""
+    axis.axhline(0, color=theme.soft, linewidth=0.8)
+    marks = itertools.cycle(theme.marks)
+    for mark, (opponent, seeds) in zip(marks, opponents.items(), strict=False):
+        for one in seeds:
+            label = f"over {opponent}" if one is seeds[0] else None
+            axis.plot(one.millions, one.points, color=mark, linewidth=1.2, label=label)
+            axis.fill_between(one.millions, one.low, one.high, color=mark, alpha=0.15, linewidth=0)
+    every = [one for seeds in opponents.values() for one in seeds]
+    minutes = max(one.minutes for one in every)
+    axis.set_xlabel(f"millions of decisions; all of them in {minutes:.0f} minutes of one core")
+    axis.set_xlim(0, max(one.millions[-1] for one in every))
+    axis.grid(color=theme.faint, linewidth=0.5)
+    axis.legend(frameon=False, loc="lower right", labelcolor=theme.ink)
+
+
+# --- tricks given away ----------------------------------------------------------------------------
+
+AGENT = 0.42  # inches
+PARTS = {"declarer": 0, "helper": 1, "defenders": 2, "alone": 3, "against alone": 3}  # their marks
+NAMES = ("declarer", "helper", "defenders", "hands alone")
+
+
+def check_regret(row: Row) -> None:
+    """Read what is drawn of an agent's row."""
+    if not all(isinstance(row[name], str) for name in ("variant", "agent")):
+        raise ValueError("a name is no text")
+    sum(row["lost"]["total"][name] for name in ("mean", "low", "high"))
+    sum(each["mean"] for each in row["by_trick"]["total"])
+    if row["hands"] < 1:
+        raise ValueError(f"{row['agent']} has no hand that was played")
+    parts_of(row)
+
+
+def parts_of(row: Row) -> list[tuple[float, int]]:
+    """The parts of a row's total: tricks per hand of any kind, and the mark they are drawn in."""
+    parts = []
+    for role, mark in PARTS.items():
+        lone = mark == PARTS["alone"]
+        share = (row["lone_hands"] if lone else row["hands"] - row["lone_hands"]) / row["hands"]
+        parts.append(((row["lost"][role]["mean"] or 0.0) * share, mark))
+    return parts
+
+
+def regret(rows: list[Row], theme: Theme) -> Any:
+    """A line of panels for each game and each way of calling: bars, and the tricks beside them."""
+    from matplotlib.patches import Patch
+
+    kinds = list(dict.fromkeys((row["variant"], row["calls"]) for row in rows))
+    groups = [[row for row in rows if (row["variant"], row["calls"]) == kind] for kind in kinds]
+    heights = [len(group) + 1.6 for group in groups]
+    ratios = {"width_ratios": (5, 4), "height_ratios": heights}
+    figure, axes = new_figure(AGENT * sum(heights) + 0.9, len(groups), 2, **ratios)
+    for (left, right), group in zip(axes, groups, strict=True):
+        draw_parts(left, group, theme)
+        draw_tricks(right, group, theme)
+    figure.suptitle(
+        "Tricks given away per hand, all seats together, against play that sees every hand",
+        fontsize=10.5,
+    )
+    handles = [Patch(color=theme.marks[mark]) for mark in range(len(NAMES))]
+    figure.legend(handles, NAMES, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
+    return figure
+
+
+def draw_parts(axis: Any, rows: list[Row], theme: Theme) -> None:
+    """A bar per agent, its parts by role, the end with the 95 % interval of the whole."""
+    most = max(row["lost"]["total"]["high"] for row in rows)
+    for place, row in enumerate(rows):
+        start, total = 0.0, row["lost"]["total"]
+        for part, mark in parts_of(row):
+            axis.barh(place, part, left=start, height=0.55, color=theme.marks[mark])
+            start += part
+        axis.plot([total["low"], total["high"]], [place] * 2, color=theme.ink, linewidth=1.5)
+        label = f"{total['mean']:.3f} ± {half(total):.3f}"
+        axis.text(total["high"] + 0.02 * most, place, label, va="center", fontsize=8)
+    name_rows(axis, [row["agent"] for row in rows])
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.set_xlim(0, 1.35 * most)
+    calls = f"called by {rows[0]['calls']}" if rows[0]["calls"] else "each calling for itself"
+    axis.set_title(f"{rows[0]['variant']}, {calls}, {rows[0]['hands']:,} hands", fontsize=9)
+
+
+def draw_tricks(axis: Any, rows: list[Row], theme: Theme) -> None:
+    """What each agent lost in each trick, the more the darker; the last trick is never a choice."""
+    means = [[each["mean"] for each in row["by_trick"]["total"][:-1]] for row in rows]
+    most = max(max(line) for line in means) or 1.0
+    for place, line in enumerate(means):
+        for trick, mean in enumerate(line):
+            shade = 0.08 + 0.62 * (mean / most) ** 0.5
+            axis.barh(place, 0.96, left=trick + 0.02, height=0.9, color=theme.marks[0], alpha=shade)
+            axis.text(trick + 0.5, place, f"{mean:.2f}", ha="center", va="center", fontsize=7.5)
+    axis.set_xlim(0, len(means[0]))
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.set_yticks([])
+    axis.set_xticks([k + 0.5 for k in range(len(means[0]))], range(1, len(means[0]) + 1))
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    axis.set_title("by trick", fontsize=9)

@@ -1,0 +1,42 @@
+"""Studies of agents: what they lose, what beats them, what their parts are worth.
+
+    python experiments/studies.py regret --agents rule expert pimc --hands 2000
+    python experiments/studies.py beliefs --check calibration
+    python experiments/studies.py robustness --help
+
+`STUDIES` has the sub-commands; each is a module of this folder with options of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+
+from bideuchre_env.cli.screen import script_help
+from bideuchre_env.cli.script_args import run
+
+STUDIES = {
+    "regret": "tricks that each agent gives away, against exact play with all hands seen",
+    "exploit": "what a player takes from one agent by learning against it alone",
+    "bidding-vs-cards": "the calls of one agent with the cards of another",
+    "compare-decisions": "decisions of agents in the same positions, their time and their cost",
+    "robustness": "how agents do against other styles than those they were made for",
+    "beliefs": "whether searchers' intervals and predictions hold after rare calls",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the study that the first argument names with the options after it."""
+    parser = argparse.ArgumentParser(**script_help(__doc__))
+    listed = parser.add_subparsers(dest="study", metavar="STUDY", required=True)
+    for name, purpose in STUDIES.items():
+        listed.add_parser(name, help=purpose, add_help=False)
+    name = parser.parse_known_args(arguments)[0].study
+    study = import_module(name.replace("-", "_"))
+    options = arguments[arguments.index(name) + 1 :]
+    return run(study.main, study.Args, options, prog=f"{parser.prog} {name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
