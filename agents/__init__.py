@@ -1,8 +1,8 @@
 """Players for any game of the family: `make("rule", rules)` gives one, `names()` lists them.
 
-An agent is named as one of those, `package.module:Agent` or `./file.py:Agent`, wherever one is
-asked for; options that are numbers, words or paths may stand behind the name, as in
-`make("pimc:worlds=20,solved=4", rules)`. All of that is then what the agent is called.
+Wherever an agent is expected, it is named as one of those, `package.module:Agent` or
+`./file.py:Agent`. Options may follow the name, as in `make("pimc:worlds=20,solved=4", rules)`; they
+are then part of the name of the agent.
 
 `advise(env)` says what one of them would do, and why.
 
@@ -16,9 +16,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.agents.making import agent_of, make
-from bideuchre_env.agents.naming import parse
 from bideuchre_env.agents.protocols import Agent, AgentSource, CompleteAgent, Goal
-from bideuchre_env.agents.registry import names, register
+from bideuchre_env.agents.registry import names, parse, register
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.advice.advising import advise

@@ -1,4 +1,4 @@
-"""Agents out of Python files and modules, and what goes wrong in them, in a line."""
+"""Load agents from Python files and modules, reporting errors in one line."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from bideuchre_env.errors import BidEuchreError, OptionError
 _LIBRARY = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _PACKAGE = {str(Path(__file__).parent), str(Path(__file__).resolve().parent)}
 _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
-_NOT_THEIRS = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
+_NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
 
-_files: dict[str, tuple[int, ModuleType]] = {}  # by path: when it was written, and what it gave
+_files: dict[str, tuple[int, ModuleType]] = {}  # by path: its time of change when it was run
 _kept = ContextVar("_kept", default=False)
 
 
 @contextmanager
 def files_kept() -> Iterator[None]:
-    """Files that have been run are taken as they were, changed or not: one version for a run."""
+    """Within this context no file is run again after a change: a run uses one version."""
     before = _kept.set(True)
     try:
         yield
@@ -38,16 +38,16 @@ def files_kept() -> Iterator[None]:
 
 
 def are_kept() -> bool:
-    """Whether files are taken as they were."""
+    """Whether `files_kept` is in effect."""
     return _kept.get()
 
 
 def from_file(path: str, attribute: str) -> Any:
-    """What a Python file calls `attribute`, which may be dotted.
+    """Return an attribute of a Python file, which may be dotted.
 
-    The file is run once, and again after it has changed, but for `files_kept`; modules beside it
-    can be imported.
-    Raises `OptionError` for a file that is not there or does not run, and for a missing attribute.
+    The file is run once, and again after it has changed, except within `files_kept`. It can import
+    modules of its folder. Raises `OptionError` for a file that is missing or raises an error, and
+    for a missing attribute.
     """
     file = Path(path).expanduser()
     key = str(file.resolve())
@@ -59,28 +59,28 @@ def from_file(path: str, attribute: str) -> Any:
         raise OptionError(f"there is no file {shown(path)}{close}")
     written = file.stat().st_mtime_ns
     if key not in _files or _files[key][0] != written:
-        _files[key] = written, loaded(path, lambda: _run(file.resolve()))
+        _files[key] = written, load_or_explain(path, lambda: _run(file.resolve()))
     return _attribute(path, _files[key][1], attribute)
 
 
-def is_there(module: str) -> bool:
-    """Whether a module's first package can be imported, from the working directory or elsewhere."""
+def is_importable(module: str) -> bool:
+    """Whether a module's top-level package can be imported, also from the working directory."""
     _make_importable(Path.cwd())
     first = module.partition(".")[0]
     return first in sys.modules or importlib.util.find_spec(first) is not None
 
 
 def from_module(name: str, attribute: str) -> Any:
-    """What a module calls `attribute`; modules of the working directory are found too.
+    """Return an attribute of a module; the working directory is searched too.
 
     Raises `OptionError` as `from_file` does.
     """
     _make_importable(Path.cwd())
-    return _attribute(name, loaded(name, lambda: import_module(name)), attribute)
+    return _attribute(name, load_or_explain(name, lambda: import_module(name)), attribute)
 
 
-def loaded(what: str, load: Callable[[], Any]) -> Any:
-    """What `load` gives; an error is an `OptionError` of one line that says where it was raised."""
+def load_or_explain(what: str, load: Callable[[], Any]) -> Any:
+    """Return `load()`; an error in it becomes an `OptionError` of one line with its place."""
     try:
         return load()
     except BidEuchreError:
@@ -90,19 +90,20 @@ def loaded(what: str, load: Callable[[], Any]) -> Any:
 
 
 def in_one_line(error: BaseException) -> str:
-    """An error of somebody's code: its type, what it says, and the last line of theirs."""
+    """Format an error of user code: its type, its message, and the last line of user code."""
     text = " ".join(str(error).split())
     kind = type(error).__name__
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {kind}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(_NOT_THEIRS)]
-    where = f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
+    user_frames = [frame for frame in frames if not frame.filename.startswith(_NOT_USER_CODE)]
+    last = user_frames[-1] if user_frames else None
+    where = f" ({Path(last.filename).name}, line {last.lineno})" if last else ""
     return f"{kind}: {text[:300]}{where}" if text else f"{kind}{where}"
 
 
 def _run(file: Path) -> ModuleType:
-    """Run a file as a module of its own, under a name that no other module has."""
+    """Run a file as a module with a unique name."""
     name = f"agent file {file}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None  # it ends in .py
@@ -119,7 +120,7 @@ def _run(file: Path) -> ModuleType:
 
 
 def _make_importable(folder: Path) -> None:
-    """Let modules of this folder be imported, after everything that already can be."""
+    """Append a folder to `sys.path`, so that it hides no other module."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
@@ -128,14 +129,14 @@ def _attribute(where: str, module: ModuleType, attribute: str) -> Any:
     try:
         return reduce(getattr, attribute.split("."), module)
     except AttributeError:
-        agents = agents_in(module)
-        there = f": its agents are {', '.join(agents)}" if agents else ", and defines no agent"
+        agents = _agents_in(module)
+        known = f": its agents are {', '.join(agents)}" if agents else ", and defines no agent"
         close = did_you_mean(attribute, agents)
-        raise OptionError(f"{where} has no {attribute!r}{close}{there}") from None
+        raise OptionError(f"{where} has no {attribute!r}{close}{known}") from None
 
 
-def agents_in(module: ModuleType) -> list[str]:
-    """The names a module gives to agents, classes of agents and functions of its own."""
+def _agents_in(module: ModuleType) -> list[str]:
+    """Public names of agents, classes of agents and functions that a module defines."""
     return [
         name
         for name, value in vars(module).items()

@@ -1,13 +1,14 @@
-"""What an agent is: the protocols that type checkers see, and that are checked when one is made.
+"""Protocols of agents, checked by type checkers and when an agent is made, and their metadata.
 
 An agent chooses actions from observations alone: an observation is int8 (D,), its mask int8 (A,),
-1 where an action is legal. It has `act`, which chooses for one of them, or `act_rows`, which
-chooses for n of them at once; `name`, what it is called, may be left out.
+1 where an action is legal. It has `act`, for one observation, or `act_rows`, for n at once. Its
+`name` is optional.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -46,16 +47,19 @@ class ActsOnRows(Protocol):
 
 
 Agent: TypeAlias = ActsOnce | ActsOnRows
-"""Whoever has `act` or `act_rows`; where it has both, matches call `act_rows`."""
+"""An object with `act` or `act_rows`; matches call `act_rows` where it has both."""
 AgentSource: TypeAlias = str | Agent | Callable[..., Agent] | Callable[[Any, Any], SupportsIndex]
-"""An agent by name, an agent, a class or function that makes one, or a function that acts: it takes
-an observation and its mask, and returns an action."""
+"""The name of an agent, an agent, a factory, which is called with those of `rules`, `seed` and
+`goal` that it has parameters for, or a function `(observation, mask) -> action`."""
 Goal: TypeAlias = Literal["points", "game"]
-"""What is played for: the points of each hand, or the game."""
+"""Objective: the points of each hand, or winning the game."""
+Factory: TypeAlias = Callable[..., Any]
+"""A class or function `factory(rules, *, seed=None, goal=None, **options) -> agent`. Each of these
+parameters is optional."""
 
 
 class CompleteAgent(ActsOnce, ActsOnRows, Protocol):
-    """An agent as `make` gives it: with `act`, with `act_rows`, and with a name."""
+    """An agent as `make` returns it: with `act`, with `act_rows`, and with a name."""
 
     name: str
 
@@ -64,12 +68,28 @@ class CompleteAgent(ActsOnce, ActsOnRows, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class AgentInfo:
+    """Metadata of a class of agents, as its attribute `info`; subclasses do not inherit it.
+
+    `options` are those that can be written in a name, with their meanings; `milliseconds` is the
+    processor time of a decision in Cincinnati (see the tables of `experiments/README.md`);
+    `kernels` are the keys of `evaluation.warm_up.PARTS` that compile what the agent calls.
+    """
+
+    description: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    milliseconds: float | None = None
+    kernels: tuple[str, ...] = ()
+
+
+GOAL_OPTION = {"goal": "points or game; by default what is played for"}
+WEIGHTS_OPTION = {"weights": "a file of weights; by default the package's own"}
+
+
 def check_goal(goal: Any) -> Goal:
-    """The goal as it is; `OptionError` for anything that is none."""
+    """Return the goal; raise `OptionError` unless it is one of `GOALS`."""
     if not isinstance(goal, str) or goal not in GOALS:
         raise OptionError(f"goal={shown(goal)}: one of {', '.join(map(repr, GOALS))}")
     checked: Goal = goal  # type: ignore[assignment]
     return checked
-
-
-Factory: TypeAlias = Callable[..., Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
@@ -16,6 +17,7 @@ class RandomAgent(RowAgent):
     """Chooses uniformly among the legal actions."""
 
     name = "random"
+    info = AgentInfo("Plays any legal action, all equally likely.", milliseconds=0.0003)
 
     def __init__(self, rules: Rules, *, seed: int | None = None) -> None:
         super().__init__(rules)
@@ -43,6 +45,10 @@ class CautiousAgent(RandomAgent):
     """
 
     name = "cautious"
+    info = AgentInfo(
+        "Passes nine times in ten, else bids as low as it can; plays any legal card.",
+        milliseconds=0.0003,
+    )
 
     def draw(self, action_masks: Array, draws: Array, choices: Array) -> None:
         """Fill `choices` (n,) from `draws`, float64 (n, 2), uniform below 1."""

@@ -1,15 +1,31 @@
-"""Which agents go by a name: the package's own, installed ones, and those that are registered."""
+"""Names of agents, and the class, function or agent that each stands for.
+
+    NAME                    an agent of the package, of an installed package, or a registered one
+    package.module:Agent    an attribute of a module
+    ./file.py:Agent         an attribute of a Python file
+
+Options may follow: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`. A value is a TOML
+boolean, number or string; any other text is taken as it is written. The attribute of a module or a
+file may be dotted. A NAME takes precedence over a module of the same name.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import MAX_NAME, is_plain_name, shown
-from bideuchre_env.agents.loading import loaded
+from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
+from bideuchre_env.agents.loading import from_file, from_module, is_importable, load_or_explain
 from bideuchre_env.errors import OptionError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.protocols import Factory
@@ -17,32 +33,38 @@ if TYPE_CHECKING:
 GROUP = "bideuchre_env.agents"
 """The group of entry points by which an installed package offers its agents."""
 BUILT_IN = {
-    "random": ("bideuchre_env.agents.random_agents", "RandomAgent"),
-    "cautious": ("bideuchre_env.agents.random_agents", "CautiousAgent"),
-    "rule": ("bideuchre_env.agents.rule.agent", "RuleAgent"),
-    "expert": ("bideuchre_env.agents.expert.agent", "ExpertAgent"),
-    "ppo": ("bideuchre_env.agents.learned.ppo", "PpoAgent"),
-    "net": ("bideuchre_env.agents.learned.net", "NetAgent"),
-    "pimc": ("bideuchre_env.agents.search.agent", "PimcAgent"),
-    "inference": ("bideuchre_env.agents.search.agent", "InferenceAgent"),
+    "random": "bideuchre_env.agents.random_agents:RandomAgent",
+    "cautious": "bideuchre_env.agents.random_agents:CautiousAgent",
+    "rule": "bideuchre_env.agents.rule.agent:RuleAgent",
+    "expert": "bideuchre_env.agents.expert.agent:ExpertAgent",
+    "ppo": "bideuchre_env.agents.learned.ppo:PpoAgent",
+    "net": "bideuchre_env.agents.learned.net:NetAgent",
+    "pimc": "bideuchre_env.agents.search.agent:PimcAgent",
+    "inference": "bideuchre_env.agents.search.agent:InferenceAgent",
 }
+"""The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""
 registered: dict[str, Factory] = {}
-_MARKS = frozenset(":,=")
+
+_DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_ELSEWHERE = re.compile(
+    rf"(?P<place>{_DOTTED}(?<!\.py)|.*?\.py):(?P<attribute>{_DOTTED})(?::(?P<options>.*))?"
+)
+_SYNTAX = "name:option=value,option=value, as pimc:worlds=20,solved=4"
 
 
 def names() -> tuple[str, ...]:
-    """Every agent that has a name: the package's own, weakest first, installed, registered."""
+    """The names of all agents: the package's own, weakest first, installed, registered."""
     return tuple(dict.fromkeys((*BUILT_IN, *installed(), *registered)))
 
 
 def register(name: str, factory: Factory) -> None:
-    """Make `make(name, rules)` call this class or function, as it would one that it is given.
+    """Make `make(name, rules)` call `factory(rules, *, seed=None, goal=None, **options)`.
 
-    The parameters that are none of `rules`, `seed` and `goal` are the agent's options. Raises
-    `OptionError` for a name that cannot stand on a screen or before options, or is one of the
+    The factory may omit any of these parameters; all others are the agent's options. Raises
+    `OptionError` for a name that is not printable, contains one of `:,=`, or is one of the
     package's own.
     """
-    if not _can_be_named(name):
+    if not _is_valid_name(name):
         raise OptionError(
             f"name={shown(name)}: 1 to {MAX_NAME} printable characters make an agent's name, "
             "none of them : , or ="
@@ -59,29 +81,89 @@ def is_known(name: object) -> bool:
     return isinstance(name, str) and (name in BUILT_IN or name in registered or name in installed())
 
 
-def factory_of(name: str) -> Any:
-    """What makes the agent of one of `names()`; an installed one may be an agent itself.
-
-    Raises `OptionError` for an installed agent that cannot be imported.
-    """
-    if name in BUILT_IN:
-        module, attribute = BUILT_IN[name]
-        return getattr(import_module(module), attribute)
-    if name in registered:
-        return registered[name]
-    entry = installed()[name]
-    return loaded(f"agent {name!r} ({entry.value})", entry.load)
-
-
 @lru_cache(maxsize=1)
 def installed() -> dict[str, EntryPoint]:
-    """The agents that installed packages offer, by name; the package's own names stay its own."""
-    found: dict[str, EntryPoint] = {}
+    """The agents of installed packages, by name; the package's own names cannot be replaced."""
+    entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
-        if _can_be_named(entry.name) and entry.name not in BUILT_IN:
-            found.setdefault(entry.name, entry)
-    return found
+        if _is_valid_name(entry.name) and entry.name not in BUILT_IN:
+            entries.setdefault(entry.name, entry)
+    return entries
 
 
-def _can_be_named(name: object) -> bool:
-    return isinstance(name, str) and is_plain_name(name) and not _MARKS & set(name)
+def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
+    """Split `name` or `name:option=value,option=value` into the agent's own name and its options.
+
+    Values are TOML booleans, numbers or strings; any other text is returned as it is written.
+    Raises `OptionError` for an unknown agent and for malformed options. It does not check that the
+    agent has these options; `make` does.
+    """
+    own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if not is_known(own):
+        match = _ELSEWHERE.fullmatch(name) if colon else None
+        if match is None:
+            raise OptionError(_unknown(own if colon else name))
+        own, written = name[: match.end("attribute")], match["options"]
+        colon = "" if written is None else ":"
+    if not name.isprintable():
+        raise OptionError(f"{shown(name)}: an agent's name is of printable characters")
+    options: dict[str, bool | int | float | str] = {}
+    for part in written.split(",") if colon else ():
+        option, _, value = part.partition("=")
+        if not option or not value:
+            raise OptionError(f"{shown(name)}: {shown(part)} is no option: {_SYNTAX}")
+        if option in options:
+            raise OptionError(f"{shown(name)}: the option {shown(option)} twice: {_SYNTAX}")
+        options[option] = _value(value)
+    return own, options
+
+
+def file_of(name: str) -> str | None:
+    """The path of the Python file in an agent's name; None for an agent that is not in a file."""
+    own = parse(name)[0]
+    match = None if is_known(own) else _ELSEWHERE.fullmatch(own)
+    return match["place"] if match and match["place"].endswith(".py") else None
+
+
+def find(own: str) -> Any:
+    """The class, function or agent that an agent's own name, without options, stands for.
+
+    Raises `OptionError` for an unknown name and for what cannot be imported.
+    """
+    if own in BUILT_IN:
+        module, _, attribute = BUILT_IN[own].partition(":")
+        return getattr(import_module(module), attribute)
+    if own in registered:
+        return registered[own]
+    if own in installed():
+        entry = installed()[own]
+        return load_or_explain(f"agent {own!r} ({entry.value})", entry.load)
+    place, _, attribute = own.rpartition(":")
+    if place.endswith(".py"):
+        return from_file(place, attribute)
+    if not is_importable(place):
+        raise OptionError(_unknown(place, ", and no module of that name"))
+    return from_module(place, attribute)
+
+
+def _value(text: str) -> bool | int | float | str:
+    """Return the TOML boolean, number or string that `text` spells, or `text` itself."""
+    if text.lower() in ("true", "false"):  # also as Python writes them
+        return text.lower() == "true"
+    try:
+        values = tomllib.loads(f"value = [{text}]")["value"]  # in brackets, `1 # a` is no number
+    except (ValueError, RecursionError):
+        return text
+    value = values[0] if len(values) == 1 else text
+    return value if isinstance(value, (bool, int, float, str)) else text
+
+
+def _is_valid_name(name: object) -> bool:
+    return isinstance(name, str) and is_plain_name(name) and not {*":,="} & {*name}
+
+
+def _unknown(name: Any, besides: str = "") -> str:
+    return (
+        f"no agent {shown(name)}{did_you_mean(name, names())}{besides}: the agents are "
+        f"{', '.join(names())}, and your own as ./file.py:Agent or package.module:Agent"
+    )

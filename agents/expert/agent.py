@@ -19,7 +19,7 @@ from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.strains import weigh_strains
 from bideuchre_env.agents.expert.tables import ExpertTables, load_tables
-from bideuchre_env.agents.protocols import Goal, check_goal
+from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal
 from bideuchre_env.agents.rule.agent import (
     call_bits,
     certain_action,
@@ -112,6 +112,17 @@ class ExpertAgent(RowAgent):
     """
 
     name = "expert"
+    info = AgentInfo(
+        "Knows every hand's worth, calls by a network, searches the last tricks.",
+        {
+            "margin": "points a card must gain by search over the rule player's",
+            "standard_errors": "standard errors by which that gain must exceed 0 too",
+            "lean": "how much likelier a suit's bidder holds its cards, in quarters",
+            **GOAL_OPTION,
+        },
+        milliseconds=0.11,
+        kernels=("expert",),
+    )
 
     def __init__(
         self,

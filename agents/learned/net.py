@@ -31,7 +31,7 @@ from bideuchre_env.agents.learned.shipped import (
     network_of,
     shapes_of,
 )
-from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.agents.protocols import GOAL_OPTION, WEIGHTS_OPTION, AgentInfo, Goal
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice, rule_card
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
@@ -79,6 +79,18 @@ class NetAgent(RowAgent):
     """
 
     name = KIND
+    info = AgentInfo(
+        "The expert's calls and the rule player's cards, put right by self-play.",
+        {
+            **WEIGHTS_OPTION,
+            "search": "true: the last tricks are searched, too, as the expert does",
+            "margin": "points a card must be better than the rule player's",
+            "veto": "points by which a card that is searched may look worse",
+            **GOAL_OPTION,
+        },
+        milliseconds=0.005,
+        kernels=("expert", "net"),
+    )
 
     def __init__(
         self,

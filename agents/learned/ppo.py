@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.shipped import fitting_weights, network_of, shapes_of
+from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import AUCTION
@@ -41,6 +42,12 @@ class PpoAgent(RowAgent):
     """
 
     name = KIND
+    info = AgentInfo(
+        "Two networks that trained themselves from nothing, by self-play.",
+        WEIGHTS_OPTION,
+        milliseconds=0.005,
+        kernels=("ppo",),
+    )
 
     def __init__(
         self,

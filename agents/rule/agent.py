@@ -9,6 +9,7 @@ import numpy as np
 from bideuchre_env._checks import shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
+from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.agents.rule.bidding import DECLARER, SCRATCH, choose_call, choose_strain
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
 from bideuchre_env.agents.rule.discarding import give_up, pass_over
@@ -85,6 +86,12 @@ class RuleAgent(RowAgent):
     """
 
     name = "rule"
+    info = AgentInfo(
+        "Bids what its hand is worth, plays by good players' maxims, counts cards.",
+        {"boldness": "tricks by which it overrates its hands in the auction; timid below 0"},
+        milliseconds=0.001,
+        kernels=("rule",),
+    )
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from bideuchre_env._checks import is_integer, shown
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.learned.net import NetAgent
-from bideuchre_env.agents.protocols import Goal, check_goal
+from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal
 from bideuchre_env.agents.search.candidates import begin, choose, drop_hopeless, try_worlds
 from bideuchre_env.agents.search.card_prior import lean_on_net
 from bideuchre_env.agents.search.sampler import AT_ONCE, Report, WorldSampler
@@ -67,6 +68,21 @@ class PimcAgent(RowAgent):
     """
 
     name = "pimc"
+    info = AgentInfo(
+        "Tries the expert's choices in sampled deals that fit what it has seen.",
+        {
+            "worlds": "deals that a card is tried in",
+            "played_out": "deals that a call, a strain or an exchange is tried in, at most",
+            "considered": "deals weighed for each deal that is tried; 0 weighs none",
+            "solved": "tricks left that the solver finishes",
+            "milliseconds": "about the time that a decision may take",
+            "net_cards": "true: begins with the cards of agent net, which plays the deals that "
+            "cards are tried in; by default inference does, not pimc",
+            **GOAL_OPTION,
+        },
+        milliseconds=1.5,
+        kernels=("expert", "search"),
+    )
     at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
     considers = 0  # worlds weighed for each one that a card is tried in, by default
     reads_cards = 0  # 1: the cards played count in their weights
@@ -194,6 +210,11 @@ class InferenceAgent(PimcAgent):
     """
 
     name = "inference"
+    info = replace(
+        PimcAgent.info,
+        description="Like pimc, and prefers the deals that explain what the others did.",
+        milliseconds=6.6,
+    )
     considers = 10
     reads_cards = 1
     leans = True

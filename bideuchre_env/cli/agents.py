@@ -6,16 +6,14 @@ import argparse
 import json
 import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from inspect import getdoc
+from typing import Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import GAP, columns
 from bideuchre_env.cli.screen import AGENTS, folded, help_of, width
 from bideuchre_env.errors import OptionError, WeightsError
-
-if TYPE_CHECKING:
-    from bideuchre_env.agents.catalogue import Description, Option
 
 _LEAST_MEANING = 20  # columns, however long an option's default is
 _INDENT = "  "
@@ -26,6 +24,30 @@ packages (entry points of the group bideuchre_env.agents). With a name, print th
 your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core. Of an
 agent that has learned, its name alone prints how its weights were made; so does a file of them."""
 _EXAMPLES = ("bideuchre agents", "bideuchre agents pimc", "bideuchre agents net:weights=FILE")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option that can stand behind an agent's name; `required` if it has no default."""
+
+    name: str
+    default: Any
+    required: bool
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """An agent as it is printed; `milliseconds` is the time of a decision, None if unknown.
+
+    `weights` has the metadata of its files of weights, by variant or by path.
+    """
+
+    name: str
+    sentence: str
+    options: tuple[Option, ...]
+    milliseconds: float | None
+    weights: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def add(commands: Any) -> None:
@@ -41,9 +63,8 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what there is to say of one agent, or of all."""
+    """Print the description of one agent, or of all."""
     from bideuchre_env.agents import names
-    from bideuchre_env.agents.catalogue import describe
 
     if arguments.name is not None:
         agent = describe(arguments.name)
@@ -63,6 +84,41 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.name is None:
             print(f"\n{folded(_REST)}")
     return 0
+
+
+def describe(name: str) -> Description:
+    """Return the description of an agent by name; of options in the name only `weights` counts.
+
+    An agent without `info` is described by the first line of its docstring. Raises `OptionError`
+    for an unknown name or an agent that cannot be imported, and `WeightsError` for a file of
+    weights that cannot be read.
+    """
+    from bideuchre_env.agents.learned.shipped import provenance
+    from bideuchre_env.agents.making import options_of
+    from bideuchre_env.agents.protocols import AgentInfo
+    from bideuchre_env.agents.registry import BUILT_IN, find, parse
+    from bideuchre_env.learning.weights import read_weights
+
+    own, written = parse(name)
+    agent = find(own)
+    info = vars(agent).get("info") if isinstance(agent, type) else None
+    if info is None:
+        info = AgentInfo((getdoc(agent) or "").partition("\n")[0])
+    parameters = options_of(agent, in_name=True) if callable(agent) else {}
+    options = tuple(
+        Option(
+            key,
+            None if each.default is each.empty else each.default,
+            each.default is each.empty,
+            info.options.get(key, ""),
+        )
+        for key, each in parameters.items()
+    )
+    weights = provenance(own) if own in BUILT_IN else {}
+    if "weights" in info.options and "weights" in written:
+        file = str(written["weights"])
+        weights = {file: dict(read_weights(file).metadata)}
+    return Description(own, info.description, options, info.milliseconds, weights)
 
 
 _REST = (

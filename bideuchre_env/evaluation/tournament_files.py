@@ -16,7 +16,7 @@ from typing import Any
 from bideuchre_env._checks import printable, shown
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.agents.naming import file_of, split
+from bideuchre_env.agents.registry import file_of, parse
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import pictures
 from bideuchre_env.evaluation.tournament_tables import COLUMNS, csv_row, in_text, markdown
@@ -35,7 +35,7 @@ def fingerprints(agents: Iterable[str]) -> dict[str, str]:
     """The hash of every file that is named in an agent's name: its own, and its weights."""
     found = {}
     for agent in agents:
-        for name in (file_of(agent), *split(agent)[1].values()):
+        for name in (file_of(agent), *map(str, parse(agent)[1].values())):
             if name and Path(name).expanduser().is_file():
                 found[name] = contents(name)
     return found

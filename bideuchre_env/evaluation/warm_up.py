@@ -18,7 +18,7 @@ from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
-from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.registry import BUILT_IN, find
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.likelihood import log_likelihood
@@ -225,18 +225,13 @@ PARTS: dict[str, Callable[[], None]] = {
     "solver": play_solver,
 }
 """By name, a function that calls the kernels of a part of the package."""
-_NEEDED = {
-    **{"random": (), "cautious": (), "rule": ("rule",), "expert": ("expert",)},
-    **{"ppo": ("ppo",), "net": ("expert", "net")},
-}
-_SEARCH = ("expert", "search")
 
 
 def parts_for(names: Sequence[str]) -> tuple[str, ...]:
-    """The parts that matches take, by the agents' names; only the package's own have some."""
+    """The parts that matches of these agents call; of agents not in `BUILT_IN` they are unknown."""
     own = {agents.parse(name)[0] for name in names}
-    asked = {part for name in own & set(BUILT_IN) for part in _NEEDED.get(name, _SEARCH)}
-    return tuple(name for name in PARTS if name in asked or name == "game")
+    called = {part for name in own & set(BUILT_IN) for part in find(name).info.kernels}
+    return tuple(name for name in PARTS if name in called or name == "game")
 
 
 def compile_part(name: str) -> int:

@@ -27,7 +27,7 @@ import numpy as np
 from bideuchre_env._checks import shown
 from bideuchre_env.agents import registry
 from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.agents.naming import file_of, split
+from bideuchre_env.agents.registry import file_of, parse
 from bideuchre_env.errors import AgentError, BidEuchreError, OptionError, WorkerError
 from bideuchre_env.evaluation.blocks import Batch, Plan, Report, play_block, warm_up
 from bideuchre_env.evaluation.boards import BOARD
@@ -161,7 +161,7 @@ def packed(plan: Plan) -> bytes:
     """
     sent: dict[str, Any] = {}
     for agent in plan.agents:
-        own = split(agent)[0] if isinstance(agent, str) else None
+        own = parse(agent)[0] if isinstance(agent, str) else None
         if own in registry.registered:
             sent[own] = registry.registered[own]
         try:

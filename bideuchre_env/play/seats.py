@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 
 from bideuchre_env._checks import MAX_NAME, is_plain_name, printable, shown, to_list
 from bideuchre_env._files import PathLike
-from bideuchre_env.agents.naming import split
-from bideuchre_env.agents.registry import is_known
+from bideuchre_env.agents.registry import is_known, parse
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 
@@ -56,7 +55,7 @@ def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike
     """Raise `OptionError` for an agent whose code a file would run, unless it is trusted."""
     trusted = to_list("trusted", trusted, "names of agents")
     for name in names:
-        if name != PERSON and name not in trusted and not is_known(split(name)[0]):
+        if name != PERSON and name not in trusted and not is_known(parse(name)[0]):
             raise OptionError(
                 f"{printable(os.fspath(path))} has agent {shown(name)}, whose code would run: if "
                 "you trust it, name it again with --partner or --opponents"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import typing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,11 +11,13 @@ import pytest
 import bideuchre_env
 from bideuchre_env import agents, match, records_io, selfplay
 from bideuchre_env.agents import registry
+from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.cli import main as cli
 from bideuchre_env.envs.solo.players import Player
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import LONE_BID, SET
+from bideuchre_env.evaluation.warm_up import parts_for
 
 RULES = bideuchre_env.cincinnati_v0.rules
 EVERY_OPTION = "inference:worlds=200,played_out=200,considered=15,solved=3,milliseconds=12.5"
@@ -38,10 +39,18 @@ def _no_agents_but_the_packages_own(monkeypatch):
             "expert",
             {"standard_errors": 1.0, "margin": -0.25},
         ),
+        ("net:search=true,veto=1e-3", "net", {"search": True, "veto": 0.001}),
+        ("net:search=False,margin=TRUE", "net", {"search": False, "margin": True}),
+        ("net:weights=runs/lr=0.1/a.npz", "net", {"weights": "runs/lr=0.1/a.npz"}),
+        ("net:weights=2026-01-01", "net", {"weights": "2026-01-01"}),
+        ("net:weights='7',veto=7", "net", {"weights": "7", "veto": 7}),
+        ("net:weights=1 # 2,veto=[7]", "net", {"weights": "1 # 2", "veto": "[7]"}),
+        (f"net:weights={'[' * 3000}", "net", {"weights": "[" * 3000}),
+        (f"net:weights={'7' * 5000}", "net", {"weights": "7" * 5000}),
     ],
 )
-def test_a_name_is_an_agent_and_its_options(name, own, options):
-    """Whole numbers stay whole, decimals do not become so."""
+def test_option_values_are_toml_booleans_numbers_and_strings(name, own, options):
+    """Anything else is the text as it is written."""
     found = agents.parse(name)
     assert found == (own, options)
     assert [type(each) for each in found[1].values()] == [type(each) for each in options.values()]
@@ -70,14 +79,15 @@ def test_what_the_name_says_is_what_the_agent_does_and_is_called():
         ("pimc:worlds=", "'worlds=' is no option: name:option=value"),
         ("pimc:=3", "'=3' is no option: name:option=value"),
         ("pimc:worlds=3,worlds=4", "the option 'worlds' twice"),
-        ("pimc:worlds=many", "'worlds=many' gives no number"),
-        ("pimc:worlds=3=4", "'worlds=3=4' gives no number"),
-        ("pimc:worlds= 3", "'worlds= 3' gives no number"),
-        ("pimc:worlds=1e2", "'worlds=1e2' gives no number"),
-        ("pimc:worlds=1_0", "'worlds=1_0' gives no number"),
-        ("pimc:worlds=\u0663", "gives no number"),
-        ("pimc:milliseconds=nan", "'milliseconds=nan' gives no number"),
-        ("pimc:milliseconds=None", "'milliseconds=None' gives no number"),
+        ("pimc:worlds=many", "worlds='many': a whole number from 1 to 10000"),
+        ("pimc:worlds=3=4", "worlds='3=4': a whole number from 1 to 10000"),
+        ("pimc:worlds=1e2", "worlds=100.0: a whole number from 1 to 10000"),
+        ("pimc:worlds=3 # few", "worlds='3 # few': a whole number"),
+        ("pimc:worlds=\u0663", r"worlds='.u0663': a whole number"),
+        ("pimc:worlds=true", "worlds=True: a whole number"),
+        ("pimc:milliseconds=nan", "milliseconds=nan: above 0 and up to 3,600,000"),
+        ("pimc:milliseconds=None", "milliseconds='None': above 0 and up to 3,600,000"),
+        ("net:search=1", "search=1: True or False"),
         ("pimc:depth=3", "depth=3: no option of 'pimc' .*: it takes worlds, played_out, "),
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
         (
@@ -115,69 +125,48 @@ def test_options_stand_in_the_name_or_are_keywords():
             agents.make("pimc:worlds=3", RULES, **{option: 3})
 
 
-class Typed(RandomAgent):
-    """An agent of somebody's own, with options of every kind."""
+def test_options_are_the_parameters_of_the_factory():
+    received = []
 
-    name = "typed"
+    class Mine(RandomAgent):
+        def __init__(self, rules, *, seed=None, depth=1, rate: float = 0.5):
+            super().__init__(rules, seed=seed)
+            received.append((depth, rate))
 
-    def __init__(
-        self,
-        rules,
-        *,
-        seed=None,
-        whole: int = 1,
-        decimal: float = 0.5,
-        maybe: typing.Optional[int] = None,  # noqa: UP045
-        plain=3,
-        unset=None,
-        flag: bool = False,
-        text: str = "",
-        several: tuple[int, ...] = (),
-        switch=True,
-    ):
+    agents.register("mine", Mine)
+    assert agents.make("mine:depth=2", RULES).name == "mine:depth=2"
+    assert agents.make("mine", RULES, rate=None).name == "Mine"
+    assert received == [(2, 0.5), (1, None)]
+    with pytest.raises(OptionError, match=r"dept=1: .*did you mean 'depth'.*it takes depth, rate$"):
+        agents.make("mine:dept=1", RULES)
+
+
+class Described(RandomAgent):
+    """An agent as one of the package's own."""
+
+    name = "described"
+    info = AgentInfo("Is new.", {"depth": "how far"}, milliseconds=0.5, kernels=("solver",))
+
+    def __init__(self, rules, *, seed=None, depth=1, table=None):
         super().__init__(rules, seed=seed)
-        self.given = (whole, decimal, maybe, plain, unset)
-        self.switched = (flag, switch)
+        self.depth = depth
 
 
-def test_registered_agents_take_numbers_and_words_by_name():
-    """By the types of their keyword-only parameters, or else by the defaults."""
-    agents.register("typed", Typed)
-    agent = agents.make("typed:whole=2,decimal=1.5,maybe=3,plain=4,unset=5", RULES)
-    assert agent.given == (2, 1.5, 3, 4, 5)
-    assert agent.name == "typed:whole=2,decimal=1.5,maybe=3,plain=4,unset=5"
-    taken = "whole, decimal, maybe, plain, unset, flag, text, switch"
-    with pytest.raises(OptionError, match=f"several=1: no option of 'typed' .*: it takes {taken}$"):
-        agents.make("typed:several=1", RULES)
-    assert agents.make("typed", RULES, flag=True, text="a", several=(1,)).name == "typed"
-
-
-@pytest.mark.parametrize(
-    ("written", "found"),
-    [("flag=true", (True, True)), ("switch=False", (False, False)), ("flag=TRUE", (True, True))],
-)
-def test_a_switch_is_true_or_false(written, found):
-    """Whichever way they are capitalised; an option is one by its type or its default."""
-    agents.register("typed", Typed)
-    assert agents.make(f"typed:{written}", RULES).switched == found
-    for other in ("1", "0", "yes", "no", "2.5"):
-        with pytest.raises(OptionError, match=f"flag={other}.: true or false is expected$"):
-            agents.make(f"typed:flag={other}", RULES)
-
-
-def test_of_several_types_those_count_that_can_be_written():
-    def factory(
-        rules,
-        *,
-        file: str | Path | dict[str, int | str] | None = None,
-        table: dict[str, int | str] | None = None,
-    ):
-        return RandomAgent(rules)
-
-    agents.register("mine", factory)
-    assert agents.make("mine:file=a", RULES).name == "mine:file=a"
-    with pytest.raises(OptionError, match=r"table=3: no option of 'mine' .*: it takes file$"):
-        agents.make("mine:table=3", RULES)
+def test_one_entry_adds_an_agent_to_the_package(monkeypatch, capsys):
+    monkeypatch.setitem(registry.BUILT_IN, "described", f"{__name__}:Described")
+    assert agents.names()[-1] == "described"
+    assert agents.make("described:depth=3", RULES).depth == 3
+    assert agents.make("described", RULES, table={}).name == "described"
+    with pytest.raises(OptionError, match=r"no option of 'described' .*: it takes depth$"):
+        agents.make("described:table=3", RULES)
+    with pytest.raises(OptionError, match="'described' is one of the package's own agents"):
+        agents.register("described", RandomAgent)
+    assert parts_for(["described"]) == ("game", "solver")
+    assert cli.main(["agents", "described"]) == 0
+    out = capsys.readouterr().out
+    assert out == "described\n  Is new.\n  0.5 ms per decision\n  depth=1   how far\n"
+    assert cli.main(["match", "described:depth=2", "random", "--boards=2", "--json=-"]) == 0
+    assert json.loads(capsys.readouterr().out)["agents"] == ["described:depth=2", "random"]
 
 
 def test_a_factory_of_any_options_takes_any_but_the_seed():

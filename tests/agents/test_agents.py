@@ -1,28 +1,30 @@
-"""The agents: what they accept and refuse, legality, determinism, blindness, strength."""
+"""The agents: what they accept and refuse, determinism, blindness, strength."""
 
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from support.agent_games import look, per_hand, play_games, play_on, random_rules, start
+from support.agent_games import look, per_hand, play_on, start
 
 from bideuchre_env import agents, selfplay
-from bideuchre_env.agents import Agent, registry
+from bideuchre_env.agents import Agent, RowAgent, registry
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.variants import RULES
 
 ALL = ("random", "cautious", "rule")  # the fast ones; test_search.py has the others
 
 
 def test_importing_the_agents_does_not_import_numba():
-    code = "import sys, bideuchre_env.agents as a; a.names(); print('numba' in sys.modules)"
+    code = (
+        "import sys, bideuchre_env.agents as a; a.Agent, a.names(), a.parse('rule'); "
+        "print('numba' in sys.modules); a.RowAgent"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -102,32 +104,6 @@ def test_strided_and_empty_rows(name):
     assert masks[::2][np.arange(4), actions].all()
 
 
-@pytest.mark.parametrize("variant", RULES)
-def test_every_agent_is_legal_in_every_variant(variant):
-    rules = RULES[variant]
-    made = [agents.make(name, rules, seed=1) for name in ALL]
-    for one, other in ((0, 0), (1, 2), (2, 0), (2, 2)):
-        play_on(rules, start(rules, 60, seed=one), (made[one], made[other]), hands=5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pair", [*itertools.combinations(ALL, 2)], ids="-".join)
-@pytest.mark.parametrize("variant", RULES)
-def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(variant, pair):
-    """Half of each agent's ten thousand games are against either of the two others."""
-    rules = RULES[variant]
-    play_games(rules, [agents.make(name, rules, seed=1) for name in pair], 5_000)
-
-
-def test_every_agent_is_legal_in_custom_games():
-    rng = np.random.default_rng(8)
-    for game in range(40):
-        rules = random_rules(rng)
-        made = [agents.make(name, rules, seed=1) for name in ALL]
-        for one, other in ((2, 0), (1, 2), (2, 2)):
-            play_on(rules, start(rules, 20, seed=game), (made[one], made[other]), hands=4)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_an_agent_repeats_itself(name):
     rules = RULES["simplified_v0"]
@@ -149,6 +125,63 @@ def test_act_is_act_rows_on_one_row():
             assert rule.act(rows[i], masks[i]) == actions[i]
 
     play_on(rules, start(rules, 30), (rule, rule), watch=watch)
+
+
+@pytest.mark.parametrize("answer", [None, 1.0, "pass", True, 2**80, np.zeros(2, int)])
+def test_act_gives_the_number_of_an_action(answer):
+    class Odd:
+        def act(self, observation, action_mask):
+            return answer
+
+    rules = RULES["cincinnati_v0"]
+    with pytest.raises(IllegalActionError, match=r"agent 'Odd': act returned .*not the number"):
+        agents.agent_of(Odd, rules).act_rows(*look(rules, start(rules, 1), np.arange(1)))
+
+
+def test_what_an_agent_keeps_of_a_row_stays_as_it_was():
+    """The arrays of a match are rewritten by its next step."""
+
+    class Keeps:
+        def __init__(self):
+            self.kept = []
+
+        def act(self, observation, action_mask):
+            self.kept.append(observation)
+            return np.int8(0)
+
+    rules, keeper = RULES["cincinnati_v0"], Keeps()
+    agent = agents.agent_of(keeper, rules)
+    observations, masks = look(rules, start(rules, 2), np.arange(2))
+    before = observations.copy()
+    assert agent.act_rows(observations, masks).tolist() == [0, 0]
+    observations[:] = 9
+    assert np.array_equal(keeper.kept, before)
+
+
+def test_each_of_the_two_methods_is_called_where_there_are_both():
+    class Both:
+        def act(self, observation, action_mask):
+            return 1
+
+        def act_rows(self, observations, action_masks):
+            return np.full(len(observations), 2)
+
+    agent = agents.agent_of(Both, RULES["cincinnati_v0"])
+    row = np.zeros(3, np.int8)
+    assert (agent.act(row, row), agent.act_rows(row[None], row[None]).tolist()) == (1, [2])
+
+
+def test_a_row_agent_is_called_by_its_class_unless_it_has_a_name():
+    class Mine(RowAgent):
+        def choose(self, observations, action_masks):
+            return action_masks.argmax(axis=1)
+
+    class Named(Mine):
+        name = "somebody"
+
+    rules = RULES["cincinnati_v0"]
+    assert agents.agent_of(Mine, rules).name == "Mine"
+    assert agents.agent_of(Named(rules), rules).name == "somebody"
 
 
 def test_random_is_uniform():

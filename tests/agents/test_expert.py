@@ -1,4 +1,4 @@
-"""The expert: legal everywhere, ahead of the rule player, and its parts."""
+"""The expert: ahead of the rule player, and its parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from support.agent_games import per_hand, play_games, play_on, random_rules, start
+from support.agent_games import per_hand, play_on, start
 from support.kernels import callable_from_python
 from support.positions import BARRIE, CINCINNATI, SIX_CARD, Position
 from support.weighed_calls import expert_at
@@ -25,51 +25,6 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 
 error_of, search, wins_over = map(callable_from_python, (error_of, search, wins_over))
-
-
-# --- legality ----------------------------------------------------------------------------------
-
-
-def many_games(variant, games):
-    rules = RULES[variant]
-    expert = agents.make("expert", rules)
-    for other in ("random", "rule"):
-        sides = (expert, agents.make(other, rules, seed=1))
-        play_games(rules, sides, games // 2)
-
-
-@pytest.mark.parametrize("variant", RULES)
-def test_the_expert_is_legal_on_every_decision(variant):
-    """Against random, whose odd calls lead it anywhere, and against rule: whole games."""
-    many_games(variant, 20)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", RULES)
-def test_the_expert_is_legal_on_every_decision_of_ten_thousand_games(variant):
-    many_games(variant, 10_000)
-
-
-def test_the_expert_is_legal_in_custom_games():
-    """Large decks, odd ladders, huge values: the rule player's numbers stand in."""
-    rng = np.random.default_rng(21)
-    for game in range(30):
-        rules = random_rules(rng)
-        expert = agents.make("expert", rules)
-        sides = (expert, agents.make("random", rules, seed=1))
-        play_on(rules, start(rules, 16, seed=game), sides, hands=3)
-
-
-def test_an_observation_of_no_game_gets_a_legal_action():
-    """Whatever stands in the row, never past the mask."""
-    rng = np.random.default_rng(5)
-    for name, low, high in itertools.product(RULES, (0, -128), (2, 128)):
-        expert = agents.make("expert", RULES[name])
-        rows = rng.integers(low, high, (200, expert.layout.size)).astype(np.int8)
-        masks = (rng.random((200, expert.n_actions)) < 0.2).astype(np.int8)
-        masks[:, 0] |= masks.sum(axis=1) == 0
-        choices = expert.act_rows(rows, masks)
-        assert masks[np.arange(200), choices].all()
 
 
 # --- determinism -------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from support.agent_games import random_rules
 from support.kernels import callable_from_python
 from support.positions import BARRIE, CINCINNATI, CLUB
 from support.weighed_calls import expert_at, random_hand, weighed
@@ -205,15 +204,6 @@ def test_calls_do_not_depend_on_the_rows_beside_them():
     alone = [position.agent.act(row, mask) for row, mask in zip(rows, masks, strict=True)]
     assert together.tolist() == alone
     assert len(set(alone)) > 5
-
-
-def test_legal_calls_in_custom_auctions():
-    """Whatever the ladder, the action is one of the legal ones."""
-    rng = np.random.default_rng(12)
-    for _ in range(25):
-        rules = random_rules(rng)
-        position = expert_at(rules, {1: " ".join(random_hand(rules, rng))})
-        assert position.choice() in position.legal()
 
 
 # --- calls any good player would make ------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import pickle
 from functools import lru_cache
 
@@ -123,29 +122,6 @@ def test_act_is_act_rows_on_one_row(name):
         fresh = agents.make(name, RULES[variant], seed=2)
         for i in range(len(rows) - 1, 0, -23):
             assert fresh.act(rows[i], masks[i]) == chosen[i]
-
-
-@pytest.mark.parametrize("name", [*LEARNED, "net:search=true", "net:goal=points"])
-def test_they_play_legally(name):
-    """`play_on` sees to it; in games that are no variant, too, if weights are for their cards."""
-    for variant in shipped(name.partition(":")[0]):
-        for rules in (RULES[variant], RULES[variant].replace(opening_lead="eldest")):
-            agent = agents.make(name, rules)
-            assert agent.name == name
-            play_on(rules, start(rules, 12), (agent, agent), hands=2)
-
-
-@pytest.mark.parametrize("name", [*LEARNED, "net:search=true"])
-def test_an_observation_of_no_game_gets_a_legal_action(name):
-    """Whatever stands in the row, never past the mask."""
-    rng = np.random.default_rng(5)
-    variants = shipped(name.partition(":")[0])
-    for variant, low, high in itertools.product(variants, (0, -128), (2, 128)):
-        agent = agents.make(name, RULES[variant])
-        rows = rng.integers(low, high, (100, agent.layout.size)).astype(np.int8)
-        masks = (rng.random((100, agent.n_actions)) < 0.2).astype(np.int8)
-        masks[:, 0] |= masks.sum(axis=1) == 0
-        assert masks[np.arange(100), agent.act_rows(rows, masks)].all()
 
 
 @pytest.mark.parametrize("name", LEARNED)

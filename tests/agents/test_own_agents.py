@@ -1,24 +1,26 @@
-"""Agents of one's own: in a file, a module or an installed package, as an object or a class."""
+"""Custom agents: from a file, a module or a package, as objects and classes, and in matches."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
 import sys
 from importlib.metadata import EntryPoint
-from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
+from support import typed_agents
 from support.agent_games import look, start
 from support.own_agents import Once, Told, make_once, write_file
 
 import bideuchre_env
-from bideuchre_env import agents
+from bideuchre_env import agents, match, selfplay
 from bideuchre_env._checks import MAX_NAME
-from bideuchre_env.agents import Agent, RowAgent, registry
-from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.agents import Agent, registry
+from bideuchre_env.envs.options import SoloOptions
+from bideuchre_env.envs.solo.batch import SoloBatch
+from bideuchre_env.errors import AgentError, OptionError
+from bideuchre_env.evaluation import blocks
 
 RULES = bideuchre_env.cincinnati_v0.rules
 
@@ -26,7 +28,8 @@ RULES = bideuchre_env.cincinnati_v0.rules
 @pytest.fixture(autouse=True)
 def _a_folder_of_ones_own(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "registered", {})
+    monkeypatch.setattr(registry, "registered", {"told": Told})
+    monkeypatch.setattr(Told, "told", [])
     monkeypatch.setattr(sys, "path", [*sys.path])
     write_file(tmp_path)
     for name in ("mine", "beside", "torn", "rule"):  # imported by name: each test has its own
@@ -113,10 +116,9 @@ def test_a_file_is_run_again_once_it_has_changed(tmp_path):
         ("./empty.py:A", "./empty.py has no 'A', and defines no agent$"),
         ("./mine.py:number", "agent 3: a name, or an object with act_rows or act"),
         ("./mine.py:ready:depth=3", "'./mine.py:ready' is an agent already, and takes no options"),
-        ("./mine.py:Net", "./mine.py:Net: TypeError: .*missing 1 required.*'weights'"),
+        ("./mine.py:Net", "./mine.py:Net asks for weights: a factory is called with "),
         ("./mine.py:Net:wieghts=a", r"wieghts='a': no option .*\(did you mean 'weights'\?\): it"),
-        ("./mine.py:Net:flag=1", "flag=1.: true or false is expected$"),
-        ("./mine.py:Net:weights=a.npz,scale=x", "'scale=x' gives no number"),
+        ("./mine.py:Net:weights=a.npz,scale=x", r"UFuncTypeError: .*\(mine.py, line \d+\)$"),
         ("./mine.py:Net:weights=c.npz", r"FileNotFoundError: .*'c.npz' \(mine.py, line \d+\)$"),
         ("./mine.py:First:depth=3", "no option of './mine.py:First' .*: it takes none$"),
         ("./mine.py:broken", r"./mine.py:broken: LookupError: no weights \(mine.py, line \d+\)$"),
@@ -153,6 +155,7 @@ def test_installed_agents_go_by_their_entry_points(monkeypatch):
         EntryPoint("rule", "support.own_agents:Once", group),
         EntryPoint("a:b", "support.own_agents:Once", group),
     ]
+    monkeypatch.setattr(registry, "registered", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     registry.installed.cache_clear()
     try:
@@ -185,16 +188,16 @@ def typed_option(weights: str = "w", seed: int | None = None):
     return made(weights, seed)
 
 
-def by_place(rules, /, seed=None):
-    return made(rules, seed)
-
-
 def named_rules(depth=3, rules=None):
     return made(depth, rules)
 
 
-def any_place(*rules, **options):
-    return made(*rules, *options.items())
+def any_keyword(**context):
+    return made(context)
+
+
+def any_option(rules, **options):
+    return made(rules, options)
 
 
 def made(*told):
@@ -208,20 +211,24 @@ def made(*told):
     [
         (no_rules, ("none", 7, "points")),
         (typed_option, ("w", 7)),
-        (by_place, (RULES, 7)),
         (named_rules, (3, RULES)),
-        (any_place, (RULES, ("seed", 7), ("goal", "points"))),
-        (lambda game: made(game), (RULES,)),
-        (lambda game, goal: made(game, goal), (RULES, "points")),
+        (any_keyword, ({"rules": RULES, "seed": 7, "goal": "points"},)),
+        (any_option, (RULES, {"seed": 7, "goal": "points"})),
+        (lambda rules, goal: made(rules, goal), (RULES, "points")),
     ],
 )
-def test_a_factory_is_told_what_it_asks_for(factory, told):
-    """The rules by a parameter for them, the seed and the goal by their names."""
+def test_a_factory_is_called_with_rules_seed_and_goal_by_name(factory, told):
+    """Parameters that it does not have are left out."""
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.told == told
 
 
+@pytest.mark.parametrize("factory", [lambda game: Once(), lambda rules, depth: Once()])
+def test_a_factory_with_another_required_parameter_is_refused(factory):
+    with pytest.raises(OptionError, match=r"asks for (game|depth): a factory is called with those"):
+        agents.agent_of(factory, RULES)
+
+
 def test_the_goal_in_a_name_comes_before_the_one_of_who_plays():
-    agents.register("told", Told)
     for name, goal, found in (
         ("told", "points", "points"),
         ("told", "game", "game"),
@@ -235,94 +242,147 @@ def test_the_goal_in_a_name_comes_before_the_one_of_who_plays():
         agents.make("told", RULES, goal="fame")
 
 
-class Choosy:
-    """Options of every kind that can be written."""
-
-    def __init__(
-        self,
-        rules,
-        *,
-        path: Path | None = None,
-        word: str | None = None,
-        either: int | str = 0,
-        choice: Literal["points", "game"] = "game",
-        default="x",
-        folder=Path("."),
-        plain=None,
-    ):
-        self.told = [path, word, either, choice, default, folder, plain]
-
-    act = Once.act
-
-
-@pytest.mark.parametrize("value", ["7", "0.5", "runs/lr=0.1/a.npz"])
-def test_a_value_is_what_its_option_takes(value):
-    agents.register("choosy", Choosy)
-    names = ("path", "word", "either", "choice", "default", "folder", "plain")
-    agent = agents.make("choosy:" + ",".join(f"{name}={value}" for name in names), RULES)
-    number = {"7": 7, "0.5": 0.5}.get(value, value)
-    assert agent.agent.told == [Path(value), value, number, value, value, Path(value), number]
-
-
-@pytest.mark.parametrize("answer", [None, 1.0, "pass", True, 2**80, np.zeros(2, int)])
-def test_act_gives_the_number_of_an_action(answer):
-    class Odd:
-        def act(self, observation, action_mask):
-            return answer
-
-    with pytest.raises(IllegalActionError, match=r"agent 'Odd': act returned .*not the number"):
-        chosen(agents.agent_of(Odd, RULES))
-
-
-def test_what_an_agent_keeps_of_a_row_stays_as_it_was():
-    """The arrays of a match are rewritten by its next step."""
-
-    class Keeps:
-        def __init__(self):
-            self.kept = []
-
-        def act(self, observation, action_mask):
-            self.kept.append(observation)
-            return np.int8(0)
-
-    keeper = Keeps()
-    agent = agents.agent_of(keeper, RULES)
-    observations, masks = look(RULES, start(RULES, 2), np.arange(2))
-    before = observations.copy()
-    assert agent.act_rows(observations, masks).tolist() == [0, 0]
-    observations[:] = 9
-    assert np.array_equal(keeper.kept, before)
-
-
-def test_each_of_the_two_methods_is_called_where_there_are_both():
-    class Both:
-        def act(self, observation, action_mask):
-            return 1
-
-        def act_rows(self, observations, action_masks):
-            return np.full(len(observations), 2)
-
-    agent = agents.agent_of(Both, RULES)
-    row = np.zeros(3, np.int8)
-    assert (agent.act(row, row), agent.act_rows(row[None], row[None]).tolist()) == (1, [2])
-
-
-def test_a_row_agent_is_called_by_its_class_unless_it_has_a_name():
-    class Mine(RowAgent):
-        def choose(self, observations, action_masks):
-            return action_masks.argmax(axis=1)
-
-    class Named(Mine):
-        name = "somebody"
-
-    assert agents.agent_of(Mine, RULES).name == "Mine"
-    assert agents.agent_of(Named(RULES), RULES).name == "somebody"
-
-
-def test_nothing_heavy_is_imported_for_the_protocols():
-    code = (
-        "import sys; from bideuchre_env.agents import Agent, names, parse; parse('rule'); "
-        "print('numba' in sys.modules); from bideuchre_env.agents import RowAgent"
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("./mine.py:Net:weights=a.npz", "./mine.py:Net:weights=b.npz"),
+        ("told:depth=2", Once()),
+    ],
+)
+def test_two_processes_play_the_boards_that_one_does(pair):
+    """Names are sent there, and registered classes; so are agents that can be pickled."""
+    one, two = (
+        match.play("cincinnati_v0", *pair, boards=12, at_once=1, seed=3, workers=k) for k in (1, 2)
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert one.board_rows.tobytes() == two.board_rows.tobytes()
+    for result in (one, two):
+        assert result.keys == tuple(each if isinstance(each, str) else "Once" for each in pair)
+
+
+def test_a_file_that_changes_is_the_same_for_the_whole_match(tmp_path, monkeypatch):
+    """The next match plays it as it is then."""
+    monkeypatch.setattr(blocks, "LockstepRunner", lambda rules, seated, *rest: seated)
+    path = tmp_path / "changing.py"
+    agent = "class A:\n    def act(self, *row):\n        return {}\n"
+    path.write_text(agent.format(1))
+    plan = blocks.Plan(RULES, ("changing.py:A", "changing.py:A"), 0, True, 1)
+    plan.seated()
+    path.write_text(agent.format(2))
+    os.utime(path, ns=(1, 1))
+    assert [each.agent.act() for each in plan.runner(range(9))] == [1, 1]
+    path.rename(tmp_path / "gone.py")
+    assert [each.agent.act() for each in plan.runner(range(9))] == [1, 1]
+    path.write_text(agent.format(3))
+    assert [each.agent.act() for each in plan.seated()] == [3, 3]
+
+
+def test_two_checkpoints_are_told_apart_in_a_match():
+    """In the report, in JSON, and on the boards."""
+    names = [f"./mine.py:Net:weights={each}.npz" for each in "ab"]
+    result = match.play("cincinnati_v0", *names, boards=60)
+    assert 0 <= result.boards.ties < 60
+    assert result.points_per_hand.mean != 0
+    assert list(result.to_dict()["contracts"]) == names
+    for name in names:
+        assert name in str(result)
+    same = match.play("cincinnati_v0", names[0], names[0], boards=4)
+    assert same.boards.ties == 4
+    assert same.keys == (names[0], f"{names[0]}#2")
+
+
+@pytest.mark.parametrize("source", ["name", "class", "object", "main", "file"])
+def test_what_no_other_process_can_have_is_refused_at_once(source, monkeypatch):
+    class Inner(Once):
+        pass
+
+    registry.registered["inner"] = Inner
+    of_script = type("Net", (Once,), {"__module__": "__main__"})
+    monkeypatch.setattr(sys.modules["__main__"], "Net", of_script, raising=False)
+    agent = {
+        "name": "inner",
+        "class": Inner,
+        "object": Inner(),
+        "main": of_script,
+        "file": agents.make("./mine.py:Last", RULES),
+    }[source]
+    played = []
+    with pytest.raises(OptionError, match=r"cannot be sent to another process .*file\.py:Agent"):
+        match.play(
+            "cincinnati_v0",
+            "rule",
+            agent,
+            boards=9,
+            workers=2,
+            progress=lambda *_: played.append(1),
+        )
+    assert not played
+    assert not multiprocessing.active_children()
+    assert match.play("cincinnati_v0", "rule", agent, boards=2).boards.boards == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_an_agents_own_names_the_line(workers):
+    told = r"agent './mine.py:Stumbles': IndexError: list index out of range \(mine.py, line \d+\)"
+    with pytest.raises(AgentError, match=told) as raised:
+        match.play("cincinnati_v0", "./mine.py:Stumbles", "rule", boards=9, workers=workers)
+    assert "\n" not in str(raised.value)
+
+
+def goals():
+    return [each[2] for each in Told.told]
+
+
+def test_boards_are_played_for_points_and_games_for_the_game():
+    """A match of both makes an agent for each; one that is made already plays as it is."""
+    match.play("cincinnati_v0", "told", "rule", boards=2, games=2)
+    assert set(goals()) == {"points", "game"}
+    for length, goal in (({"boards": 2}, "points"), ({"games": 2}, "game")):
+        for play in (match.play, selfplay.play):
+            Told.told.clear()
+            play("cincinnati_v0", Told, "told", **length)
+            assert set(goals()) == {goal}
+    Told.told.clear()
+    made = Told(RULES)
+    match.play("cincinnati_v0", made, "rule", boards=2, games=2)
+    assert goals() == [None]
+    match.play("cincinnati_v0", "told:goal=game", "rule", boards=2)
+    assert set(goals()) == {None, "game"}
+
+
+@pytest.mark.parametrize(("episode", "goal"), [("hand", "points"), ("game", "game")])
+def test_a_learners_company_plays_for_what_an_episode_is(episode, goal):
+    for face in (
+        bideuchre_env.cincinnati_v0.solo,
+        lambda **how: bideuchre_env.cincinnati_v0.solo_vec(2, **how),
+    ):
+        Told.told.clear()
+        env = face(opponents="told", partner=Told, episode=episode)
+        env.reset(seed=1)
+        assert set(goals()) == {goal}
+
+
+def test_an_agent_of_ones_own_sits_beside_a_learner():
+    """By its file, as a class, as an object that chooses for one observation at a time."""
+    options = {"seat": 0, "episode": "hand"}
+    seen = []
+    for who in ("./mine.py:First", Once, Once(), make_once):
+        env = bideuchre_env.cincinnati_v0.solo(opponents=who, **options)
+        observation, _ = env.reset(seed=5)
+        told = [observation["observation"].tobytes()]
+        for _ in range(3):
+            action = int(observation["action_mask"].argmax())
+            observation, *_ = env.step(action)
+            told.append(observation["observation"].tobytes())
+        seen.append(told)
+    assert all(told == seen[0] for told in seen)
+    assert SoloBatch(RULES, 1, SoloOptions(opponents=Once)).players[0].name == "Once"
+
+
+def test_what_type_checkers_take_plays():
+    """CI runs mypy on the same file."""
+    results = typed_agents.matches()
+    assert {result.agents[0] for result in results} == {"Once", "Many", "Ours"}
+    assert all(result.boards.ties == 2 for result in results)
+    assert typed_agents.complete() == ("Many", 0)
+    with pytest.raises(OptionError, match="an object with act_rows or act"):
+        typed_agents.wrong()

@@ -1,4 +1,4 @@
-"""The players that search: options, legality, determinism, time, strength."""
+"""The players that search: options, determinism, time, strength."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,7 @@ from support.agent_games import (
     SEARCH,
     decisions,
     per_hand,
-    play_games,
-    play_on,
-    random_rules,
     searcher,
-    start,
 )
 
 import bideuchre_env.agents.search.agent as agent_module
@@ -59,43 +55,6 @@ def test_options_of_the_worlds_that_make_no_sense_are_refused(name):
         agents.make("random", rules, worlds=3)
 
 
-@pytest.mark.parametrize("variant", RULES)
-def test_search_is_legal_in_every_variant(variant):
-    """Tens of games here; ten thousand, as for the fast players, would take hours."""
-    rules = RULES[variant]
-    worlds = 1 if variant == MANY_TRICKS else 3
-    made = [searcher(name, rules, worlds=worlds, played_out=5 * worlds) for name in SEARCH]
-    rule, reckless = agents.make("rule", rules), agents.make("random", rules, seed=2)
-    play_on(rules, start(rules, 4), made, hands=2)
-    for one in made:
-        play_on(rules, start(rules, 3, seed=6), (one, rule), hands=2)
-        play_on(rules, start(rules, 3, seed=7), (reckless, one), hands=2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SEARCH)
-@pytest.mark.parametrize("variant", RULES)
-def test_search_is_legal_on_every_decision_of_many_games(variant, name):
-    """A thousand games of each, ten minutes or so in all; ten thousand would be two hours.
-
-    Two worlds a decision are the fewest that choose another card than the expert's.
-    """
-    rules = RULES[variant]
-    agent = searcher(name, rules, worlds=2, played_out=2, considered=1)
-    for other in ("random", "rule"):
-        play_games(rules, (agent, agents.make(other, rules, seed=1)), 500)
-
-
-def test_search_is_legal_in_custom_games():
-    rng = np.random.default_rng(8)
-    for game in range(12):
-        rules = random_rules(rng)
-        made = [searcher(name, rules) for name in SEARCH]
-        reckless = agents.make("random", rules, seed=game)
-        play_on(rules, start(rules, 2, seed=game), made)
-        play_on(rules, start(rules, 2, seed=game), (made[game % 2], reckless), hands=2)
-
-
 @pytest.mark.parametrize("name", SEARCH)
 def test_a_decision_depends_on_seed_and_observation_alone(name):
     """Not on the rows beside it, on their order, or on what was asked before."""
@@ -110,18 +69,6 @@ def test_a_decision_depends_on_seed_and_observation_alone(name):
     assert [again.act(rows[i], masks[i]) for i in range(len(rows))] == together.tolist()
     other = searcher(name, rules, seed=12).act_rows(rows, masks)
     assert not np.array_equal(other, together)
-
-
-@pytest.mark.parametrize("name", SEARCH)
-def test_an_observation_no_game_gives_is_answered_legally(name):
-    rules = RULES["barrie_v0"]
-    agent = searcher(name, rules)
-    rng = np.random.default_rng(3)
-    rows = rng.integers(-128, 128, (200, agent.layout.size), dtype=np.int8)
-    masks = (rng.random((200, agent.n_actions)) < 0.2).astype(np.int8)
-    masks[:, 7] = 1
-    actions = agent.act_rows(rows, masks)
-    assert masks[np.arange(200), actions].all()
 
 
 @pytest.mark.parametrize("name", SEARCH)

@@ -12,10 +12,10 @@ import pytest
 from support.own_agents import write_file
 
 from bideuchre_env import agents
-from bideuchre_env.agents import catalogue, registry
+from bideuchre_env.agents import registry
 from bideuchre_env.agents.learned import shipped
 from bideuchre_env.agents.making import options_of
-from bideuchre_env.agents.naming import find, kinds_of
+from bideuchre_env.agents.registry import find
 from bideuchre_env.cli import main as cli
 from bideuchre_env.learning.weights import write_weights
 
@@ -40,10 +40,11 @@ def run(*arguments):
 
 def test_every_agent_of_the_package_is_told_of():
     """A sentence, a time, and a meaning for every option a name can give."""
-    assert set(catalogue.SENTENCES) == set(catalogue.MILLISECONDS) == set(registry.BUILT_IN)
     for name in registry.BUILT_IN:
-        taken = {key for key, each in options_of(find(name)).items() if kinds_of(each)}
-        assert taken <= set(catalogue.MEANINGS.get(name, {}))
+        info = find(name).info
+        assert info.description
+        assert info.milliseconds > 0
+        assert info.options.keys() <= options_of(find(name)).keys()
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -55,7 +56,7 @@ def test_the_list_has_all_and_fits_a_screen(width, monkeypatch, capsys):
     words = " ".join(out.split())
     for name in agents.names():
         assert f"\n{name}\n  " in f"\n{out}"
-        assert f"{name} {catalogue.SENTENCES[name]} " in words
+        assert f"{name} {find(name).info.description} " in words
     assert "  worlds=200 " in out
     assert "./file.py:AGENT" in out
 

@@ -234,9 +234,9 @@ def test_whatever_is_called_with_an_observation_and_its_mask(who):
 @pytest.mark.parametrize(
     ("who", "match"),
     [
-        (lambda observation: 0, "an object with act_rows or act"),
-        (lambda observation, mask, rng: 0, "asks for mask, rng: what makes an agent may ask for"),
-        (lambda rules, mask: 0, "asks for mask: .* a function that is one for .observation, mask"),
+        (lambda observation: 0, "asks for observation: a factory is called with"),
+        (lambda observation, mask, rng: 0, "asks for observation, mask, rng: a factory is"),
+        (lambda rules, mask: 0, "asks for mask: .*; a function that acts has the param"),
         (lambda: 3, "agent 3: a name, or an object with act_rows or act"),
     ],
 )

@@ -299,3 +299,13 @@ def test_a_sequential_test_is_part_of_the_result():
     assert test["verdict"] == H1
     assert test["boards"] == result.boards.boards < 500
     assert "H1 accepted: at least +0.5" in str(result)
+
+
+@pytest.mark.parametrize("play", [match.play, selfplay.play])
+def test_an_odd_number_of_games_is_rounded_up_and_the_report_says_so(play):
+    said = "4 games (2 pairs), "
+    odd, even = (str(play("cincinnati_v0", "random", "cautious", games=n)) for n in (3, 4))
+    line = next(line for line in odd.splitlines() if line.startswith(said))
+    assert line.endswith(", 3 asked for: games are played in pairs")
+    assert said in even
+    assert "asked for" not in even

@@ -11,8 +11,7 @@ import pytest
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env import match
-from bideuchre_env.agents.catalogue import describe
-from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.registry import BUILT_IN, find
 from bideuchre_env.errors import OptionError
 
 STEPS = [
@@ -333,7 +332,7 @@ def test_what_inference_is_worth_is_published(ladder):
     assert f"<!-- inference -->\n{ladder.table(rungs)}\n<!-- end inference -->" in page
     milliseconds = next(row for row in rungs if row["variant"] == "cincinnati_v0")
     told = milliseconds["ms_per_decision"]["inference"]
-    assert 0.5 < describe("inference").milliseconds / told < 2.0
+    assert 0.5 < find("inference").info.milliseconds / told < 2.0
 
 
 def test_the_page_and_the_agents_command_say_what_the_ladder_says(ladder):
@@ -344,4 +343,4 @@ def test_the_page_and_the_agents_command_say_what_the_ladder_says(ladder):
     for row in rungs:
         for name, milliseconds in row["ms_per_decision"].items():
             if name in BUILT_IN and row["variant"] == "cincinnati_v0":
-                assert 0.5 < describe(name).milliseconds / milliseconds < 2.0
+                assert 0.5 < find(name).info.milliseconds / milliseconds < 2.0

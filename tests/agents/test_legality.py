@@ -1,0 +1,102 @@
+"""Every agent plays legally: in every variant, in custom games, on observations of no game."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from support.agent_games import (
+    LEARNED,
+    SEARCH,
+    play_games,
+    play_on,
+    random_rules,
+    searcher,
+    shipped,
+    start,
+)
+
+from bideuchre_env import agents
+from bideuchre_env.rules.variants import RULES
+
+FAST = ("random", "cautious", "rule")
+ALL = (*FAST, "expert", "ppo", "net", "net:search=true", "net:goal=points", *SEARCH)
+
+
+def made(name, rules, **options):
+    """An agent; agents that search try few deals, fewest in double deck with its twelve tricks."""
+    if name not in SEARCH:
+        return agents.make(name, rules, seed=1)
+    worlds = 1 if rules == RULES["double_deck_v0"] else 3
+    return searcher(name, rules, **{"worlds": worlds, "played_out": 5 * worlds, **options})
+
+
+def variants_of(name):
+    """The variants that an agent can play."""
+    kind = name.partition(":")[0]
+    return shipped(kind) if kind in LEARNED else tuple(RULES)
+
+
+def custom_games(name):
+    """Rules that are no variant: large decks, odd ladders, huge values; for nets other leads."""
+    if name.partition(":")[0] in LEARNED:
+        return [RULES[variant].replace(opening_lead="eldest") for variant in variants_of(name)]
+    rng = np.random.default_rng(8)
+    return [random_rules(rng) for _ in range(12 if name in SEARCH else 30)]
+
+
+def each_in_its_variants(names):
+    """Parameters (name, variant)."""
+    return [(name, variant) for name in names for variant in variants_of(name)]
+
+
+@pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
+def test_every_agent_is_legal_in_every_variant(name, variant):
+    """Against random, whose odd calls lead it anywhere, against rule, and against itself.
+
+    Whole games, but hands of agents that search: their games would take hours.
+    """
+    rules = RULES[variant]
+    agent, reckless, rule = made(name, rules), made("random", rules), made("rule", rules)
+    if name in SEARCH:
+        play_on(rules, start(rules, 5, seed=6), (agent, rule), hands=2)
+        play_on(rules, start(rules, 5, seed=7), (reckless, agent), hands=2)
+    else:
+        for sides in ((agent, agent), (agent, rule), (reckless, agent)):
+            play_games(rules, sides, 60 if name in FAST else 10)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_agent_is_legal_in_custom_games(name):
+    tables, hands = (2, 1) if name in SEARCH else (16, 3)
+    for seed, rules in enumerate(custom_games(name)):
+        agent, reckless, rule = made(name, rules), made("random", rules), made("rule", rules)
+        for sides in ((agent, rule), (reckless, agent)):
+            play_on(rules, start(rules, tables, seed=seed), sides, hands)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))
+def test_every_agent_is_legal_on_every_decision_of_ten_thousand_games(name, variant):
+    """A thousand of agents that search: ten minutes or so in all, where ten thousand are two hours.
+
+    Two worlds a decision are the fewest that choose another card than the expert's.
+    """
+    rules, games = RULES[variant], 500 if name in SEARCH else 5_000
+    agent = made(name, rules, worlds=2, played_out=2, considered=1)
+    for other in ("random", "rule"):
+        play_games(rules, (agent, made(other, rules)), games)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_observation_of_no_game_gets_a_legal_action(name):
+    """Whatever stands in the row, never past the mask."""
+    rng = np.random.default_rng(5)
+    variants = ["barrie_v0"] if name in SEARCH else variants_of(name)
+    for variant, low, high in itertools.product(variants, (0, -128), (2, 128)):
+        agent = made(name, RULES[variant])
+        rows = rng.integers(low, high, (200, agent.layout.size)).astype(np.int8)
+        masks = (rng.random((200, agent.n_actions)) < 0.2).astype(np.int8)
+        masks[:, 0] |= masks.sum(axis=1) == 0
+        assert masks[np.arange(200), agent.act_rows(rows, masks)].all()
