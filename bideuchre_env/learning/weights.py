@@ -216,6 +216,9 @@ def read_archive(data: bytes) -> dict[str, Array]:
         members = archive.infolist()
         if sum(member.file_size for member in members) > LARGEST:
             raise ValueError(f"more than {LARGEST} bytes when unpacked")
+        count = int.from_bytes(data[-12:-10], "little")  # of the end record, which zipfile ignores
+        if len(members) != count:
+            raise ValueError("arrays are missing, or more bytes follow")
         for member in members:
             content = io.BytesIO(archive.read(member))
             array = np.lib.format.read_array(content, allow_pickle=False)

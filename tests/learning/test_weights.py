@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import zipfile
 from importlib import resources
@@ -276,6 +277,15 @@ def test_two_arrays_of_one_name_are_refused():
         archive.writestr("bias.npy", archive.read("bias.npy"))
     with pytest.raises(WeightsError, match="two arrays of one name"):
         parse_weights(file.getvalue())
+
+
+def test_a_directory_that_lost_an_entry_is_refused():
+    """A flipped length makes one entry contain the next, as its comment."""
+    data = bytearray(packed(provenance="{}", a=ARRAYS["bias"], b=ARRAYS["bias"]))
+    _, second, third = (found.start() for found in re.finditer(b"PK\x01\x02", data))
+    data[second + 32] = data.index(b"PK\x05\x06") - third
+    with pytest.raises(WeightsError, match="arrays are missing"):
+        parse_weights(bytes(data))
 
 
 @pytest.mark.parametrize("name", ["missing.npz", "", "a\0b", "control\x1b[0m"])
