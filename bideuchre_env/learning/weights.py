@@ -195,7 +195,7 @@ def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in members.items():
             with archive.open(f"{name}.npy", "w") as member:
-                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+                np.lib.format.write_array(member, np.asarray(array))
         unpacked = sum(member.file_size for member in archive.infolist())
     data = file.getvalue()
     if (size := max(len(data), unpacked)) > LARGEST:
@@ -221,7 +221,7 @@ def read_archive(data: bytes) -> dict[str, Array]:
             raise ValueError("arrays are missing, or more bytes follow")
         for member in members:
             content = io.BytesIO(archive.read(member))
-            array = np.lib.format.read_array(content, allow_pickle=False)
+            array = np.lib.format.read_array(content)
             arrays[member.filename.removesuffix(".npy")] = np.asarray(array, order="C")
     if len(arrays) < len(members):
         raise ValueError("two arrays of one name")
