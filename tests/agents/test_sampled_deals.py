@@ -164,10 +164,9 @@ def test_a_flipped_bit_of_a_table_is_refused_or_harmless(folder, name):
             read = data.read_file(name)
         except TableError as error:
             errors.append(str(error))
-        else:
-            np.testing.assert_equal(read, whole, strict=True)
-    assert len(errors) >= 25
-    assert all(f"agents/data/{name}" in error for error in errors)
+            continue
+        np.testing.assert_equal(read, whole, strict=True)
+    assert [f"agents/data/{name}" in error for error in errors].count(True) == len(errors) >= 25
 
 
 @pytest.mark.parametrize("name", LOADERS)
