@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from functools import lru_cache
@@ -16,6 +15,7 @@ from bideuchre_env import _files
 from bideuchre_env._files import Output, PathLike
 from bideuchre_env.errors import TableError
 from bideuchre_env.learning.weights import PROVENANCE as PROVENANCE
+from bideuchre_env.learning.weights import archive_bytes, read_archive
 from bideuchre_env.runtime.jit import Array, new_rows
 
 
@@ -31,8 +31,7 @@ def read_file(name: str) -> dict[str, Array]:
     """The arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
     path = resources.files(__name__).joinpath(name)
     try:
-        with path.open("rb") as file, np.load(file) as loaded:
-            return {each: sealed(loaded[each]) for each in loaded.files}
+        return {each: sealed(array) for each, array in read_archive(path.read_bytes()).items()}
     except Exception as error:  # whatever the damage makes of archive, header or array
         raise damaged(name, f"{type(error).__name__}: {error}") from error
 
@@ -78,10 +77,7 @@ def read_provenance(name: str) -> dict[str, Any]:
 
 def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[str, Any]) -> None:
     """Write such a file, complete or not at all (`OutputError`); `made` is its provenance."""
-    whole: dict[str, Any] = {**arrays, PROVENANCE: np.array(json.dumps(made))}
-    file = io.BytesIO()
-    np.savez_compressed(file, **whole)
-    _files.write_file(place, file.getvalue())
+    _files.write_file(place, archive_bytes(arrays, made))
 
 
 def damaged(name: str, why: str) -> TableError:

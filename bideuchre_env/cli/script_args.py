@@ -7,8 +7,9 @@ yes or no, or tuples of names; each has its `help` in its metadata, and a `metav
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -63,6 +64,18 @@ class ScriptArgs:
             )
         parsed = vars(parser.parse_args(arguments))
         return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in parsed.items()})
+
+    def command(self, script: str, names: Iterable[str], **changes: object) -> str:
+        """Return the command line that runs a script with the options of these fields.
+
+        `changes` are values by field, in place of the own ones: `games="club_v0"`.
+        """
+        words = ["python", script]
+        for name in names:
+            value = changes.get(name, getattr(self, name))
+            words.append(dashed(name))
+            words += map(str, value) if isinstance(value, tuple) else [str(value)]
+        return shlex.join(words)
 
     @classmethod
     def _names(cls) -> list[str]:

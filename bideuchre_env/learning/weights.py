@@ -1,7 +1,8 @@
 """Weights on disk: `.npz` files with metadata, which contain no code.
 
 `numpy.load` reads such a file too: the arrays by name, and the metadata as JSON under "provenance".
-The zip format has a checksum for every array, so that a damaged file is refused.
+The zip format has a checksum for every array, so that a damaged file is refused. The tables of
+`agents/data` are files of the same form, with other arrays and other metadata.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 LARGEST = 2**26
-"""The largest file that is written or read, in bytes."""
+"""The largest file that is written or read, in bytes, also when unpacked."""
 PROVENANCE = "provenance"
 """Name of the array that holds the metadata, a JSON text."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings agree
@@ -85,8 +86,8 @@ def write_weights(
 ) -> None:
     """Write weights to a file, complete or not at all (`OutputError`).
 
-    The same content gives the same bytes. `half` stores float32 as float16, in half the room: a
-    number is then rounded by at most one part in 2,048, or by 3e-8 where it is below 6e-5.
+    On one machine the same content gives the same bytes. `half` stores float32 as float16, in half
+    the room: a number is rounded by at most one part in 2,048, or by 3e-8 where it is below 6e-5.
     Raises `WeightsError`, with nothing written, for what such a file cannot hold.
     """
     _files.write_file(place, weights_bytes(arrays, metadata, half=half))
@@ -161,19 +162,10 @@ def weights_bytes(
     stored = {name: _stored(name, array, half) for name, array in arrays.items()}
     try:
         _check_metadata(metadata)
+        ordered = {name: stored[name] for name in sorted(stored)}
+        return archive_bytes(ordered, dict(sorted(metadata.items())))
     except ValueError as error:
         raise WeightsError(f"these weights cannot be stored: {error}") from None
-    stored = {name: stored[name] for name in sorted(stored)}
-    stored[PROVENANCE] = np.array(json.dumps(dict(metadata), sort_keys=True))
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, array in stored.items():
-            with archive.open(f"{name}.npy", "w") as member:
-                np.lib.format.write_array(member, array)
-    data = file.getvalue()
-    if len(data) > LARGEST:
-        raise WeightsError(f"these weights cannot be stored: {len(data)} bytes, above {LARGEST}")
-    return data
 
 
 def parse_weights(data: bytes, name: str = "these weights") -> Weights:
@@ -183,7 +175,7 @@ def parse_weights(data: bytes, name: str = "these weights") -> Weights:
     archive that no reader uses, such as its time stamps.
     """
     try:
-        arrays = _members(data)
+        arrays = read_archive(data)
         metadata = json.loads(str(arrays.pop(PROVENANCE, "null")))
         _check_metadata(metadata)
         arrays = {key: _loaded(key, array) for key, array in arrays.items()}
@@ -191,6 +183,49 @@ def parse_weights(data: bytes, name: str = "these weights") -> Weights:
         fault = f"{name} is damaged, or not a .npz file of weights"
         raise WeightsError(f"{fault}: {printable(str(error) or type(error).__name__)}") from None
     return Weights(arrays, metadata, name)
+
+
+def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
+    """Return the content of a compressed `.npz` file of these arrays, with the metadata as JSON.
+
+    An array in Fortran order is stored so. Raises `ValueError` above `LARGEST` bytes.
+    """
+    file = io.BytesIO()
+    members = {**arrays, PROVENANCE: np.array(json.dumps(metadata))}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in members.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, np.asarray(array))
+        unpacked = sum(member.file_size for member in archive.infolist())
+    data = file.getvalue()
+    if (size := max(len(data), unpacked)) > LARGEST:
+        raise ValueError(f"{size} bytes, above {LARGEST}")
+    return data
+
+
+def read_archive(data: bytes) -> dict[str, Array]:
+    """Return the arrays of an `.npz` file by name, in C order, each compared with its checksum.
+
+    The metadata is among them, as a text called `PROVENANCE`. Damage raises the errors of zipfile,
+    zlib and numpy.
+    """
+    if len(data) > LARGEST:
+        raise ValueError(f"more than {LARGEST} bytes")
+    arrays = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > LARGEST:
+            raise ValueError(f"more than {LARGEST} bytes when unpacked")
+        count = int.from_bytes(data[-12:-10], "little")  # of the end record, which zipfile ignores
+        if len(members) != count:
+            raise ValueError("arrays are missing, or more bytes follow")
+        for member in members:
+            content = io.BytesIO(archive.read(member))
+            array = np.lib.format.read_array(content)
+            arrays[member.filename.removesuffix(".npy")] = np.asarray(array, order="C")
+    if len(arrays) < len(members):
+        raise ValueError("two arrays of one name")
+    return arrays
 
 
 def _stored(name: str, array: Array, half: bool) -> Array:
@@ -212,24 +247,6 @@ def _stored(name: str, array: Array, half: bool) -> Array:
     if fault:
         raise WeightsError(f"these weights cannot be stored: {shown(name)} has {fault}")
     return np.array(given, given.dtype.newbyteorder("<"), order="C")
-
-
-def _members(data: bytes) -> dict[str, Array]:
-    """Return the arrays of an archive by name, each compared with its checksum."""
-    if len(data) > LARGEST:
-        raise ValueError(f"more than {LARGEST} bytes")
-    arrays = {}
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if sum(member.file_size for member in members) > LARGEST:
-            raise ValueError(f"more than {LARGEST} bytes when unpacked")
-        for member in members:
-            content = io.BytesIO(archive.read(member))
-            name = member.filename.removesuffix(".npy")
-            arrays[name] = np.lib.format.read_array(content)
-    if len(arrays) < len(members):
-        raise ValueError("two arrays of one name")
-    return arrays
 
 
 def _check_metadata(metadata: object) -> None:

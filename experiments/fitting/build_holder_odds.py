@@ -96,11 +96,11 @@ def count_decks(args: Args, out: Output) -> int:
 
 def told(args: Args) -> dict[str, object]:
     """How the numbers were made, for the file itself."""
+    script = "experiments/fitting/build_holder_odds.py"
     numbers = {name: getattr(args, name) for name in ("hands", "rounds", "seed")}
-    options = " ".join(f"--{name} {number}" for name, number in numbers.items())
     return {
-        "script": "experiments/fitting/build_holder_odds.py",
-        "command": f"python experiments/fitting/build_holder_odds.py {options}",
+        "script": script,
+        "command": args.command(script, numbers),
         "version": __version__,
         **numbers,
         "layouts": DRAWN,

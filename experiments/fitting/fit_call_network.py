@@ -36,6 +36,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 
+SCRIPT = "experiments/fitting/fit_call_network.py"
 GAMES = (
     *("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0"),
     "double_deck_v0",  # the last: each has a stream of random numbers by its place
@@ -73,7 +74,8 @@ def fit_games(args: Args, out: Output) -> int:
         start = time.perf_counter()
         networks[name] = fit_game(name, args)
         made = {each: getattr(args, each) for each in ("hands", "rounds", "search", "seed")}
-        told[name] = {"script": "experiments/fitting/fit_call_network.py", **made}
+        command = args.command(SCRIPT, ("games", *made), games=name)
+        told[name] = {"script": SCRIPT, "command": command, **made}
         print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     parts = NETWORK.names or ()
     arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}

@@ -62,6 +62,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, new_rows
 
+SCRIPT = "experiments/fitting/fit_rule_weights.py"
 NAMES = tuple(f"{kinds}x{copies}" for kinds, copies in DECKS)
 LOWEST = {16: "J", 20: "10", 24: "9"}  # rank, by kinds in the deck
 DECIMALS = {part: 1 if part == "passing" else 2 for part in FITTED}
@@ -97,7 +98,8 @@ def fit_decks(args: Args, out: Output) -> int:
             start = time.perf_counter()
             weights = fit_deck(*deck, args, np.random.default_rng([args.seed, place]))
             options = {each: getattr(args, each) for each in ("deals", "rounds", "seed")}
-            made[name] = {"script": "experiments/fitting/fit_rule_weights.py", **options}
+            command = args.command(SCRIPT, ("decks", *options), decks=name)
+            made[name] = {"script": SCRIPT, "command": command, **options}
             print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
         for part, decimals in DECIMALS.items():  # adding 0.0 leaves no -0.0
             arrays[f"{name}_{part}"] = np.round(weights[part], decimals) + 0.0

@@ -67,6 +67,7 @@ from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
 
+SCRIPT = "experiments/fitting/fit_score_network.py"
 WIDTH, SOME = 2.5, 0.03  # points, and chance to win, below the best call that are still tried
 ANY = 10  # of 100 turns, those where any call may be tried
 AT_ONCE = 10_000  # games side by side
@@ -120,7 +121,8 @@ def fit_games(args: Args, out: Output) -> int:
         start = time.perf_counter()
         fitted[name] = fit_game(name, args)
         made = {each: getattr(args, each) for each in ("played", "hands", "rounds", "seed")}
-        told[name] = {"script": "experiments/fitting/fit_score_network.py", **made}
+        command = args.command(SCRIPT, ("games", *made), games=name)
+        told[name] = {"script": SCRIPT, "command": command, **made}
         print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     arrays = {}
     for name, (wins, network) in fitted.items():

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.script_modules import loaded
 
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, provenance, worth_table
-from bideuchre_env.core.phases.deal import split_seed
 
 BEST, FIRST, Z = 3, 100, 1.959963984540054
 HUNDREDTHS = np.isin(np.arange(SCALE + 1), np.round(np.arange(FIRST + 1) * SCALE / FIRST))
@@ -50,39 +48,3 @@ def test_in_no_hand_a_best_strain_was_left_at_the_first_deals(deck):
     shares = left.sum(axis=(0, 1)) / asked.sum(axis=(0, 1))
     assert (shares[:BEST] < 0.035).all()
     assert (shares[BEST:] > 0.9).all()
-
-
-@pytest.mark.slow
-def test_rows_played_again_are_those_that_are_shipped_and_sure():
-    """Hands from all over the decks, counted anew: the same chances, and how sure they are."""
-    made, rng = provenance(), np.random.default_rng(11)
-    limits = made["half_widths"]
-    with loaded("experiments/fitting", "hand_play", "build_hand_table") as (play, script):
-        args = script.Args.parse(["--decks", *script.NAMES])
-        every = script.blocks(args)
-        some = rng.choice(len(every), 20, replace=False).tolist()
-        for number in (*some, -1, -6, -30):  # and of the small decks
-            block = every[number]
-            i = int(rng.integers(len(block.keys)))
-            table = worth_table(block.kinds, block.copies)
-            tricks, lone = (x[block.start + i, block.lead] for x in (table.tricks, table.lone))
-            won = np.zeros((1, *tricks.shape), np.int64)
-            alone = np.zeros((1, *lone.shape, 2), np.int64)
-            rules = script.game(block.kinds, block.copies, script.LEADERS[block.copies][block.lead])
-            seed = int(split_seed(made["seed"])[0]) + 2 * block.lead + 4 * block.copies
-            hands = (
-                play.new_table(rules), block.keys[i : i + 1], block.start + i,
-                np.uint64(seed % (1 << 64)),
-            )  # fmt: skip
-            play.play_partnered(*hands, args.first, args.most, args.partnered, won)
-            play.play_alone(*hands, args.first, args.most, args.lone, won, alone)
-            assert np.array_equal(script.quantised(won)[0], tricks)
-            assert np.array_equal(np.round(SCALE * alone[0, ..., 1] / alone[0].sum(-1)), lone)
-            best = ranked(np.arange(5)[None, None], tricks[None, None])[0, 0, :BEST]
-            for strain in best.tolist():
-                deals = won[0, strain].sum()
-                chances = (deals - won[0, strain].cumsum())[:-1] / deals
-                assert half_width(chances, deals).max() <= limits["partnered"]
-                deals = alone[0, :, strain].sum(axis=-1)
-                share = alone[0, :, strain, 1] / deals
-                assert half_width(share, deals).max() <= limits["lone"]

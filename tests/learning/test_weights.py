@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import zipfile
 from importlib import resources
@@ -152,9 +153,9 @@ def test_a_file_is_complete_or_not_there(tmp_path):
 @settings(deadline=None)
 def test_half_takes_half_the_room_and_says_what_it_costs(array):
     """One part in 2,048, or 3e-8 of what is small; float32 again when it is read."""
-    arrays = {"last": array, "bias": ARRAYS["bias"]}
-    whole, half = (weights_bytes(arrays, {}, half=half) for half in (False, True))
-    assert len(whole) - len(half) == 2 * array.size
+    half = weights_bytes({"last": array, "bias": ARRAYS["bias"]}, {}, half=True)
+    with np.load(io.BytesIO(half)) as stored:
+        assert stored["last"].dtype == np.float16
     back = parse_weights(half).arrays
     assert back["last"].dtype == np.float32
     assert back["bias"].dtype == np.int8
@@ -276,6 +277,15 @@ def test_two_arrays_of_one_name_are_refused():
         archive.writestr("bias.npy", archive.read("bias.npy"))
     with pytest.raises(WeightsError, match="two arrays of one name"):
         parse_weights(file.getvalue())
+
+
+def test_a_directory_that_lost_an_entry_is_refused():
+    """A flipped length makes one entry contain the next, as its comment."""
+    data = bytearray(packed(provenance="{}", a=ARRAYS["bias"], b=ARRAYS["bias"]))
+    _, second, third = (found.start() for found in re.finditer(b"PK\x01\x02", data))
+    data[second + 32] = data.index(b"PK\x05\x06") - third
+    with pytest.raises(WeightsError, match="arrays are missing"):
+        parse_weights(bytes(data))
 
 
 @pytest.mark.parametrize("name", ["missing.npz", "", "a\0b", "control\x1b[0m"])
