@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.registration import variants
+from bideuchre_env.errors import WorkerError
 from bideuchre_env.evaluation import rollout, selfplay
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
 from bideuchre_env.learning.features import VERSION, features_of
@@ -248,7 +250,17 @@ def compile_part(name: str) -> int:
 
 
 def compile_in_processes(names: Sequence[str], processes: int) -> Iterator[int]:
-    """Compile several parts at once; yield the number of kernels of each, as it ends."""
+    """Compile several parts at once; yield the number of kernels of each, as it ends.
+
+    Raises `WorkerError` if a process dies, as one does for which there is no memory.
+    """
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        for part in as_completed(pool.submit(compile_part, name) for name in names):
-            yield part.result()
+        parts = [pool.submit(compile_part, name) for name in names]
+        try:
+            for part in as_completed(parts):
+                yield part.result()
+        except BrokenProcessPool:
+            raise WorkerError(
+                "a process that compiled has died, perhaps for want of memory; run the command "
+                "again: it continues with the parts that are missing"
+            ) from None

@@ -52,6 +52,14 @@ def test_what_cannot_be_compiled_or_kept_is_one_line(setting, value, capsys, mon
     assert "NUMBA_DISABLE_JIT" in err if setting == "JIT" else "NUMBA_CACHE_DIR" in err
 
 
+def test_a_process_that_dies_is_one_line(capsys, monkeypatch):
+    monkeypatch.setattr(warm_up, "compile_part", os._exit)
+    monkeypatch.setattr(warm_up, "PARTS", {9: None})
+    code, out, err = run(capsys, "compile")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "a process that compiled has died" in err
+
+
 def fresh(folder, *arguments):
     """What a command prints in a process of its own, with kernels kept in a folder."""
     done = subprocess.run(
