@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
 from bideuchre_env.agents.loading import load_or_explain
-from bideuchre_env.agents.protocols import ActsOnce, ActsOnRows, Agent, check_goal
+from bideuchre_env.agents.protocols import ActsOnce, ActsOnRows, Agent, AgentInfo, check_goal
 from bideuchre_env.agents.registry import BUILT_IN, find, parse
 from bideuchre_env.errors import IllegalActionError, OptionError
 
@@ -175,12 +175,18 @@ def acts(source: Any, options: Collection[str] = ()) -> bool:
     )
 
 
+def info_of(factory: Any) -> AgentInfo | None:
+    """The metadata of a class, its own `info`; None if that is anything else, or missing."""
+    info = vars(factory).get("info") if isinstance(factory, type) else None
+    return info if isinstance(info, AgentInfo) else None
+
+
 def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Parameter]:
     """The options of a class or function, by name; with `in_name` those that a name may set.
 
     A class can restrict the latter to the options of its own `info`, an `AgentInfo`.
     """
-    info = vars(factory).get("info") if isinstance(factory, type) else None
+    info = info_of(factory)
     return {
         name: each
         for name, each in _parameters(factory).items()
@@ -210,7 +216,11 @@ def _call_factory(
     context: dict[str, Any] = {"rules": rules, "seed": seed}
     if goal is not None:
         context["goal"] = check_goal(goal)
-    missing = [name for name in _required(parameters) if name not in (*_CONTEXT, *options)]
+    missing = [
+        name
+        for name, each in _required(parameters).items()
+        if name not in (*_CONTEXT, *options) or each.kind is each.POSITIONAL_ONLY
+    ]
     if missing:
         raise OptionError(
             f"{own} asks for {', '.join(missing)}: a factory is called with those of rules, seed "

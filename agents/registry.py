@@ -150,11 +150,12 @@ def _value(text: str) -> bool | int | float | str:
     """Return the TOML boolean, number or string that `text` spells, or `text` itself."""
     if text.lower() in ("true", "false"):  # also as Python writes them
         return text.lower() == "true"
+    if "\n" in text or ("#" in text and text[0] not in "'\""):
+        return text  # else TOML would read a part of it
     try:
-        values = tomllib.loads(f"value = [{text}]")["value"]  # in brackets, `1 # a` is no number
+        value = tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):
         return text
-    value = values[0] if len(values) == 1 else text
     return value if isinstance(value, (bool, int, float, str)) else text
 
 

@@ -197,6 +197,7 @@ def check_regret(row: Row) -> None:
         raise ValueError("a name is no text")
     sum(row["lost"]["total"][name] for name in ("mean", "low", "high"))
     sum(each["mean"] for each in row["by_trick"]["total"])
+    row["calls"]
     if row["hands"] < 1:
         raise ValueError(f"{row['agent']} has no hand that was played")
     parts_of(row)

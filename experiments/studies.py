@@ -33,6 +33,8 @@ def main(arguments: list[str]) -> int:
     for name, purpose in STUDIES.items():
         listed.add_parser(name, help=purpose, add_help=False)
     name = parser.parse_known_args(arguments)[0].study
+    if arguments[0] != name:
+        parser.error(f"{arguments[0]}: options follow the study, {name}")
     study = import_module(name.replace("-", "_"))
     options = arguments[arguments.index(name) + 1 :]
     return run(study.main, study.Args, options, prog=f"{parser.prog} {name}")

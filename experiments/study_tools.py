@@ -69,7 +69,7 @@ class Store:
     ) -> Result | None:
         """The decoded result in a file, or computed now and saved there; None without either.
 
-        `about` is JSON that tells this result from all others; `compute` returns JSON. Raises
+        `about` is JSON that identifies this result; `compute` returns JSON. Raises
         `OptionError`, which names the result by `title`, if the file holds anything else, or
         `decode` fails.
         """
@@ -80,7 +80,10 @@ class Store:
                     return decode(saved["result"])
             except UNSOUND:
                 pass
-            raise OptionError(f"{path} is no result of {title}: another --out")
+            raise OptionError(
+                f"{path} is no result of {title}: another --out (results of older versions are "
+                "not read)"
+            )
         if not self.compute:
             return None
         result = compute()

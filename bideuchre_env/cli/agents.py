@@ -94,17 +94,15 @@ def describe(name: str) -> Description:
     weights that cannot be read.
     """
     from bideuchre_env.agents.learned.shipped import provenance
-    from bideuchre_env.agents.making import options_of
+    from bideuchre_env.agents.making import acts, info_of, options_of
     from bideuchre_env.agents.protocols import AgentInfo
     from bideuchre_env.agents.registry import BUILT_IN, find, parse
     from bideuchre_env.learning.weights import read_weights
 
     own, written = parse(name)
     agent = find(own)
-    info = vars(agent).get("info") if isinstance(agent, type) else None
-    if info is None:
-        info = AgentInfo((getdoc(agent) or "").partition("\n")[0])
-    parameters = options_of(agent, in_name=True) if callable(agent) else {}
+    info = info_of(agent) or AgentInfo((getdoc(agent) or "").partition("\n")[0])
+    parameters = options_of(agent, in_name=True) if callable(agent) and not acts(agent) else {}
     options = tuple(
         Option(
             key,

@@ -45,6 +45,7 @@ def _no_agents_but_the_packages_own(monkeypatch):
         ("net:weights=2026-01-01", "net", {"weights": "2026-01-01"}),
         ("net:weights='7',veto=7", "net", {"weights": "7", "veto": 7}),
         ("net:weights=1 # 2,veto=[7]", "net", {"weights": "1 # 2", "veto": "[7]"}),
+        ("net:weights=1] # 2,veto=020", "net", {"weights": "1] # 2", "veto": "020"}),
         (f"net:weights={'[' * 3000}", "net", {"weights": "[" * 3000}),
         (f"net:weights={'7' * 5000}", "net", {"weights": "7" * 5000}),
     ],

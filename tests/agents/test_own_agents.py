@@ -222,10 +222,28 @@ def test_a_factory_is_called_with_rules_seed_and_goal_by_name(factory, told):
     assert agents.agent_of(factory, RULES, seed=7, goal="points").agent.told == told
 
 
-@pytest.mark.parametrize("factory", [lambda game: Once(), lambda rules, depth: Once()])
+@pytest.mark.parametrize(
+    "factory",
+    [lambda game: Once(), lambda rules, depth: Once(), lambda rules, /: Once()],
+)
 def test_a_factory_with_another_required_parameter_is_refused(factory):
-    with pytest.raises(OptionError, match=r"asks for (game|depth): a factory is called with those"):
+    with pytest.raises(
+        OptionError, match=r"asks for (game|depth|rules): a factory is called with those"
+    ):
         agents.agent_of(factory, RULES)
+
+
+def test_an_attribute_info_of_another_kind_is_no_metadata():
+    """`info` is a common name: options are then read from the parameters alone."""
+
+    class Informed(Once):
+        info = "version 1"
+
+        def __init__(self, rules, depth=1):
+            self.depth = depth
+
+    agents.register("informed", Informed)
+    assert agents.make("informed:depth=2", RULES).agent.depth == 2
 
 
 def test_the_goal_in_a_name_comes_before_the_one_of_who_plays():

@@ -39,9 +39,10 @@ def test_every_study_is_a_sub_command(scripts, capsys):
         assert f" {name} [-h]" in capsys.readouterr().out
     assert studies.main(["bidding-vs-cards", "--boards", "1"]) == 2
     assert "error: --boards: 2 or more" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as ended:
-        studies.main(["nothing"])
-    assert ended.value.code == 2
+    for words in (["nothing"], ["--own-calls", "regret"]):
+        with pytest.raises(SystemExit) as ended:
+            studies.main(words)
+        assert ended.value.code == 2
 
 
 def test_a_result_is_computed_once_and_only_its_own_file_is_read(scripts, tmp_path):

@@ -349,13 +349,15 @@ class SoloBatch:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the games as incomplete until the block is done.
+        """Mark the games as incomplete if the block raises, as a player who is asked may.
 
-        After an error, of a player who is asked for instance, they stay so up to a `restart` of
-        all rows.
+        They stay so until a `restart` of all rows.
         """
-        self.complete = False
-        yield
+        try:
+            yield
+        except BaseException:
+            self.complete = False
+            raise
         self.complete = True
 
     @property
@@ -366,7 +368,9 @@ class SoloBatch:
     def require_games(self, error: type[BidEuchreError] = OptionError) -> None:
         """Raise `error` unless the games are `ready`."""
         if not self.complete:
-            raise error("an error has interrupted the last step or reset: call reset()")
+            raise error(
+                "an error has interrupted the last step or reset: call reset() for all rows"
+            )
         if not self.dealt:
             raise error("nothing has been dealt yet: reset() deals")
 
