@@ -57,6 +57,22 @@ def test_option_values_are_toml_booleans_numbers_and_strings(name, own, options)
     assert [type(each) for each in found[1].values()] == [type(each) for each in options.values()]
 
 
+def test_an_attribute_info_of_another_kind_is_no_metadata():
+    """`info` is a common name: options are then read from the parameters alone."""
+
+    class Informed:
+        info = "version 1"
+
+        def __init__(self, rules, depth=1):
+            self.depth = depth
+
+        def act(self, observation, mask):
+            return int(mask.argmax())
+
+    agents.register("informed", Informed)
+    assert agents.make("informed:depth=2", RULES).agent.depth == 2
+
+
 def test_what_the_name_says_is_what_the_agent_does_and_is_called():
     agent = agents.make("pimc:worlds=7,solved=4", RULES, seed=3)
     assert (agent.worlds, int(agent.space.plans["solved"][0])) == (7, 4)

@@ -233,19 +233,6 @@ def test_a_factory_with_another_required_parameter_is_refused(factory):
         agents.agent_of(factory, RULES)
 
 
-def test_an_attribute_info_of_another_kind_is_no_metadata():
-    """`info` is a common name: options are then read from the parameters alone."""
-
-    class Informed(Once):
-        info = "version 1"
-
-        def __init__(self, rules, depth=1):
-            self.depth = depth
-
-    agents.register("informed", Informed)
-    assert agents.make("informed:depth=2", RULES).agent.depth == 2
-
-
 def test_the_goal_in_a_name_comes_before_the_one_of_who_plays():
     for name, goal, found in (
         ("told", "points", "points"),
