@@ -60,7 +60,7 @@ class Combined:
 
 
 def main(args: Args) -> int:
-    """Play every pair and print the table; 130 with what there is if interrupted."""
+    """Play every pair and print the table; if interrupted, print those so far and return 130."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
     check_seed(args.seed, args.boards)

@@ -53,7 +53,7 @@ ROOM = 0.75  # of a panel: text left of it has room
 
 
 def check_rung(rung: Row) -> None:
-    """Read what is drawn of a rung."""
+    """Read every value of a rung that the picture shows; an error if one is missing."""
     stronger, weaker = rung["agents"]
     if not all(isinstance(name, str) for name in (rung["variant"], stronger, weaker)):
         raise ValueError("a name is no text")
@@ -192,7 +192,7 @@ NAMES = ("declarer", "helper", "defenders", "hands alone")
 
 
 def check_regret(row: Row) -> None:
-    """Read what is drawn of an agent's row."""
+    """Read every value of a row that the picture shows; an error if one is missing."""
     if not all(isinstance(row[name], str) for name in ("variant", "agent")):
         raise ValueError("a name is no text")
     sum(row["lost"]["total"][name] for name in ("mean", "low", "high"))
@@ -253,7 +253,7 @@ def draw_parts(axis: Any, rows: list[Row], theme: Theme) -> None:
 
 
 def draw_tricks(axis: Any, rows: list[Row], theme: Theme) -> None:
-    """What each agent lost in each trick, the more the darker; the last trick is never a choice."""
+    """The loss of each agent in each trick, darker for more; the last trick is never a choice."""
     means = [[each["mean"] for each in row["by_trick"]["total"][:-1]] for row in rows]
     most = max(max(line) for line in means) or 1.0
     for place, line in enumerate(means):

@@ -75,7 +75,7 @@ class Args(ScriptArgs):
     games: int = option(10_000, "whole games of a rung of fast agents")
     search_boards: int = option(3_200, "boards of a rung that searches")
     search_games: int = option(400, "games of a rung that searches")
-    kept: bool = option(False, "play nothing: show what is kept")
+    kept: bool = option(False, "play nothing: print the saved rungs")
     seed: int = option(0, "same seed, same deals and results")
     workers: int = option(1, "processes that play; same results")
     out: Path = option(Path("runs/ladder"), "where finished parts are")

@@ -56,7 +56,7 @@ def figures() -> str:
     return (
         f"- **Fast**: in decisions a second on one core, `env()` {env / 1e3:.0f} thousand, "
         f"{connect_four} times PettingZoo's connect four;\n"
-        f"  `vec(4096)` {vec / 1e6:.0f} million, {bridge} times pgx's bridge bidding; "
+        f"  `vec(4096, copy=False)` {vec / 1e6:.0f} million, {bridge} times pgx's bridge bidding; "
         f"whole hands in a kernel {hands / 1e6:.0f} million,\n"
         f"  {euchre} times OpenSpiel's euchre in C++ "
         f"([{facts['processor']}](benchmarks/README.md#peers)).\n"
