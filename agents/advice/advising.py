@@ -178,7 +178,8 @@ class Advisor:
             lends = isinstance(agent, str) and not limits  # else its deals are of another seed
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
                 self.searcher = self.agent  # its decision and the figures are from the same deals
-        self.searcher.sampler.lists_below = inf  # advice has the time
+        sampler = self.searcher.sampler
+        sampler.lists_below = sampler.hands_listed = inf  # advice has the time
         self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
         self.figure = "points" if self.goal == "points" else "wins"
         self.wins = win_table(rules)

@@ -27,10 +27,12 @@ RARE = 0.3  # a seat whose calls have a higher chance gets no list
 NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far behind the best
 
 
-def list_caller(space: SearchWorkspace, n_worlds: int) -> bool:
+def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
     """List the likely hands of the seat whose calls the first kept worlds explain least.
 
-    After `weigh_draws`. False if no seat's calls are rare, or its hands cannot be enumerated.
+    Call it after `weigh_draws`. If the unknown cards have more than `most` subsets of a hand's
+    size, an even part of the hands is weighed. Return False if no seat's calls are rare, or its
+    hands cannot be enumerated.
     """
     chances = np.zeros(N_SEATS)
     call_chances(space, n_worlds, chances)
@@ -38,7 +40,7 @@ def list_caller(space: SearchWorkspace, n_worlds: int) -> bool:
     if chances[seat] > RARE:
         return False
     hands, logs, ways = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS), np.empty(MOST_HANDS)
-    n = int(weigh_hands_dealt(space, seat, hands, logs, ways))
+    n = int(weigh_hands_dealt(space, seat, most, hands, logs, ways))
     if n == 0:
         return False
     weights = logs[:n] + np.log(ways[:n])
@@ -55,7 +57,7 @@ def load_callers(space: SearchWorkspace) -> None:
     """Compile the kernels by running them on nothing."""
     call_chances(space, 0, np.zeros(N_SEATS))
     nothing = np.empty(0)
-    weigh_hands_dealt(space, 0, np.empty(0, np.int64), nothing, nothing)
+    weigh_hands_dealt(space, 0, 1.0, np.empty(0, np.int64), nothing, nothing)
 
 
 @entry_kernel
@@ -98,9 +100,12 @@ def dealt_hand(world: Row, seat: int) -> int:
 
 @entry_kernel
 def weigh_hands_dealt(
-    space: SearchWorkspace, seat: int, hands: Array, logs: Array, ways: Array
+    space: SearchWorkspace, seat: int, most: float, hands: Array, logs: Array, ways: Array
 ) -> int:
-    """Write all hands that a seat may have been dealt; return their number, 0 if too many.
+    """Write hands that a seat may have been dealt; return their number, 0 if too many.
+
+    All hands are written if the unknown cards have at most `most` subsets of a hand's size.
+    Otherwise every k-th hand is, with k = subsets / most.
 
     `hands` int64, the log-likelihoods of the seat's calls `logs` and the numbers of deals `ways`
     float64, all (n,). A hand has the cards that its seat has played, but for those it may have been
@@ -108,7 +113,7 @@ def weigh_hands_dealt(
     them up.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
-    caller, n, seconds, n_played, found = space.callers[0], 0, 0, 0, 0
+    caller, n, seconds, n_played, found, passed_over = space.callers[0], 0, 0, 0, 0, 0
     gave = world.given[0] >= 0 and world.declarer == seat
     if redeal.known[seat] != 0 or (world.given[0] >= 0 and world.declarer ^ seat == 2):
         return 0
@@ -128,12 +133,16 @@ def weigh_hands_dealt(
         room = t.tricks - n_played + passed
         if room > n or count_subsets(n, room) > MOST_SUBSETS:
             return 0
+        every = max(1, int(count_subsets(n, room) / most))
         own, own_end = (1 << (n_played - passed)) - 1, 1 << n_played
         while own < own_end:
             subset, end = (1 << room) - 1, 1 << n
             while subset < end:
                 # of two copies the first is taken: the second alone is the same hand
                 if (subset & seconds) >> 1 & ~subset == 0:
+                    passed_over += 1
+                if passed_over == every:
+                    passed_over = 0
                     if found == len(hands):
                         return 0
                     hands[found] = join_cards(world, caller, seat, own, subset)

@@ -34,6 +34,7 @@ CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
 NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
 ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
 RARE = 1.5  # effective number of the worlds drawn below which the caller's hands are listed
+HANDS_LISTED = 1e5  # subsets of the unknown cards of which all hands are listed
 LISTED = 100_000  # worlds that are all enumerated where there are no more
 DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
 MOST_DRAWN = 400  # and so many at most
@@ -54,7 +55,7 @@ class WorldSampler:
     def __init__(self, space: SearchWorkspace, kinds: int, clock: Callable[[], float]) -> None:
         self.space, self.kinds, self.clock = space, kinds, clock
         self.report: Report | None = None
-        self.enough, self.lists_below = ENOUGH, RARE
+        self.enough, self.lists_below, self.hands_listed = ENOUGH, RARE, HANDS_LISTED
 
     def weights(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
@@ -74,7 +75,7 @@ class WorldSampler:
             return weights * (wanted / weights.sum())
         logs, share = self.draw(weighed, ends)
         few = share < self.enough and share * len(logs) < self.lists_below
-        if few and ends == inf and list_caller(space, len(logs)):
+        if few and ends == inf and list_caller(space, len(logs), self.hands_listed):
             logs, share = self.draw(weighed, ends)
             if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands hardly fit
                 space.callers["n"] = 0

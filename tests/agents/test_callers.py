@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import combinations
+from math import inf
 
 import numpy as np
 import pytest
@@ -34,10 +35,10 @@ def set_up(agent, row, mask, draws=100):
     weigh_draws(agent.space, np.empty(draws), 0, draws)
 
 
-def dealt(agent, seat):
+def dealt(agent, seat, most=inf):
     """The hands that a seat may have been dealt, their log-likelihoods and numbers of deals."""
     hands, logs, ways = np.zeros(1 << 18, np.int64), np.empty(1 << 18), np.empty(1 << 18)
-    n = weigh_hands_dealt(agent.space, seat, hands, logs, ways)
+    n = weigh_hands_dealt(agent.space, seat, most, hands, logs, ways)
     return hands[:n], logs[:n], ways[:n]
 
 
@@ -88,7 +89,7 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid, listed, monke
         if listed == "other":
             seat = 2 if space.worlds["declarer"][0] & 1 else 3
             monkeypatch.setattr(callers, "call_chances", partial(one_rare_seat, seat))
-        if not list_caller(space, 100):
+        if not list_caller(space, 100, inf):
             continue
         weigh_draws(space, logs, 0, 40)
         assert (space.kept["logs"][:40, 1:][logs == UNLIKELY] == UNLIKELY).all()
@@ -128,7 +129,7 @@ def test_the_cards_beside_a_listed_hand_are_uniform():
     agent, draws, checked = searcher("inference", BARRIE), 4000, 0
     found = lone_decisions(BARRIE, "moon", 1, seed=2)
     set_up(agent, *next(one for one in found if one[2]["turn"] != one[2]["declarer"])[:2])
-    assert list_caller(agent.space, 100)
+    assert list_caller(agent.space, 100, inf)
     caller, seat = agent.space.callers[0], int(agent.space.callers["seat"][0])
     caller["n"] = 1  # one hand for all worlds
     weigh_draws(agent.space, np.empty(draws), 0, draws)
