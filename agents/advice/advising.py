@@ -179,7 +179,7 @@ class Advisor:
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
                 self.searcher = self.agent  # its decision and the figures are from the same deals
         sampler = self.searcher.sampler
-        sampler.lists_below = sampler.hands_listed = inf  # advice has the time
+        sampler.listed_share = sampler.hands_listed = inf  # advice has the time
         self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
         self.figure = "points" if self.goal == "points" else "wins"
         self.wins = win_table(rules)

@@ -63,11 +63,17 @@ def call_chance(
     A call far worse than the usual ones can only be an error; the other calls are not weighed then.
     """
     level, strain = call_of(t, did, calls)
-    own = call_worth(view, t, learned, level, strain, calls)
-    gain, heat = own - usual_worth(view, t, learned, legal, calls), calls.slope * model.points
+    if did == 0:  # few passes are so bad, so all calls are weighed first, and each once
+        weigh_calls(view, t, learned, legal, calls)
+        own = calls.worth[0, 0]
+    else:
+        own = call_worth(view, t, learned, level, strain, calls)
+    gain = own - usual_worth(view, t, learned, legal, did == 0, calls)
+    heat = calls.slope * model.points
     if gain < -FAR * heat:
         return error_chance(t, gain, calls, model)
-    weigh_calls(view, t, learned, legal, calls)
+    if did != 0:
+        weigh_calls(view, t, learned, legal, calls)
     most, total, weighed = own, 0.0, False
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
@@ -93,12 +99,20 @@ def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
 
 
 @kernel
-def usual_worth(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> float:
-    """The worth of a pass or of the lowest bid in the best strain, whichever is more."""
+def usual_worth(
+    view: Row, t: Row, learned: ExpertTables, legal: int, weighed: bool, calls: Row
+) -> float:
+    """The worth of a pass or of the lowest bid in the best strain, whichever is more.
+
+    `weighed`: `weigh_calls` has filled in `calls.worth`.
+    """
     most = NOT_WEIGHED
     for level in range(-1, t.n_levels):
         if legal >> (1 + level) & 1:
-            most = max(most, call_worth(view, t, learned, level, calls.ranked[0], calls))
+            worth = calls.worth[1 + level, 0] if weighed else NOT_WEIGHED
+            if worth == NOT_WEIGHED:
+                worth = call_worth(view, t, learned, level, calls.ranked[0], calls)
+            most = max(most, worth)
             if level >= 0:
                 break
     return most

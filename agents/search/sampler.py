@@ -33,8 +33,8 @@ WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
 CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
 NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
 ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
-RARE = 1.5  # effective number of the worlds drawn below which the caller's hands are listed
-HANDS_LISTED = 1e5  # subsets of the unknown cards of which all hands are listed
+LISTED_SHARE = 0.00375  # effective share of the worlds drawn up to which hands are listed
+HANDS_LISTED = 3e4  # subsets of the unknown cards of which all hands are listed
 LISTED = 100_000  # worlds that are all enumerated where there are no more
 DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
 MOST_DRAWN = 400  # and so many at most
@@ -55,7 +55,7 @@ class WorldSampler:
     def __init__(self, space: SearchWorkspace, kinds: int, clock: Callable[[], float]) -> None:
         self.space, self.kinds, self.clock = space, kinds, clock
         self.report: Report | None = None
-        self.enough, self.lists_below, self.hands_listed = ENOUGH, RARE, HANDS_LISTED
+        self.enough, self.listed_share, self.hands_listed = ENOUGH, LISTED_SHARE, HANDS_LISTED
 
     def weights(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
@@ -74,8 +74,8 @@ class WorldSampler:
             self.progress(n, n)
             return weights * (wanted / weights.sum())
         logs, share = self.draw(weighed, ends)
-        few = share < self.enough and share * len(logs) < self.lists_below
-        if few and ends == inf and list_caller(space, len(logs), self.hands_listed):
+        rare = share < self.enough and share <= self.listed_share
+        if rare and ends == inf and list_caller(space, len(logs), self.hands_listed):
             logs, share = self.draw(weighed, ends)
             if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands hardly fit
                 space.callers["n"] = 0

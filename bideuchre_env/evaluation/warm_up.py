@@ -180,7 +180,7 @@ def play_search() -> None:
     for kind in (PimcAgent, InferenceAgent):
         agent = kind(GAME.rules, seed=0, worlds=8, goal="points")
         selfplay.play(GAME, agent, "random", boards=2)
-        agent.sampler.enough = agent.sampler.lists_below = 1e9  # lists are made, and chains run
+        agent.sampler.enough = agent.sampler.listed_share = 1e9  # lists are made, and chains run
         selfplay.play(GAME, agent, "random", boards=1)
     prepare_worlds(agent.space)  # these three are called by scripts
     take_down(agent.space)
