@@ -93,46 +93,19 @@ def rate(task: Task, seconds: float) -> float:
     return done / max(spent, 1e-9)
 
 
-def rounds(
-    tasks: Mapping[str, Task],
-    repeats: int,
-    seconds: float,
-    announce: Callable[[str], None] = lambda step: None,
-) -> dict[str, list[float]]:
+def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str, list[float]]:
     """The rates of every task, by name, `repeats` of each.
 
     Every task runs a slice first, which compiles; then each round gives each task `seconds`.
-    `announce` is called with the name of a task before its first slice, then with each round.
     """
     check(repeats, seconds)
-    for name, task in tasks.items():
-        announce(name)
+    for task in tasks.values():
         task()
     rates: dict[str, list[float]] = {name: [] for name in tasks}
-    for number in range(1, repeats + 1):
-        announce(f"round {number} of {repeats}")
+    for _ in range(repeats):
         for name, task in tasks.items():
             rates[name].append(rate(task, seconds))
     return rates
-
-
-def group_figures(
-    group: str,
-    tasks: Mapping[str, Task],
-    repeats: int,
-    seconds: float,
-    announce: Callable[[str], None] = lambda step: None,
-    targets: Mapping[str, float] | None = None,
-) -> list[Figure]:
-    """The figures of tasks that are measured in `rounds`, in decisions per second.
-
-    `targets` has the least that some of them should be, by name.
-    """
-    targets = targets or {}
-    return [
-        figure(group, name, DECISIONS, rates, target=targets.get(name))
-        for name, rates in rounds(tasks, repeats, seconds, announce).items()
-    ]
 
 
 def check(repeats: int, seconds: float) -> None:

@@ -6,9 +6,9 @@ import argparse
 import time
 from typing import Any
 
-from bideuchre_env.cli.options import check_agents
+from bideuchre_env.cli.options import argument, check_agents, new_command
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS, help_of
+from bideuchre_env.cli.screen import AGENTS
 from bideuchre_env.errors import OptionError
 
 _DESCRIPTION = """\
@@ -19,18 +19,10 @@ _EXAMPLES = ("bideuchre compile", "bideuchre compile --agents rule expert")
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "compile",
-        help="compile everything beforehand, which the first use would do",
-        **help_of(_DESCRIPTION, _EXAMPLES, AGENTS),
-    )
-    parser.add_argument(
-        "--agents",
-        nargs="+",
-        metavar="A",
-        help="only what matches between these agents take (default: everything)",
-    )
-    parser.set_defaults(run=run)
+    summary = "compile everything beforehand, which the first use would do"
+    parser = new_command(commands, "compile", summary, run, _DESCRIPTION, _EXAMPLES, AGENTS)
+    meaning = "only what matches between these agents take (default: everything)"
+    argument(parser, "--agents A", meaning, nargs="+")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from bideuchre_env._checks import printable
+from bideuchre_env.cli.options import argument, new_command
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import help_of
 from bideuchre_env.envs.options import EPISODES, OBSERVATIONS, REWARDS
 from bideuchre_env.errors import OptionError
 
@@ -33,44 +33,31 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "export",
-        help="write game records as a dataset of decisions",
-        **help_of(_DESCRIPTION, _EXAMPLES),
-    )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
-    parser.add_argument("out", metavar="OUT", help="NAME.npz, NAME.parquet or minari:ID")
-    parser.add_argument(
-        "--episode", choices=EPISODES, default="game", help="what ends an episode (default: game)"
-    )
-    parser.add_argument(
+    summary = "write game records as a dataset of decisions"
+    parser = new_command(commands, "export", summary, run, _DESCRIPTION, _EXAMPLES)
+    argument(parser, "files FILE", "- is standard input", nargs="+")
+    argument(parser, "out OUT", "NAME.npz, NAME.parquet or minari:ID")
+    argument(parser, "--episode", "what ends an episode", default="game", choices=EPISODES)
+    argument(
+        parser,
         "--reward",
-        choices=REWARDS,
-        help="1 and -1 at the end of a won game, or the points of each hand less the other side's "
+        "1 and -1 at the end of a won game, or the points of each hand less the other side's "
         "(default: win for games, points for hands)",
+        choices=REWARDS,
     )
-    parser.add_argument(
-        "--gamma",
-        type=float,
-        default=1.0,
-        metavar="G",
-        help="what a return counts of a reward one decision of the seat later (default: 1)",
-    )
-    parser.add_argument(
-        "--no-forced",
-        dest="forced",
-        action="store_false",
-        help="leave out moves with one legal action; earlier ones get what they pay",
-    )
-    parser.add_argument(
+    meaning = "what a return counts of a reward one decision of the seat later"
+    argument(parser, "--gamma G", meaning, float, 1.0)
+    meaning = "leave out moves with one legal action; earlier ones get what they pay"
+    argument(parser, "--no-forced", meaning)
+    argument(
+        parser,
         "--observation",
-        choices=OBSERVATIONS,
+        "dict: int8, as it is; flat: float32, scaled to [-1, 1]",
         default="dict",
-        help="dict: int8, as it is; flat: float32, scaled to [-1, 1] (default: dict)",
+        choices=OBSERVATIONS,
     )
-    parser.add_argument("--player", metavar="NAME", help="only the decisions of this player")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
-    parser.set_defaults(run=run)
+    argument(parser, "--player NAME", "only the decisions of this player")
+    argument(parser, "--force", "replace OUT if it exists")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             reward=arguments.reward,
             observation=arguments.observation,
             gamma=arguments.gamma,
-            forced=arguments.forced,
+            forced=not arguments.no_forced,
             player=arguments.player,
             overwrite=arguments.force,
             progress=lambda games, decisions: progress(games, max(total, games), decisions),

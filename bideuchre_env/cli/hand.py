@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._columns import columns
-from bideuchre_env.cli.options import add_rules, game_of
-from bideuchre_env.cli.screen import VARIANTS, folded, help_of
+from bideuchre_env.cli.options import add_rules, argument, game_of, new_command
+from bideuchre_env.cli.screen import VARIANTS, folded
 from bideuchre_env.rules.rules import Rules
 
 if TYPE_CHECKING:
@@ -26,15 +26,11 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "hand",
-        help="print what a hand is worth in each strain",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
-    )
-    parser.add_argument("cards", metavar="CARDS", help='the hand, as "JH JD AH KH QS 9C"')
+    summary = "print what a hand is worth in each strain"
+    parser = new_command(commands, "hand", summary, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    argument(parser, "cards CARDS", 'the hand, as "JH JD AH KH QS 9C"')
     add_rules(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
+    argument(parser, "--json", "print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:

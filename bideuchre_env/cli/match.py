@@ -8,10 +8,18 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, add_workers, check_agents, game_of
+from bideuchre_env.cli.options import (
+    add_rules,
+    add_seed,
+    add_workers,
+    argument,
+    check_agents,
+    game_of,
+    new_command,
+)
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
+from bideuchre_env.cli.screen import AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -46,49 +54,39 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "match",
-        help="measure how much better one agent is than another",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
-    )
-    parser.add_argument(
-        "a", metavar="A", help="an agent, by name or as ./file.py:AGENT, with options behind"
-    )
-    parser.add_argument("b", metavar="B", help="the agent it is held against")
-    add_game(parser)
-    parser.add_argument(
-        "--boards",
-        type=int,
-        metavar="N",
-        help=f"play N boards (default: {DEFAULT_BOARDS}; with --sprt at most {MOST_TESTED}; "
+    summary = "measure how much better one agent is than another"
+    kinds = VARIANTS, AGENTS
+    parser = new_command(commands, "match", summary, run, _DESCRIPTION, _EXAMPLES, *kinds)
+    argument(parser, "a A", "an agent, by name or as ./file.py:AGENT, with options behind")
+    argument(parser, "b B", "the agent it is held against")
+    add_rules(parser)
+    add_seed(parser)
+    argument(
+        parser,
+        "--boards N",
+        f"play N boards (default: {DEFAULT_BOARDS}; with --sprt at most {MOST_TESTED}; "
         "none if only --games is given)",
+        int,
     )
-    parser.add_argument(
-        "--games",
-        type=int,
-        default=0,
-        metavar="N",
-        help="play N whole games too, in pairs: an odd N is rounded up",
-    )
-    parser.add_argument(
-        "--sprt",
-        nargs=2,
-        type=float,
-        metavar=("LOW", "HIGH"),
-        help="stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
+    meaning = "play N whole games too, in pairs: an odd N is rounded up"
+    argument(parser, "--games N", meaning, int, 0)
+    argument(
+        parser,
+        "--sprt LOW HIGH",
+        "stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
+        float,
     )
     add_workers(parser)
-    parser.add_argument(
-        "--at-once",
-        type=int,
-        metavar="N",
-        help="boards in lock step, fewer for slow agents (default: what the agents ask for, or 64)",
+    argument(
+        parser,
+        "--at-once N",
+        "boards in lock step, fewer for slow agents (default: what the agents ask for, or 64)",
+        int,
     )
-    parser.add_argument("--json", metavar="FILE", help="write the result (- prints it instead)")
-    parser.add_argument("--csv", metavar="FILE", help="write a line per board")
-    parser.add_argument("--picture", metavar="FILE", help="draw the match (needs matplotlib)")
-    parser.add_argument("--force", action="store_true", help="replace files that exist")
-    parser.set_defaults(run=run)
+    argument(parser, "--json FILE", "write the result (- prints it instead)")
+    argument(parser, "--csv FILE", "write a line per board")
+    argument(parser, "--picture FILE", "draw the match (needs matplotlib)")
+    argument(parser, "--force", "replace files that exist")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable, shown
 from bideuchre_env._files import before_quitting
-from bideuchre_env.cli.options import add_rules, check_agents, game_of
+from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of, width
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.runtime.interrupts import raising
 
@@ -52,61 +52,36 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "play",
-        help="play a game against agents yourself",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
-    )
-    add_rules(parser, default=None)
-    parser.add_argument("--seat", type=int, metavar="N", help="your seat, 0 to 3 (default: 0)")
-    parser.add_argument(
-        "--partner", metavar="A", help=f"the agent opposite you (default: {PARTNER})"
-    )
-    parser.add_argument(
-        "--opponents",
+    summary = "play a game against agents yourself"
+    kinds = VARIANTS, AGENTS
+    parser = new_command(commands, "play", summary, run, _DESCRIPTION, _EXAMPLES, *kinds)
+    add_rules(parser)
+    argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
+    argument(parser, "--partner A", f"the agent opposite you (default: {PARTNER})")
+    argument(
+        parser,
+        "--opponents A",
+        f"the agent of both opponents, or two: on your left, right (default: {OPPONENTS[0]})",
         nargs="+",
-        metavar="A",
-        help=f"the agent of both opponents, or two: on your left, right (default: {OPPONENTS[0]})",
     )
-    parser.add_argument(
-        "--adviser",
-        default=ADVISER,
-        metavar="A",
-        help="the agent that is asked for hints (default: %(default)s)",
+    argument(parser, "--adviser A", "the agent that is asked for hints", default=ADVISER)
+    argument(parser, "--seed S", "same seed, same deals (default: other ones each time)", int)
+    argument(parser, "--file FILE", "where the game is saved (default: a file in runs/)")
+    argument(parser, "--new", "begin another game")
+    argument(
+        parser,
+        "--pause SECONDS",
+        f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
+        float,
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="S",
-        help="same seed, same deals (default: other ones each time)",
-    )
-    parser.add_argument(
-        "--file", metavar="FILE", help="where the game is saved (default: a file in runs/)"
-    )
-    parser.add_argument("--new", action="store_true", help="begin another game")
-    parser.add_argument(
-        "--pause",
-        type=float,
-        metavar="SECONDS",
-        help=f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
-    )
-    parser.add_argument(
-        "--no-review", action="store_true", help="end without the review, which takes a while"
-    )
+    argument(parser, "--no-review", "end without the review, which takes a while")
     browser = parser.add_argument_group("in a browser (needs the extra web)")
-    browser.add_argument("--web", action="store_true", help="play in a page served by this machine")
-    browser.add_argument(
-        "--people", metavar="SEATS", help="the seats of two to four people, as 0,2: a link for each"
-    )
-    browser.add_argument(
-        "--host",
-        metavar="HOST",
-        help=f"where to listen, 0.0.0.0 for others on your network (default: {HOST})",
-    )
-    browser.add_argument(
-        "--port", type=int, metavar="N", help=f"the port, 0 for any free one (default: {PORT})"
-    )
-    parser.set_defaults(run=run)
+    argument(browser, "--web", "play in a page served by this machine")
+    meaning = "the seats of two to four people, as 0,2: a link for each"
+    argument(browser, "--people SEATS", meaning)
+    meaning = f"where to listen, 0.0.0.0 for others on your network (default: {HOST})"
+    argument(browser, "--host HOST", meaning)
+    argument(browser, "--port N", f"the port, 0 for any free one (default: {PORT})", int)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import columns
-from bideuchre_env.cli.options import add_option, variant_of
-from bideuchre_env.cli.screen import VARIANTS, folded, help_of
+from bideuchre_env.cli.options import add_option, argument, new_command, variant_of
+from bideuchre_env.cli.screen import VARIANTS, folded
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -33,32 +33,21 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "prepare",
-        help="let the agents learn a game of your own rules",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
-    )
-    parser.add_argument(
-        "game", nargs="?", metavar="GAME", help="a file of rules (.toml), or a variant to change"
-    )
+    summary = "let the agents learn a game of your own rules"
+    parser = new_command(commands, "prepare", summary, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    argument(parser, "game GAME", "a file of rules (.toml), or a variant to change", nargs="?")
     add_option(parser)
-    parser.add_argument(
-        "--hands",
-        type=int,
-        metavar="N",
-        help="hands of the first round of cards; all else goes by it (default: 300000)",
-    )
-    parser.add_argument("--seed", type=int, metavar="S", help="same seed, same hands (default: 0)")
-    parser.add_argument("--force", action="store_true", help="prepare what is prepared already")
-    parser.set_defaults(run=run)
+    meaning = "hands of the first round of cards; all else goes by it (default: 300000)"
+    argument(parser, "--hands N", meaning, int)
+    argument(parser, "--seed S", "same seed, same hands (default: 0)", int)
+    argument(parser, "--force", "prepare what is prepared already")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prepare the game, and say what it brought."""
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
-            given = getattr(arguments, name)
-            if given is not None and given is not False and given != []:
+            if getattr(arguments, name) not in (None, False, []):
                 raise OptionError(
                     f"--{name} is for a game to prepare: name it, as `bideuchre prepare farm.toml`"
                 )

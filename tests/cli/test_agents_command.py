@@ -144,7 +144,6 @@ def test_how_weights_were_made_is_told(learned, capsys):
         ("match ./mine.py:Net:weights=c.npz rule", "FileNotFoundError"),
         ("match ./nothing.py:Net rule", "there is no file './nothing.py'"),
         ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
-        ("selfplay --hands 10", "--hands is called --boards"),
     ],
 )
 def test_what_goes_wrong_in_an_agent_is_one_line(command, told, learned, capsys, tmp_path):
