@@ -229,7 +229,7 @@ def draw_peers(report: Report, theme: Theme) -> Any:
         axis.axvline(1, color=theme.ink, linewidth=1)
         for place, row in enumerate(rows):
             ratio, way = row.ratio or 1.0, re.split(r"\W", str(row.against))[0]
-            axis.plot(ratio, place, "o", color=colours[way], markersize=6)
+            axis.plot(ratio, place, "o", color=colours.get(way, theme.ink), markersize=6)
             note(axis, ratio, place, f"{amount(ratio)}\N{MULTIPLICATION SIGN}", theme, ratio < 1)
         limits(axis, [*ratios, min(ratios) / 1.8], room=0.15)
     axes[-1].set_xlabel("times as fast as (our decisions per second divided by theirs)")

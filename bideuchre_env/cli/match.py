@@ -99,7 +99,6 @@ def run(arguments: argparse.Namespace) -> int:
     from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
 
-    bounds = Bounds(*arguments.sprt) if arguments.sprt else None
     with ExitStack() as stack:
         files = _reserved(arguments, stack)
         pool = workers_of(arguments.workers, arguments.ray, arguments.ray_address)
@@ -110,18 +109,19 @@ def run(arguments: argparse.Namespace) -> int:
                 *agents,
                 boards=boards,
                 games=arguments.games,
-                sprt=bounds,
+                sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
                 seed=arguments.seed,
                 workers=workers,
                 at_once=arguments.at_once,
                 progress=bars.show,
             )
-        errors = _written(result, files)
+        # files before the report, so that a reader that goes away costs none; pictures may fail
+        errors = _written(result, files, "json", "csv")
         try:
             text = json.dumps(result.to_dict()) if arguments.json == STDOUT else result
             print(text, flush=True)
         finally:
-            errors += _drawn(result, files)
+            errors += _written(result, files, "picture")
     return ending(errors, result.interrupted)
 
 
@@ -150,36 +150,20 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
     }
 
 
-def _written(result: Result, files: dict[str, Output]) -> list[str]:
-    """Write the figures, before anything is printed: a reader that goes away costs no file.
+def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]:
+    """Write the files of these kinds; the errors of those that could not be written."""
+    from bideuchre_env.agents.loading import in_one_line
+    from bideuchre_env.evaluation.export import draw, write_csv, write_json
 
-    What could not be written is told.
-    """
-    from bideuchre_env.evaluation.export import write_csv, write_json
-
-    if not (result.boards.boards or result.games.boards):
-        return []
+    writers = {"json": write_json, "csv": write_csv, "picture": draw}
     errors = []
-    for kind, write in (("json", write_json), ("csv", write_csv)):
+    for kind in kinds if result.boards.boards or result.games.boards else ():
         try:
             if kind in files:
-                write(files[kind], result)
+                writers[kind](files[kind], result)
         except OutputError as error:
             errors.append(str(error))
+        except Exception as error:  # of a picture: fonts, memory, settings of matplotlib
+            path = os.fspath(files[kind].path)
+            errors.append(f"{path} could not be drawn: {in_one_line(error)}")
     return errors
-
-
-def _drawn(result: Result, files: dict[str, Output]) -> list[str]:
-    """Draw the picture, at last: whatever goes wrong in it costs nothing else, and is told."""
-    from bideuchre_env.agents.loading import in_one_line
-    from bideuchre_env.evaluation.export import draw
-
-    if "picture" not in files or not (result.boards.boards or result.games.boards):
-        return []
-    try:
-        draw(files["picture"], result)
-    except OutputError as error:
-        return [str(error)]
-    except Exception as error:  # fonts, memory, settings of matplotlib
-        return [f"{os.fspath(files['picture'].path)} could not be drawn: {in_one_line(error)}"]
-    return []

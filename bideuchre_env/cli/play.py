@@ -89,12 +89,14 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     if arguments.web:
         return _serve(arguments)
+    from rich.console import Console
+
+    from bideuchre_env.play.terminal import Terminal
+
     with raising(), _opened(arguments) as session, _saved(session):
         if len(session.people) > 1:
             raise OptionError(f"{printable(str(session.path))} has several people: play it --web")
-        console = _console()
-        from bideuchre_env.play.terminal import Terminal
-
+        console = Console(width=width(), highlight=False, markup=False, emoji=False)
         _compile(session)
         pause = arguments.pause
         if pause is None:
@@ -169,66 +171,45 @@ def _check(arguments: argparse.Namespace) -> None:
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
         raise OptionError(f"--opponents {shown(arguments.opponents)}: one agent or two")
-    given = [
-        f"--{name}" for name in ("people", "host", "port") if getattr(arguments, name) is not None
-    ]
-    if given and not arguments.web:
-        raise OptionError(f"{given[0]} goes with --web")
+    for name in ("people", "host", "port"):
+        if getattr(arguments, name) is not None and not arguments.web:
+            raise OptionError(f"--{name} goes with --web")
     if arguments.people is not None and arguments.seat is not None:
         raise OptionError("--people and --seat: one of them says who plays")
-    if arguments.port is not None and not 0 <= arguments.port <= 65535:
-        raise OptionError(f"--port {arguments.port}: from 0 to 65535")
+    for name, most in (("port", 65535), ("seat", 3), ("pause", MOST_PAUSE)):
+        number = getattr(arguments, name)
+        if number is not None and not 0 <= number <= most:
+            raise OptionError(f"--{name} {number}: from 0 to {most:g}")
     _people(arguments)
-    if arguments.seat is not None and not 0 <= arguments.seat <= 3:
-        raise OptionError(f"--seat {arguments.seat}: from 0 to 3")
-    if arguments.pause is not None and not 0 <= arguments.pause <= MOST_PAUSE:
-        raise OptionError(f"--pause {arguments.pause}: seconds from 0 to {MOST_PAUSE:g}")
 
 
 @contextmanager
 def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
-    """The game to play, begun or gone on with; a line says which."""
-    from bideuchre_env.play.saved import new_game_path
+    """The game to play, new or resumed; a line says which."""
+    from bideuchre_env.play.saved import game_to_go_on, new_game_path
     from bideuchre_env.play.seats import seated
     from bideuchre_env.play.session import Session
 
     game, opponents = game_of(arguments), arguments.opponents or []
     trusted = [name for name in (arguments.partner, *opponents) if name]
     path = Path(arguments.file) if arguments.file else None
-    if path is None:
-        path = None if arguments.new else _last_game(game.name, alone=not arguments.web)
-        goes_on = path is not None
-        path = path or new_game_path(game.name)
-    else:
-        goes_on = path.exists() and not arguments.new
-    if goes_on:
-        with _told_of_new():
-            session = Session.resume(path, trusted)
-    else:
-        people = _people(arguments)
-        names = seated(people, arguments.partner or PARTNER, arguments.opponents or OPPONENTS)
-        session = Session(game, people, names, seed=arguments.seed, path=path)
-    with session:
-        if goes_on:
-            _check_same(arguments, session)
-        print(f"{'Going on with' if goes_on else 'A new game in'} {printable(str(path))}")
-        yield session
-
-
-def _last_game(name: str, alone: bool) -> Path | None:
-    from bideuchre_env.play.saved import game_to_go_on
-
-    with _told_of_new():
-        return game_to_go_on(name, alone)
-
-
-@contextmanager
-def _told_of_new() -> Iterator[None]:
-    """Around reading a file that may be no saved game: the error says what else there is."""
     try:
-        yield
+        if path is None and not arguments.new:
+            path = game_to_go_on(game.name, not arguments.web)
+        resumed = path is not None and path.exists() and not arguments.new
+        if path is not None and resumed:
+            session = Session.resume(path, trusted)
     except RecordError as error:
         raise RecordError(f"{error} (--new begins another game)") from None
+    if not resumed:
+        people, path = _people(arguments), path or new_game_path(game.name)
+        names = seated(people, arguments.partner or PARTNER, opponents or OPPONENTS)
+        session = Session(game, people, names, seed=arguments.seed, path=path)
+    with session:
+        if resumed:
+            _check_same(arguments, session)
+        print(f"{'Going on with' if resumed else 'A new game in'} {printable(str(path))}")
+        yield session
 
 
 def _people(arguments: argparse.Namespace) -> list[int]:
@@ -256,10 +237,10 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     if people != list(session.people):
         differs.append("other seats")
     else:
-        partner, opponents = arguments.partner, arguments.opponents
         begun = session.agents
-        wanted = seated(people, partner or begun[people[0] ^ 2], opponents or ["", ""])
-        if any(name and name != other for name, other in zip(wanted, begun, strict=True)):
+        partner, opponents = arguments.partner or begun[people[0] ^ 2], arguments.opponents
+        asked = seated(people, partner, opponents or ["", ""])
+        if any(name and name != other for name, other in zip(asked, begun, strict=True)):
             differs.append(f"other agents ({', '.join(begun)})")
     if arguments.seed is not None and arguments.seed != session.seed:
         differs.append("another seed")
@@ -324,9 +305,3 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
         console.print(f"No review{again}.")
         raise
     console.print(f"\n{text}")
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=width(), highlight=False, markup=False, emoji=False)
