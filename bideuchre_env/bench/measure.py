@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -157,19 +158,16 @@ def machine() -> dict[str, Any]:
         "memory_gib": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "packages": _versions(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
 
 
 def _processor() -> str:
     facts = Path("/proc/cpuinfo")
-    if facts.exists():
-        for line in facts.read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
-    return platform.processor() or platform.machine()
+    text = facts.read_text(encoding="utf-8", errors="replace") if facts.exists() else ""
+    name = re.search(r"^model name\s*: *(.+?) *$", text, re.M)
+    return name[1] if name else platform.processor() or platform.machine()
 
 
 def _memory() -> float | None:
@@ -179,11 +177,12 @@ def _memory() -> float | None:
         return None
 
 
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def machine_line(facts: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from bideuchre_env.cli.options import (
 )
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
-from bideuchre_env.cli.screen import AGENTS, VARIANTS
+from bideuchre_env.cli.screen import AGENT_NAMES, AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -30,14 +30,13 @@ DEFAULT_BOARDS = 2000
 MOST_TESTED = 50_000
 STDOUT = "-"
 
-_DESCRIPTION = """\
+_DESCRIPTION = f"""\
 Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
 board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
 per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
 wins: whole games, in pairs that are dealt alike.
 
-An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
-behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
+{AGENT_NAMES}
 
 --sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
 per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.

@@ -48,7 +48,7 @@ def argument(
         more |= {"nargs": len(values), "metavar": tuple(values)}
     elif values:
         more["metavar"] = values[0]
-    if default:
+    if default not in (None, []):
         words = " ".join(default) if isinstance(default, list) else default
         meaning += f" (default: {words})"
     parser.add_argument(name, type=kind, default=default, help=meaning, **more)
@@ -74,7 +74,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the option that says from which seed the deals are drawn."""
-    argument(parser, "--seed S", "same seed, same deals (default: 0)", int, 0)
+    argument(parser, "--seed S", "same seed, same deals", int, 0)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,8 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "let the agents learn a game of your own rules"
-    parser = new_command(commands, "prepare", summary, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    words = "let the agents learn a game of your own rules"
+    parser = new_command(commands, "prepare", words, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
     argument(parser, "game GAME", "a file of rules (.toml), or a variant to change", nargs="?")
     add_option(parser)
     meaning = "hands of the first round of cards; all else goes by it (default: 300000)"
@@ -57,18 +58,17 @@ def run(arguments: argparse.Namespace) -> int:
 
     game = Path(arguments.game) if arguments.game.endswith(".toml") else arguments.game
     numbers = {name: getattr(arguments, name) for name in ("hands", "seed")}
+    numbers = {name: number for name, number in numbers.items() if number is not None}
+    report = partial(print, flush=True)  # at once, even into a file
     asked = Preparation(
-        variant_of(game, arguments.option),
-        **{name: number for name, number in numbers.items() if number is not None},
-        bar=progress_bar,
-        report=print_now,
+        variant_of(game, arguments.option), **numbers, bar=progress_bar, report=report
     )
     for each in asked.run(again=arguments.force):
-        print(told(each))
+        print(summary(each))
     return 0
 
 
-def told(each: Prepared) -> str:
+def summary(each: Prepared) -> str:
     """What became of a kind of agent, in a line."""
     points = each.points
     line = f"{each.kind}: {points.mean:+.2f} points per hand over {each.over}"
@@ -81,11 +81,6 @@ def told(each: Prepared) -> str:
     worse = points.high is not None and points.high < 0
     why = "it is worse" if worse else "that may be luck, for the interval reaches down to 0"
     return f"{line}: left out, {why}; {each.instead}"
-
-
-def print_now(line: str) -> None:
-    """Print a line, at once even into a file."""
-    print(line, flush=True)
 
 
 def list_prepared() -> int:

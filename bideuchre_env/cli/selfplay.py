@@ -18,19 +18,18 @@ from bideuchre_env.cli.options import (
 )
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS, VARIANTS
+from bideuchre_env.cli.screen import AGENT_NAMES, AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError
 
 DEFAULT_GAMES = 2000
 
-_DESCRIPTION = """\
+_DESCRIPTION = f"""\
 Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
 deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
 are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
 shown as NAME#2.
 
-An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
-behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
+{AGENT_NAMES}
 
 Ctrl-C stops early: the finished games are printed and written."""
 _EXAMPLES = (
