@@ -19,6 +19,7 @@ from typing import Any
 from bideuchre_env._files import write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.screen import script_help
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import pictures
@@ -85,38 +86,20 @@ def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.Argume
     `doc` is the script's docstring, which has its examples.
     """
     parser = argparse.ArgumentParser(**script_help(doc))
-    parser.add_argument(
-        "--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)"
-    )
+    argument(parser, "--repeats N", "rounds", int, REPEATS)
     if seconds is not None:
-        parser.add_argument(
-            "--seconds",
-            type=float,
-            default=seconds,
-            metavar="S",
-            help="time for each figure in a round (default: %(default)s)",
-        )
-    parser.add_argument(
-        "--core", type=int, metavar="C", help="the core to run on (default: the last one)"
-    )
+        argument(parser, "--seconds S", "time for each figure in a round", float, seconds)
+    argument(parser, "--core C", "the core to run on (default: the last one)", int)
     add_output_options(parser)
     return parser
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is written, and drawn."""
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=HERE,
-        metavar="FOLDER",
-        help="where results/ and README.md are written (default: beside this script)",
-    )
-    parser.add_argument("--no-plot", action="store_true", help="draw no picture")
-    parser.add_argument(
-        "--redraw", action="store_true", help="measure nothing: draw the report there is again"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON, not a table")
+    argument(parser, "--out FOLDER", "where results/ and README.md are written", Path, HERE)
+    argument(parser, "--no-plot", "draw no picture")
+    argument(parser, "--redraw", "measure nothing: draw the report there is again")
+    argument(parser, "--json", "print JSON, not a table")
 
 
 def pinning(core: int | None) -> str:

@@ -31,6 +31,7 @@ import reporting
 
 from bideuchre_env import Rules, solver
 from bideuchre_env.bench import measure
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import script_help
 from bideuchre_env.core.state import new_states
@@ -90,27 +91,15 @@ Row = dict[str, Any]
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(**script_help(__doc__))
-    parser.add_argument(
-        "--decks",
-        nargs="+",
-        choices=sorted(DECKS),
-        default=sorted(DECKS),
-        metavar="N",
-        help=f"the decks, by cards: {', '.join(sorted(DECKS))} (default: all)",
-    )
-    parser.add_argument(
-        "--deals", type=int, metavar="N", help="deals of each kind (default: fewer of larger decks)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="same seed, same deals (default: 1)"
-    )
-    parser.add_argument(
-        "--memory", type=float, default=64, metavar="MB", help="megabytes of table (default: 64)"
-    )
+    decks = {"nargs": "+", "choices": sorted(DECKS)}
+    argument(parser, "--decks N", "the decks, by cards", default=sorted(DECKS), **decks)
+    argument(parser, "--deals N", "deals of each kind (default: fewer of larger decks)", int)
+    argument(parser, "--seed S", "same seed, same deals", int, 1)
+    argument(parser, "--memory MB", "megabytes of table", float, 64)
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--exchange", action="store_true", help="time the best exchange instead")
-    kind.add_argument("--hard", action="store_true", help="compare the hard deals with random ones")
-    kind.add_argument("--publish", action="store_true", help="write results/ and README.md")
+    argument(kind, "--exchange", "time the best exchange instead")
+    argument(kind, "--hard", "compare the hard deals with random ones")
+    argument(kind, "--publish", "write results/ and README.md")
     reporting.add_output_options(parser)
     return parser.parse_args(arguments)
 

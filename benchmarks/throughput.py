@@ -18,6 +18,7 @@ import bideuchre_env
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.tasks import GROUPS, LONGER, SEARCH, Setup, measure_group
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.program import script
 from bideuchre_env.errors import OptionError
 
@@ -40,24 +41,11 @@ TARGETS = {  # decisions per second, on one core
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = reporting.options(__doc__)
-    parser.add_argument(
-        "--groups",
-        nargs="+",
-        default=list(GROUPS),
-        choices=list(GROUPS),
-        metavar="NAME",
-        help=f"what to measure: {', '.join(GROUPS)} (default: all)",
-    )
-    parser.add_argument(
-        "--rows", nargs="+", type=int, default=list(ROWS), metavar="N", help="rows of the vec env"
-    )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=measure.core_count(),
-        metavar="N",
-        help="threads where several are used (default: one a core)",
-    )
+    names = {"nargs": "+", "choices": list(GROUPS)}
+    argument(parser, "--groups NAME", "what to measure", default=list(GROUPS), **names)
+    argument(parser, "--rows N", "rows of the vec env", int, list(ROWS), nargs="+")
+    meaning = "threads where several are used"
+    argument(parser, "--threads N", meaning, int, measure.core_count())
     return parser.parse_args(arguments)
 
 

@@ -28,13 +28,11 @@ if TYPE_CHECKING:
     from bideuchre_env.runtime.jit import Array
 
 _DESCRIPTION = """\
-What to do in a position: the best three actions with the chance to win the game, how far each is
-behind the first by it, the points of the hand to expect (ours minus theirs), the chance that our
-contract is made or theirs is set, and why. For an agent that plays for points the order is by
-points. The position is a hand with what its seat has heard and seen, or one of a file of game
-records, of which only what the seat to act knew is looked at. The figures are from deals of the
-other cards, those likeliest that explain what the others have done, each played out; behind them
-stands how far off they may be (95 %)."""
+Print the best three actions of a position with the chance to win the game, the points of the hand
+to expect (ours minus theirs), the chance that our contract is made or theirs is set, and why; for
+an agent that plays for points in order of points. The position is a hand with what its seat has
+heard and seen, or one of a file of game records, by what the seat to act knew. The figures come
+from sampled deals of the other cards, each played out, with their 95 % margin of error."""
 _EXAMPLES = (
     'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
     'bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"',

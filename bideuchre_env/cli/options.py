@@ -49,7 +49,7 @@ def argument(
     elif values:
         more["metavar"] = values[0]
     if default not in (None, []):
-        words = " ".join(default) if isinstance(default, list) else default
+        words = " ".join(map(str, default)) if isinstance(default, list) else default
         meaning += f" (default: {words})"
     parser.add_argument(name, type=kind, default=default, help=meaning, **more)
 

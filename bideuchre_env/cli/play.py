@@ -29,17 +29,14 @@ HOST, PORT = "127.0.0.1", 8765
 MOST_PAUSE = 60.0
 
 _DESCRIPTION = """\
-Play a game: you, a partner and two opponents, agents of your choice. Cards and calls are typed by
-name or by key; h lists what else there is: a hint with its reason, undo, the last trick. At the
-end the game is reviewed.
-
-The game is saved at every card, and the same command goes on with it, after Ctrl-C too: with FILE,
-or else with the unfinished game in runs/ that was played last. --new begins another; the unfinished
-one stays where it is.
+Play a game with a partner and two opponents, agents of your choice. Cards and calls are typed by
+name or by key; h lists the rest: a hint with its reason, undo, the last trick. At the end the game
+is reviewed. It is saved at every card, and the same command resumes it: FILE, or else the
+unfinished game in runs/ that was played last. --new begins another, and the old one stays.
 
 With --web it is played in a page that this machine serves, to itself alone unless --host says
-otherwise. Whoever sits down opens the link of a seat, which nobody can guess, and sees the cards of
-that seat only. What is taken back (undo) is for one person alone; hints are for all."""
+otherwise. Each seat has a secret link, which shows the cards of that seat only. Undo is for one
+person alone, hints are for all."""
 _EXAMPLES = (
     "bideuchre play",
     "bideuchre play --variant barrie_v0 --partner inference --opponents rule expert",

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from bideuchre_env.preparing.prepare import Prepared
 
 _DESCRIPTION = """\
-Let the agents learn a game that is none of the package's own: expert its calls, net its calls and
-cards. With --hands 60000 a game like Barrie took nine minutes of one processor core, and the time
-goes by the hands.
-What comes of it is kept in your cache folder, and every agent that is asked for these rules uses it
-from then on; what is not surely better than what was there before is left out. Ctrl-C ends it; the
-same command goes on.
+Let the agents learn a game of custom rules: expert its calls, net its calls and cards. With --hands
+60000 a game like Barrie takes nine minutes of one processor core. Results are saved in your cache
+folder, and agents use them for these rules from then on; a result that is not significantly better
+than the previous one is left out. After Ctrl-C the same command resumes.
 
 Without a game, it lists what is prepared."""
 _EXAMPLES = (

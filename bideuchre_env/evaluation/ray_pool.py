@@ -18,8 +18,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache, partial
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple, TypeVar
 
@@ -46,7 +46,7 @@ EMPTY_SECONDS = 30.0
 NO_PROCESSOR = "the cluster of Ray has no processor: CPU=0 on every node, or no node left"
 STORE_BYTES = 512 << 20  # what Ray started here keeps of results; its own choice is a third of all
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
-_ADDRESS = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
+_ADDRESS = re.compile(r"(?:ray://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 _LONGEST_FOLDER = 40  # Ray puts sockets deep into it, and their paths have at most 107 letters
 
 
@@ -63,11 +63,9 @@ class RayPool:
 
     def __init__(self, address: str | None = None) -> None:
         self._ray = _import_ray()
-        self._folder: str | None = None
-        self._auth: list[str] = []
-        self._begun = not self._ray.is_initialized()
+        self._cleanup = ExitStack()
         self._open = True
-        if not self._begun:
+        if self._ray.is_initialized():
             if address is not None:
                 raise OptionError(f"ray address {typed(address)}: this program is on Ray already")
             return
@@ -76,7 +74,6 @@ class RayPool:
         except BaseException:
             self.close()
             raise
-        _let_print(self._ray, False)
 
     def __enter__(self) -> RayPool:
         return self
@@ -134,22 +131,16 @@ class RayPool:
 
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
-        if self._open and self._begun:
-            with suppress(Exception):  # it may have ended by itself
-                try:
-                    self._ray.shutdown(wait_for_processes=True)
-                except TypeError:  # an older Ray, without that option
-                    self._ray.shutdown()
-            _let_print(self._ray, True)
         self._open = False
-        for name in self._auth:
-            os.environ.pop(name, None)
-        before_quitting.discard(self._clear)
-        self._clear()
+        self._cleanup.close()
 
-    def _clear(self) -> None:
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    def _shut_down(self) -> None:
+        with suppress(Exception):  # it may have ended by itself
+            try:
+                self._ray.shutdown(wait_for_processes=True)
+            except TypeError:  # an older Ray, without that option
+                self._ray.shutdown()
+        _let_print(self._ray, True)
 
     def _running(self) -> Any:
         if not self._open or not self._ray.is_initialized():
@@ -171,22 +162,28 @@ class RayPool:
         place = tempfile.gettempdir()
         if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
             place = "/tmp"
-        self._folder = tempfile.mkdtemp(prefix="ray-", dir=place)
-        before_quitting.add(self._clear)
+        folder = tempfile.mkdtemp(prefix="ray-", dir=place)
+        clear = partial(shutil.rmtree, folder, ignore_errors=True)
+        before_quitting.add(clear)
+        self._cleanup.callback(before_quitting.discard, clear)
+        self._cleanup.callback(clear)
         if not any(name in os.environ for name in _AUTH):
             os.environ["RAY_AUTH_TOKEN"] = _token()
-            self._auth = ["RAY_AUTH_MODE", "RAY_AUTH_TOKEN"]  # Ray sets the first one itself
+            for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):  # Ray sets the first one itself
+                self._cleanup.callback(os.environ.pop, name, None)
         self._init(
             "local",
             include_dashboard=False,
             object_store_memory=STORE_BYTES,
-            _temp_dir=self._folder,
+            _temp_dir=folder,
         )
 
     def _init(self, address: str, **options: Any) -> None:
+        self._cleanup.callback(self._shut_down)
         try:
             with _sigterm_kept():
                 self._ray.init(address, **_QUIET, **options)
+            _let_print(self._ray, False)
         except ConnectionError:
             raise
         except SystemExit:  # so it gives up
@@ -327,9 +324,7 @@ def _checked(address: str | None) -> str | None:
         address = os.environ.get("RAY_ADDRESS") or address
     if address in (None, "auto", "local"):
         return address
-    parsed = (
-        _ADDRESS.fullmatch(address.removeprefix("ray://")) if isinstance(address, str) else None
-    )
+    parsed = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if parsed is None:
         raise OptionError(f"ray address {typed(address)}: {ADDRESSES}")
     try:
