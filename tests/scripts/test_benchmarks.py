@@ -60,9 +60,8 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
     assert reporting.read_reports(tmp_path) == [report]
     for name in ("peers-light.svg", "peers-dark.svg"):
         drawn = (tmp_path / "results" / name).read_text(encoding="utf-8")
-        assert all(
-            words in drawn for words in ("Beside One", "slow", "40.0\N{MULTIPLICATION SIGN}")
-        )
+        for words in ("Beside One", "slow", "40.0\N{MULTIPLICATION SIGN}"):
+            assert words in drawn
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert (FOLDER / "notes.md").read_text(encoding="utf-8").strip() in readme
     assert "| slow | 2.00 k | 1.50 k to 2.50 k | decisions/s |  | 40.0 (ours) |" in readme
@@ -377,9 +376,8 @@ def test_everything_compiles_every_kernel(scripts):
     startup = scripts["startup"]
     programs = startup.EVERYTHING, startup.LEARNING, startup.SEARCH
     reached = [startup.cold(program)["kernels"] for program in programs]
-    texts = (path.read_text(encoding="utf-8") for path in kernel_sources().values())
-    pattern = re.compile(r"^@(?:entry_)?kernel\ndef (\w+)", re.M)
-    kernels = {name for text in texts for name in pattern.findall(text)}
+    text = "\n".join(path.read_text(encoding="utf-8") for path in kernel_sources().values())
+    kernels = set(re.findall(r"^@(?:entry_)?kernel\ndef (\w+)", text, re.M))
     assert {"step_rows", "random_rows", "resample_row"} <= kernels
     assert sorted(kernels - set().union(*reached)) == []
 
