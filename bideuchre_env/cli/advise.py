@@ -1,4 +1,15 @@
-"""`bideuchre advise`: what to call, name, give up, pass or play, and why."""
+"""Say what to call, name, give up or play, and why: `bideuchre advise`.
+
+Print the best three actions of a position with the chance to win the game, the points of the hand
+to expect (ours minus theirs), the chance that our contract is made or theirs is set, and why; for
+an agent that plays for points in order of points. The position is a hand with what its seat has
+heard and seen, or one of a file of game records, by what the seat to act knew. The figures come
+from sampled deals of the other cards, each played out, with their 95 % margin of error.
+
+    bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"
+    bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"
+    bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert
+"""
 
 from __future__ import annotations
 
@@ -27,26 +38,14 @@ if TYPE_CHECKING:
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
-_DESCRIPTION = """\
-Print the best three actions of a position with the chance to win the game, the points of the hand
-to expect (ours minus theirs), the chance that our contract is made or theirs is set, and why; for
-an agent that plays for points in order of points. The position is a hand with what its seat has
-heard and seen, or one of a file of game records, by what the seat to act knew. The figures come
-from sampled deals of the other cards, each played out, with their 95 % margin of error."""
-_EXAMPLES = (
-    'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
-    'bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"',
-    "bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert",
-)
 _POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
 _SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "say what to call, name, give up or play, and why"
     kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "advise", summary, run, _DESCRIPTION, _EXAMPLES, *kinds)
+    parser = new_command(commands, "advise", run, __doc__, *kinds)
     argument(parser, "file FILE", "game records; - is standard input", nargs="?")
     argument(
         parser,

@@ -1,4 +1,14 @@
-"""`bideuchre agents`: who can play, by what options, and how long a decision takes."""
+"""Print the agents, their options, and how long a decision takes: `bideuchre agents`.
+
+Without a name, print every agent: the package's own, weakest first, then those of installed
+packages (entry points of the group bideuchre_env.agents). With a name, print that agent; it may be
+your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core. Of an
+agent that has learned, its name alone prints how its weights were made; so does a file of them.
+
+    bideuchre agents
+    bideuchre agents pimc
+    bideuchre agents net:weights=FILE
+"""
 
 from __future__ import annotations
 
@@ -17,12 +27,6 @@ from bideuchre_env.errors import OptionError, WeightsError
 _LEAST_MEANING = 20  # columns, however long an option's default is
 _INDENT = "  "
 
-_DESCRIPTION = """\
-Without a name, print every agent: the package's own, weakest first, then those of installed
-packages (entry points of the group bideuchre_env.agents). With a name, print that agent; it may be
-your own, package.module:AGENT or ./file.py:AGENT. Times are of one decision, on one core. Of an
-agent that has learned, its name alone prints how its weights were made; so does a file of them."""
-_EXAMPLES = ("bideuchre agents", "bideuchre agents pimc", "bideuchre agents net:weights=FILE")
 _REST = (
     "Your own play as ./file.py:AGENT or package.module:AGENT. Options stand behind a name: "
     "pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz"
@@ -31,8 +35,7 @@ _REST = (
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "print the agents, their options, and how long a decision takes"
-    parser = new_command(commands, "agents", summary, run, _DESCRIPTION, _EXAMPLES, AGENTS)
+    parser = new_command(commands, "agents", run, __doc__, AGENTS)
     argument(parser, "name NAME", "an agent, as pimc or ./mine.py:Me", nargs="?")
     argument(parser, "--json", "print one JSON object, by name")
 

@@ -1,4 +1,12 @@
-"""`bideuchre bench`: how fast the game is on this machine, in about twenty seconds."""
+"""Measure how fast the game is on this machine: `bideuchre bench`.
+
+Play the game in every way it can be played, and print decisions per second: medians and quartiles
+of five rounds in which all ways take turns. What is not compiled yet is compiled first, once, which
+takes up to a minute.
+
+    bideuchre bench
+    bideuchre bench --variant barrie_v0 --seconds 10
+"""
 
 from __future__ import annotations
 
@@ -18,17 +26,10 @@ DEFAULT_SECONDS = 20
 REPEATS = 5
 QUICK = ("threads", "aec", "vec", "rollouts", "agents")  # of the groups in `bench.tasks`
 
-_DESCRIPTION = """\
-Play the game in every way it can be played, and print decisions per second: medians and quartiles
-of five rounds in which all ways take turns. What is not compiled yet is compiled first, once, which
-takes up to a minute."""
-_EXAMPLES = ("bideuchre bench", "bideuchre bench --variant barrie_v0 --seconds 10")
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "measure how fast the game is on this machine"
-    parser = new_command(commands, "bench", summary, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    parser = new_command(commands, "bench", run, __doc__, VARIANTS)
     add_rules(parser)
     argument(parser, "--seconds S", "how long to measure, about", float, DEFAULT_SECONDS)
     argument(parser, "--json FILE", "write the figures to FILE as well")

@@ -1,4 +1,21 @@
-"""`bideuchre export`: game records to a dataset of decisions."""
+"""Write game records as a dataset of decisions: `bideuchre export`.
+
+Write every decision of game records to a dataset for offline learning and imitation: observation,
+action_mask, action, reward, return, terminated, truncated, seat, player, forced, episode, hand and
+decision. A reward is what the seat is paid until its own next decision; a return is the sum of its
+rewards from there to the end of the episode.
+
+OUT ends in .npz (numpy) or .parquet (pandas, polars; pip install "bideuchre_env[data]"), or is
+minari:ID (a dataset of Minari, an episode for each seat; pip install "bideuchre_env[minari]").
+
+Every game is verified on the way, and all are of one variant with one set of rules. Episodes that
+do not end in their record are left out. If anything is wrong nothing is written, and an old OUT
+stays.
+
+    bideuchre export games.jsonl games.parquet
+    bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced
+    bideuchre export games.jsonl minari:bideuchre/expert-v0 --player expert
+"""
 
 from __future__ import annotations
 
@@ -12,29 +29,10 @@ from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.envs.options import EPISODES, OBSERVATIONS, REWARDS
 from bideuchre_env.errors import OptionError
 
-_DESCRIPTION = """\
-Write every decision of game records to a dataset for offline learning and imitation: observation,
-action_mask, action, reward, return, terminated, truncated, seat, player, forced, episode, hand and
-decision. A reward is what the seat is paid until its own next decision; a return is the sum of its
-rewards from there to the end of the episode.
-
-OUT ends in .npz (numpy) or .parquet (pandas, polars; pip install "bideuchre_env[data]"), or is
-minari:ID (a dataset of Minari, an episode for each seat; pip install "bideuchre_env[minari]").
-
-Every game is verified on the way, and all are of one variant with one set of rules. Episodes that
-do not end in their record are left out. If anything is wrong nothing is written, and an old OUT
-stays."""
-_EXAMPLES = (
-    "bideuchre export games.jsonl games.parquet",
-    "bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced",
-    "bideuchre export games.jsonl minari:bideuchre/expert-v0 --player expert",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "write game records as a dataset of decisions"
-    parser = new_command(commands, "export", summary, run, _DESCRIPTION, _EXAMPLES)
+    parser = new_command(commands, "export", run, __doc__)
     argument(parser, "files FILE", "- is standard input", nargs="+")
     argument(parser, "out OUT", "NAME.npz, NAME.parquet or minari:ID")
     argument(parser, "--episode", "what ends an episode", default="game", choices=EPISODES)
@@ -68,7 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
             raise OptionError(f"{printable(file)} cannot be read and replaced at once")
-    total = sum(map(_lines, arguments.files))
     with progress_bar("export", "games") as progress:
         made = export(
             arguments.files,
@@ -80,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             forced=not arguments.no_forced,
             player=arguments.player,
             overwrite=arguments.force,
-            progress=lambda games, decisions: progress(games, max(total, games), decisions),
+            progress=lambda games, decisions: progress(games, games, decisions),
         )
     left_out = f"; {made.unfinished:,} of unfinished episodes left out" if made.unfinished else ""
     print(
@@ -88,14 +85,3 @@ def run(arguments: argparse.Namespace) -> int:
         f"of {made.games:,} games{left_out}"
     )
     return 0
-
-
-def _lines(path: str) -> int:
-    """How many lines a file has, for the progress bar; 0 for what can be read only once."""
-    if not os.path.isfile(path):
-        return 0
-    try:
-        with open(path, "rb") as file:
-            return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
-    except OSError:  # which is told when it is read
-        return 0

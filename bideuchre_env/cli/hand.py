@@ -1,4 +1,12 @@
-"""`bideuchre hand`: what a hand is worth to a declarer in each strain, and what to bid with it."""
+"""Print what a hand is worth in each strain: `bideuchre hand`.
+
+The tricks a hand takes as declarer and the chance to make each bid, in each strain. The figures are
+from a table: the other cards were dealt many times and played out by the rule player. There are
+tables for the decks of 16, 20, 24 and 32 cards.
+
+    bideuchre hand "JH JD AH KH QS 9C"
+    bideuchre hand "JS JS JC AS KS AH AD QS" --variant barrie_v0
+"""
 
 from __future__ import annotations
 
@@ -10,20 +18,10 @@ from bideuchre_env._columns import columns
 from bideuchre_env.cli.options import add_rules, argument, game_of, new_command
 from bideuchre_env.cli.screen import VARIANTS, folded
 
-_DESCRIPTION = """\
-The tricks a hand takes as declarer and the chance to make each bid, in each strain. The figures are
-from a table: the other cards were dealt many times and played out by the rule player. There are
-tables for the decks of 16, 20, 24 and 32 cards."""
-_EXAMPLES = (
-    'bideuchre hand "JH JD AH KH QS 9C"',
-    'bideuchre hand "JS JS JC AS KS AH AD QS" --variant barrie_v0',
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "print what a hand is worth in each strain"
-    parser = new_command(commands, "hand", summary, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    parser = new_command(commands, "hand", run, __doc__, VARIANTS)
     argument(parser, "cards CARDS", 'the hand, as "JH JD AH KH QS 9C"')
     add_rules(parser)
     argument(parser, "--json", "print one JSON object")

@@ -1,4 +1,21 @@
-"""`bideuchre match A B`: how much better one agent is than another, and how sure that is."""
+"""Measure how much better one agent is than another: `bideuchre match`.
+
+Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
+board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
+per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
+wins: whole games, in pairs that are dealt alike.
+
+--sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
+per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
+
+Ctrl-C stops early: the finished boards and games are printed and written; a second Ctrl-C ends at
+once and prints nothing.
+
+    bideuchre match expert rule --boards 500
+    bideuchre match rule cautious --variant barrie_v0 --games 1000
+    bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2
+    bideuchre match pimc expert --ray-address 10.0.0.5:6379
+"""
 
 from __future__ import annotations
 
@@ -19,7 +36,7 @@ from bideuchre_env.cli.options import (
 )
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
-from bideuchre_env.cli.screen import AGENT_NAMES, AGENTS, VARIANTS
+from bideuchre_env.cli.screen import AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -30,32 +47,11 @@ DEFAULT_BOARDS = 2000
 MOST_TESTED = 50_000
 STDOUT = "-"
 
-_DESCRIPTION = f"""\
-Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
-board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
-per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
-wins: whole games, in pairs that are dealt alike.
-
-{AGENT_NAMES}
-
---sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
-per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
-
-Ctrl-C stops early: the finished boards and games are printed and written; a second Ctrl-C ends at
-once and prints nothing."""
-_EXAMPLES = (
-    "bideuchre match expert rule --boards 500",
-    "bideuchre match rule cautious --variant barrie_v0 --games 1000",
-    "bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2",
-    "bideuchre match pimc expert --ray-address 10.0.0.5:6379",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "measure how much better one agent is than another"
     kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "match", summary, run, _DESCRIPTION, _EXAMPLES, *kinds)
+    parser = new_command(commands, "match", run, __doc__, *kinds)
     argument(parser, "a A", "an agent, by name or as ./file.py:AGENT, with options behind")
     argument(parser, "b B", "the agent it is held against")
     add_rules(parser)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,24 @@ DEFAULT_GAME = "cincinnati_v0"
 def new_command(
     commands: Any,
     name: str,
-    summary: str,
     run: Callable[[argparse.Namespace], int],
-    description: str,
-    examples: Iterable[str],
+    doc: str | None,
     *names: str,
 ) -> argparse.ArgumentParser:
-    """Add a command to the parser; `names` are the kinds of names that `help_of` lists."""
-    parser: argparse.ArgumentParser
-    parser = commands.add_parser(name, help=summary, **help_of(description, examples, *names))
+    """Add a command to the parser.
+
+    `doc` has a first line with its purpose, a description, and examples, which are indented.
+    `names` are the kinds of names that `help_of` lists.
+    """
+    first, *rest = str(doc).splitlines()
+    purpose = first.partition(": `")[0]
+    description = "\n".join(line for line in rest if not line.startswith("    "))
+    examples = [line.strip() for line in rest if line.startswith("    ")]
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=purpose[:1].lower() + purpose[1:],
+        **help_of(description or purpose, examples, *names),
+    )
     parser.set_defaults(run=run)
     return parser
 

@@ -1,4 +1,21 @@
-"""`bideuchre play`: a game against agents, in the terminal or in a browser."""
+"""Play a game against agents yourself: `bideuchre play`.
+
+Play a game with a partner and two opponents, agents of your choice. Cards and calls are typed by
+name or by key; h lists the rest: a hint with its reason, undo, the last trick. At the end the game
+is reviewed. It is saved at every card, and the same command resumes it: FILE, or else the
+unfinished game in runs/ that was played last. --new begins another, and the old one stays.
+
+With --web it is played in a page that this machine serves, to itself alone unless --host says
+otherwise. Each seat has a secret link, which shows the cards of that seat only. Undo is for one
+person alone, hints are for all.
+
+    bideuchre play
+    bideuchre play --variant barrie_v0 --partner inference --opponents rule expert
+    bideuchre play --option target=10 --seat 3 --new
+    bideuchre play --file runs/play-cincinnati_v0.json
+    bideuchre play --web
+    bideuchre play --web --people 0,2 --host 0.0.0.0
+"""
 
 from __future__ import annotations
 
@@ -28,30 +45,11 @@ PAUSE = 0.6
 HOST, PORT = "127.0.0.1", 8765
 MOST_PAUSE = 60.0
 
-_DESCRIPTION = """\
-Play a game with a partner and two opponents, agents of your choice. Cards and calls are typed by
-name or by key; h lists the rest: a hint with its reason, undo, the last trick. At the end the game
-is reviewed. It is saved at every card, and the same command resumes it: FILE, or else the
-unfinished game in runs/ that was played last. --new begins another, and the old one stays.
-
-With --web it is played in a page that this machine serves, to itself alone unless --host says
-otherwise. Each seat has a secret link, which shows the cards of that seat only. Undo is for one
-person alone, hints are for all."""
-_EXAMPLES = (
-    "bideuchre play",
-    "bideuchre play --variant barrie_v0 --partner inference --opponents rule expert",
-    "bideuchre play --option target=10 --seat 3 --new",
-    "bideuchre play --file runs/play-cincinnati_v0.json",
-    "bideuchre play --web",
-    "bideuchre play --web --people 0,2 --host 0.0.0.0",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "play a game against agents yourself"
     kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "play", summary, run, _DESCRIPTION, _EXAMPLES, *kinds)
+    parser = new_command(commands, "play", run, __doc__, *kinds)
     add_rules(parser)
     argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
     argument(parser, "--partner A", f"the agent opposite you (default: {PARTNER})")

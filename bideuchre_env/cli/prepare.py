@@ -1,4 +1,16 @@
-"""`bideuchre prepare`: let the agents learn a game of your own rules."""
+"""Let the agents learn a game of your own rules: `bideuchre prepare`.
+
+Let the agents learn a game of custom rules: expert its calls, net its calls and cards. With --hands
+60000 a game like Barrie takes nine minutes of one processor core. Results are saved in your cache
+folder, and agents use them for these rules from then on; a result that is not significantly better
+than the previous one is left out. After Ctrl-C the same command resumes.
+
+Without a game, it lists what is prepared.
+
+    bideuchre prepare farm.toml
+    bideuchre prepare cincinnati_v0 --option target=40
+    bideuchre prepare
+"""
 
 from __future__ import annotations
 
@@ -16,24 +28,10 @@ from bideuchre_env.errors import OptionError
 if TYPE_CHECKING:
     from bideuchre_env.preparing.prepare import Prepared
 
-_DESCRIPTION = """\
-Let the agents learn a game of custom rules: expert its calls, net its calls and cards. With --hands
-60000 a game like Barrie takes nine minutes of one processor core. Results are saved in your cache
-folder, and agents use them for these rules from then on; a result that is not significantly better
-than the previous one is left out. After Ctrl-C the same command resumes.
-
-Without a game, it lists what is prepared."""
-_EXAMPLES = (
-    "bideuchre prepare farm.toml",
-    "bideuchre prepare cincinnati_v0 --option target=40",
-    "bideuchre prepare",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    words = "let the agents learn a game of your own rules"
-    parser = new_command(commands, "prepare", words, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    parser = new_command(commands, "prepare", run, __doc__, VARIANTS)
     argument(parser, "game GAME", "a file of rules (.toml), or a variant to change", nargs="?")
     add_option(parser)
     meaning = "hands of the first round of cards; all else goes by it (default: 300000)"

@@ -29,29 +29,32 @@ MOST_GAMES = 50
 
 Reviewer = Callable[[int, "GameRecord"], "Review"]
 
-_CHECK = """\
+_CHECK = """Verify game records by replaying every hand: `bideuchre check`.
+
 Replay every hand of every game and compare each stated result. The first fault of each bad line is
-printed as FILE:LINE: fault; the exit code is then 1."""
-_CHECK_EXAMPLES = ("bideuchre check games.jsonl", "bideuchre check runs/*.jsonl")
-_SHOW = """\
+printed as FILE:LINE: fault; the exit code is then 1.
+
+    bideuchre check games.jsonl
+    bideuchre check runs/*.jsonl
+"""
+_SHOW = """Print games as a person would read them: `bideuchre show`.
+
 Print the games of a file of records: in colour on a terminal, plain in a pipe; with --html as a
 page to step through, in one file for any browser. A game's number is that of its line. Broken lines
-are reported and skipped; the exit code is then 1."""
-_SHOW_EXAMPLES = (
-    "bideuchre show games.jsonl --first 1",
-    "bideuchre show games.jsonl --game 2 --hand 3 --hand 4",
-    "bideuchre show games.jsonl --game 2 --analyse",
-    "bideuchre show games.jsonl --game 2 --analyse --html game.html",
-)
+are reported and skipped; the exit code is then 1.
+
+    bideuchre show games.jsonl --first 1
+    bideuchre show games.jsonl --game 2 --hand 3 --hand 4
+    bideuchre show games.jsonl --game 2 --analyse
+    bideuchre show games.jsonl --game 2 --analyse --html game.html
+"""
 
 
 def add(commands: Any) -> None:
     """Add both commands to the parser."""
-    summary = "verify game records by replaying every hand"
-    parser = new_command(commands, "check", summary, check, _CHECK, _CHECK_EXAMPLES)
+    parser = new_command(commands, "check", check, _CHECK)
     argument(parser, "files FILE", "may be gzip-compressed; - is standard input", nargs="+")
-    summary = "print games as a person would read them"
-    parser = new_command(commands, "show", summary, show, _SHOW, _SHOW_EXAMPLES, AGENTS)
+    parser = new_command(commands, "show", show, _SHOW, AGENTS)
     argument(parser, "file FILE", "may be gzip-compressed; - is standard input")
     meaning = "only game N, from 1; may be repeated"
     argument(parser, "--game N", meaning, int, action="append")

@@ -1,4 +1,16 @@
-"""`bideuchre selfplay`: two agents against each other on duplicate deals."""
+"""Play two agents against each other on duplicate deals: `bideuchre selfplay`.
+
+Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
+deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
+are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
+shown as NAME#2.
+
+Ctrl-C stops early: the finished games are printed and written.
+
+    bideuchre selfplay
+    bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200
+    bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl
+"""
 
 from __future__ import annotations
 
@@ -18,32 +30,16 @@ from bideuchre_env.cli.options import (
 )
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENT_NAMES, AGENTS, VARIANTS
+from bideuchre_env.cli.screen import AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError
 
 DEFAULT_GAMES = 2000
 
-_DESCRIPTION = f"""\
-Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
-deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
-are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
-shown as NAME#2.
-
-{AGENT_NAMES}
-
-Ctrl-C stops early: the finished games are printed and written."""
-_EXAMPLES = (
-    "bideuchre selfplay",
-    "bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200",
-    "bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "play two agents against each other on duplicate deals"
     kinds = VARIANTS, AGENTS
-    parser = new_command(commands, "selfplay", summary, run, _DESCRIPTION, _EXAMPLES, *kinds)
+    parser = new_command(commands, "selfplay", run, __doc__, *kinds)
     add_rules(parser)
     add_seed(parser)
     argument(

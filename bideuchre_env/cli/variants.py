@@ -1,4 +1,12 @@
-"""`bideuchre variants`: the table of all variants and options, or one variant's rule sheet."""
+"""Print the variants and their options, or the rules of one: `bideuchre variants`.
+
+Without a name, print every variant and its options; with one, its rule sheet.
+
+    bideuchre variants
+    bideuchre variants barrie_v0 --option target=40
+    bideuchre variants --toml barrie_v0 > farm.toml
+    bideuchre variants farm.toml
+"""
 
 from __future__ import annotations
 
@@ -18,19 +26,9 @@ from bideuchre_env.rules.rules import Rules
 SHEET_INDENT = " " * 10
 
 
-_DESCRIPTION = "Without a name, print every variant and its options; with one, its rule sheet."
-_EXAMPLES = (
-    "bideuchre variants",
-    "bideuchre variants barrie_v0 --option target=40",
-    "bideuchre variants --toml barrie_v0 > farm.toml",
-    "bideuchre variants farm.toml",
-)
-
-
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "print the variants and their options, or the rules of one"
-    parser = new_command(commands, "variants", summary, run, _DESCRIPTION, _EXAMPLES, VARIANTS)
+    parser = new_command(commands, "variants", run, __doc__, VARIANTS)
     argument(parser, "name NAME", "a variant, as barrie_v0, or a .toml file", nargs="?")
     add_option(parser)
     form = parser.add_mutually_exclusive_group()
