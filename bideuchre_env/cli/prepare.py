@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prepare the game, and say what it brought."""
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
-            if getattr(arguments, name) not in (None, False, []):
+            given = getattr(arguments, name)
+            if given is not False and given not in (None, []):
                 raise OptionError(
                     f"--{name} is for a game to prepare: name it, as `bideuchre prepare farm.toml`"
                 )
