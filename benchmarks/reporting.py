@@ -163,32 +163,14 @@ def section(report: Report, drawn: bool) -> str:
     if report.packages:
         lines += ["", "Against: " + ", ".join(f"{k} {v}" for k, v in report.packages.items()) + "."]
     for rows in report.groups():
-        lines += ["", *markdown(rows)]
+        lines += ["", f"| {rows[0].group} | median | quartiles | |", "|---|---:|---:|---|"]
+        table = [f"| {' | '.join(measure.cells(row))} |" for row in rows]
+        lines += [line.replace("NOT met", "**not met**") for line in table]
     if report.skipped:
         lines += ["", *(f"- skipped: {line}" for line in report.skipped)]
     if drawn:
         lines += ["", pictures.markdown(f"results/{report.script}", f"{report.title}, drawn")]
     return "\n".join(lines)
-
-
-def markdown(rows: list[Figure]) -> list[str]:
-    """A table of one group; columns for targets and ratios only where there are any."""
-    heads = [rows[0].group, "median", "quartiles", ""]
-    targets = any(row.target is not None for row in rows)
-    ratios = any(row.ratio is not None for row in rows)
-    heads += ["target"] * targets + ["ours, times as fast"] * ratios
-    lines = [
-        "| " + " | ".join(heads) + " |",
-        "|---" + "|---:" * 2 + "|---" * (len(heads) - 3) + "|",
-    ]
-    for row in rows:
-        cells = [row.name, amount(row.median), f"{amount(row.low)} to {amount(row.high)}", row.unit]
-        if targets:
-            cells.append(row.verdict.replace("NOT met", "**not met**"))
-        if ratios:
-            cells.append("" if row.ratio is None else f"{amount(row.ratio)} ({row.against})")
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
 
 
 # --- pictures: peers as ratios, everything else as dots beside its target -------------------------

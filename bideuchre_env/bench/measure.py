@@ -205,22 +205,25 @@ def amount(value: float) -> str:
     raise AssertionError("unreachable")
 
 
+def cells(row: Figure) -> tuple[str, str, str, str]:
+    """A figure in words: its name, median, quartiles, and target or ratio."""
+    beside = f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict
+    return (
+        row.name,
+        f"{amount(row.median)} {row.unit}",
+        f"{amount(row.low)} to {amount(row.high)}",
+        beside,
+    )
+
+
 def table(figures: Sequence[Figure]) -> str:
-    """The figures in plain lines under the heading of each group: median, quartiles, target."""
-    cells = [
-        (
-            f"  {row.name}",
-            f"{amount(row.median)} {row.unit}",
-            f"{amount(row.low)} to {amount(row.high)}",
-            f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict,
-        )
-        for row in figures
-    ]
+    """The figures in plain lines under the heading of each group."""
     lines: list[str] = []
     group = None
-    for row, line in zip(figures, columns(cells, "lrll").splitlines(), strict=True):
+    printed = columns(map(cells, figures), "lrll").splitlines()
+    for row, line in zip(figures, printed, strict=True):
         if row.group != group:
             lines += ["", row.group] if lines else [row.group]
             group = row.group
-        lines.append(line)
+        lines.append(f"  {line}")
     return "\n".join(lines)

@@ -64,12 +64,12 @@ def test_a_report_is_written_read_drawn_and_put_into_the_readme(reporting, tmp_p
             assert words in drawn
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert (FOLDER / "notes.md").read_text(encoding="utf-8").strip() in readme
-    assert "| slow | 2.00 k | 1.50 k to 2.50 k | decisions/s |  | 40.0 (ours) |" in readme
-    assert (
-        "| fast | 1.00 M | 1.00 M to 1.00 M | decisions/s | at least 2.00 M: **not met** |"
-        in readme
-    )
-    assert "| short | 0.375 | 0.312 to 0.438 | s | at most 1.00: met |" in readme
+    for line in (
+        "| slow | 2.00 k decisions/s | 1.50 k to 2.50 k | ours is 40.0 times as fast |",
+        "| fast | 1.00 M decisions/s | 1.00 M to 1.00 M | at least 2.00 M: **not met** |",
+        "| short | 0.375 s | 0.312 to 0.438 | at most 1.00: met |",
+    ):
+        assert line in readme
     assert "- skipped: x: no wheel" in readme
     assert '<img alt="Peers, drawn" src="results/peers-light.svg">' in readme
     for name, version in measure.machine()["packages"].items():
