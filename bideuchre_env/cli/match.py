@@ -89,7 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
     game = game_of(arguments)
     agents = [arguments.a, arguments.b]
     check_agents(agents)
-    boards = _boards(arguments)
+    boards = arguments.boards
+    if boards is None:
+        boards = MOST_TESTED if arguments.sprt else 0 if arguments.games else DEFAULT_BOARDS
     from bideuchre_env.evaluation import match
     from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
@@ -118,14 +120,6 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             errors += _written(result, files, "picture")
     return ending(errors, result.interrupted)
-
-
-def _boards(arguments: argparse.Namespace) -> int:
-    if arguments.boards is not None:
-        return int(arguments.boards)
-    if arguments.sprt:
-        return MOST_TESTED
-    return 0 if arguments.games else DEFAULT_BOARDS
 
 
 def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:

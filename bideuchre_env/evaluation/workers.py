@@ -116,9 +116,8 @@ def started(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
                 processes[pipe] = process
         yield processes
     finally:
-        for worker in processes.values():
-            worker.terminate()
         for pipe, worker in processes.items():
+            worker.terminate()
             worker.join()
             pipe.close()
 
