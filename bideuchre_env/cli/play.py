@@ -171,10 +171,11 @@ def _check(arguments: argparse.Namespace) -> None:
             raise OptionError(f"--{name} goes with --web")
     if arguments.people is not None and arguments.seat is not None:
         raise OptionError("--people and --seat: one of them says who plays")
-    for name, most in (("port", 65535), ("seat", 3), ("pause", MOST_PAUSE)):
+    limits = (("port", 65535, ""), ("seat", 3, ""), ("pause", MOST_PAUSE, "seconds "))
+    for name, most, unit in limits:
         number = getattr(arguments, name)
         if number is not None and not 0 <= number <= most:
-            raise OptionError(f"--{name} {number}: from 0 to {most:g}")
+            raise OptionError(f"--{name} {number}: {unit}from 0 to {most:g}")
     _people(arguments)
 
 
