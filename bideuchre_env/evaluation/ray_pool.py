@@ -36,7 +36,9 @@ NEEDS_RAY = 'playing on Ray needs ray: pip install "bideuchre_env[ray]"'
 ADDRESSES = "host:port of a cluster, auto, local or ray://host:port"
 NO_CLUSTER = "there is no cluster of Ray that this machine is a node of (ray start makes it one)"
 TRIES = 5
-"""How often a block is computed again after its worker or node has died, or it was lost."""
+"""How often a block is computed again: by Ray after its worker or node has died, by the pool after
+another of Ray's errors, as that something could not be fetched."""
+RETRIED_BY_RAY = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
 AGAIN_SECONDS = 0.5
 """How long the pool waits before it sends a block again; twice as long before each further time."""
 POLL_SECONDS = 0.1
@@ -239,7 +241,7 @@ class _Flight:
 
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
-        self._call = ray.remote(num_cpus=1, max_retries=0)(call)
+        self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
         self._common, self._sender = packed((function, shared)), Sender.here(function)
         self._stored = ray.put(self._common)  # fetched by each node once
         self.under_way: dict[Any, _Sent] = {}
@@ -279,7 +281,8 @@ class _Flight:
         while isinstance(error, self._ray.exceptions.RayTaskError):
             error = error.cause
         lost = isinstance(error, self._ray.exceptions.RayError)  # else Python's, as of an import
-        if lost and sent.before < TRIES:
+        retried = begun and type(error).__name__ in RETRIED_BY_RAY
+        if lost and not retried and sent.before < TRIES:
             time.sleep(AGAIN_SECONDS * 2**sent.before)
             self._send(sent._replace(before=sent.before + 1))
         elif begun:

@@ -220,7 +220,7 @@ def test_a_block_that_ray_has_lost_is_sent_again(failing_ray, tmp_path, monkeypa
         (lost("worker"), 6, "a worker on Ray cannot begin: Failed to retrieve object"),
         (RayTaskError(RuntimeError("no\nmodule")), 1, "a worker on Ray cannot begin: no module"),
         (RayTaskError(None), 1, "a worker on Ray cannot begin: None"),
-        (WorkerCrashedError("died"), 6, "given up on Ray after 6 tries: WorkerCrashedError: died"),
+        (WorkerCrashedError("died"), 1, "given up on Ray after 6 tries: WorkerCrashedError: died"),
         (RayTaskError(WorkerCrashedError("died")), 6, "cannot begin: died"),
     ],
 )
