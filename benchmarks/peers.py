@@ -29,6 +29,7 @@ import reporting
 
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import DECISIONS, Figure
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.program import script
 from bideuchre_env.errors import BidEuchreError
 
@@ -122,30 +123,16 @@ class Program:
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = reporting.options(__doc__)
-    parser.add_argument(
-        "--peers",
-        nargs="+",
-        default=list(PEERS),
-        choices=list(PEERS),
-        metavar="NAME",
-        help=f"which to measure: {', '.join(PEERS)} (default: all)",
-    )
+    names = {"nargs": "+", "choices": list(PEERS)}
+    argument(parser, "--peers NAME", "which to measure", default=list(PEERS), **names)
     add_venv_options(parser)
     return parser.parse_args(arguments)
 
 
 def add_venv_options(parser: argparse.ArgumentParser) -> None:
     """Where the peers' environments are, and whether they may be made."""
-    parser.add_argument(
-        "--venvs",
-        type=Path,
-        default=VENVS,
-        metavar="FOLDER",
-        help="where the peers' environments are kept (default: runs/peers)",
-    )
-    parser.add_argument(
-        "--no-install", action="store_true", help="install nothing, use the environments there are"
-    )
+    argument(parser, "--venvs FOLDER", "where the peers' environments are kept", Path, VENVS)
+    argument(parser, "--no-install", "install nothing, use the environments there are")
 
 
 def main(args: argparse.Namespace) -> int:

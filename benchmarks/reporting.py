@@ -1,4 +1,4 @@
-"""Shared by the benchmark scripts: their options, files, picture, and the README they write.
+"""Shared by the benchmark scripts: their options, reports, pictures, and the README they write.
 
 A script measures, makes a `Report` and calls `publish`: `results/NAME.json`, a picture beside it,
 and a README assembled from every report there is, with `notes.md` at its head.
@@ -8,24 +8,76 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-
-import pictures
-from reports import Report, read_reports
+from typing import Any
 
 from bideuchre_env._files import write_file
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.screen import script_help
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.pictures import files
-from bideuchre_env.evaluation.pictures import markdown as shown
+from bideuchre_env.evaluation import pictures
+from bideuchre_env.evaluation.pictures import Theme
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
+ORDER = ("throughput", "peers", "gpu", "solver", "startup")
 HEAD = "<!-- written by the scripts of this folder; edit notes.md instead -->"
+
+ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, the rest of a panel, the rest of a picture
+UNITS = {
+    "decisions/s": "decisions per second",
+    "deals/s": "deals per second",
+    "means": "cards tried in the hardest deal of a hundred, times the mean",
+    "s": "seconds",
+    "MB": "megabytes",
+    "B": "bytes",
+    "B/s": "bytes per second",
+    "of a copy's speed": "share of the speed of a copy",
+}
+WAYS = {  # what of ours a peer is compared with
+    "AEC": "our env() or raw_env(), one game",
+    "vec": "our vec, as many games",
+    "rollouts": "our rollouts, whole hands in a kernel",
+}
+NOT_DRAWN = re.compile(r" (?!cincinnati)\w+_v\d+$|, 1 thread$")  # the tables have them
+
+
+@dataclass(frozen=True)
+class Report:
+    """The figures of one script; `how` says in a sentence how they were measured."""
+
+    script: str
+    title: str
+    how: str
+    figures: list[Figure]
+    skipped: list[str] = field(default_factory=list)
+    packages: dict[str, str] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=measure.machine)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of a report."""
+        return {**vars(self), "figures": [row.to_dict() for row in self.figures]}
+
+    def groups(self) -> list[list[Figure]]:
+        """The figures by group."""
+        return [list(rows) for _, rows in groupby(self.figures, key=lambda row: row.group)]
+
+
+def read_reports(folder: Path) -> list[Report]:
+    """The reports in `folder/results`, in the order of the README."""
+    paths = [folder / "results" / f"{name}.json" for name in ORDER]
+    reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    return [
+        Report(**{**data, "figures": [Figure(**row) for row in data["figures"]]})
+        for data in reports
+    ]
 
 
 def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.ArgumentParser:
@@ -34,35 +86,20 @@ def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.Argume
     `doc` is the script's docstring, which has its examples.
     """
     parser = argparse.ArgumentParser(**script_help(doc))
-    parser.add_argument(
-        "--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)"
-    )
+    argument(parser, "--repeats N", "rounds", int, REPEATS)
     if seconds is not None:
-        parser.add_argument(
-            "--seconds",
-            type=float,
-            default=seconds,
-            metavar="S",
-            help="time for each figure in a round (default: %(default)s)",
-        )
-    parser.add_argument(
-        "--core", type=int, metavar="C", help="the core to run on (default: the last one)"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=HERE,
-        metavar="FOLDER",
-        help="where results/ and README.md are written (default: beside this script)",
-    )
-    parser.add_argument("--no-plot", action="store_true", help="draw no picture")
-    parser.add_argument(
-        "--redraw", action="store_true", help="measure nothing: draw the report there is again"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the report as one JSON object, not as a table"
-    )
+        argument(parser, "--seconds S", "time for each figure in a round", float, seconds)
+    argument(parser, "--core C", "the core to run on (default: the last one)", int)
+    add_output_options(parser)
     return parser
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is written, and drawn."""
+    argument(parser, "--out FOLDER", "where results/ and README.md are written", Path, HERE)
+    argument(parser, "--no-plot", "draw no picture")
+    argument(parser, "--redraw", "measure nothing: draw the report there is again")
+    argument(parser, "--json", "print JSON, not a table")
 
 
 def pinning(core: int | None) -> str:
@@ -76,39 +113,25 @@ def announce(name: str) -> None:
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's files and the README anew, and print the report, come what may."""
+    """Write the report's files and the README anew; print the report even if that fails."""
     try:
-        write_report(report, args)
+        path = args.out / "results" / report.script
+        write_file(path.with_suffix(".json"), json.dumps(report.to_dict(), indent=1) + "\n")
+        for file in pictures.files(path):
+            file.unlink(missing_ok=True)  # a picture of other figures
+        if not args.no_plot:
+            try:
+                draw(report, path)
+            except ImportError as error:
+                print(f"no picture: {error} (pip install -e '.[plot]')", file=sys.stderr)
+        write_readme(args.out)
     finally:
-        show(report, args)
-
-
-def write_report(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's files and the README; `OutputError` for one that cannot be written."""
-    results = args.out / "results"
-    text = json.dumps(report.to_dict(), indent=1)
-    write_file(results / f"{report.script}.json", text + "\n")
-    picture = results / report.script
-    for file in files(picture):
-        file.unlink(missing_ok=True)  # a picture of other figures
-    if not args.no_plot:
-        try:
-            pictures.draw(report, picture)
-        except ImportError as error:
-            reason = f"no picture: {error} (pip install -e '.[plot]' brings matplotlib)"
-            print(reason, file=sys.stderr)
-    write_readme(args.out)
-
-
-def show(report: Report, args: argparse.Namespace) -> None:
-    """Print the report."""
-    if args.json:
-        print(json.dumps(report.to_dict()))
-        return
-    print(f"{report.title}: {report.how}\n{measure.machine_line(report.machine)}\n")
-    print(measure.table(report.figures))
-    for line in report.skipped:
-        print(f"skipped: {line}")
+        if args.json:
+            print(json.dumps(report.to_dict()))
+        else:
+            print(f"{report.title}: {report.how}\n{measure.machine_line(report.machine)}\n")
+            print(measure.table(report.figures))
+            print("".join(f"skipped: {line}\n" for line in report.skipped), end="")
 
 
 def redraw(script: str, folder: Path) -> int:
@@ -116,17 +139,19 @@ def redraw(script: str, folder: Path) -> int:
     report = next((each for each in read_reports(folder) if each.script == script), None)
     if report is None:
         raise OptionError(f"--redraw: there is no {folder / 'results' / script}.json")
-    pictures.draw(report, folder / "results" / script)
+    draw(report, folder / "results" / script)
     write_readme(folder)
     return 0
 
 
+# --- README ---------------------------------------------------------------------------------------
+
+
 def write_readme(folder: Path) -> None:
     """Write `folder/README.md` from the reports in it and the notes beside this script."""
-    notes = (HERE / "notes.md").read_text(encoding="utf-8").strip()
-    parts = [HEAD, notes]
+    parts = [HEAD, (HERE / "notes.md").read_text(encoding="utf-8").strip()]
     for report in read_reports(folder):
-        drawn = all(file.exists() for file in files(folder / "results" / report.script))
+        drawn = all(file.exists() for file in pictures.files(folder / "results" / report.script))
         parts.append(section(report, drawn))
     write_file(folder / "README.md", "\n\n".join(parts) + "\n")
 
@@ -137,30 +162,122 @@ def section(report: Report, drawn: bool) -> str:
     lines += [f"{report.machine['date']}, {measure.machine_line(report.machine)}."]
     if report.packages:
         lines += ["", "Against: " + ", ".join(f"{k} {v}" for k, v in report.packages.items()) + "."]
-    for group, members in groupby(report.figures, key=lambda row: row.group):
-        lines += ["", *markdown(group, list(members))]
+    for rows in report.groups():
+        lines += ["", f"| {rows[0].group} | median | quartiles | |", "|---|---:|---:|---|"]
+        table = [f"| {' | '.join(measure.cells(row))} |" for row in rows]
+        lines += [line.replace("NOT met", "**not met**") for line in table]
     if report.skipped:
         lines += ["", *(f"- skipped: {line}" for line in report.skipped)]
     if drawn:
-        lines += ["", shown(f"results/{report.script}", f"{report.title}, drawn")]
+        lines += ["", pictures.markdown(f"results/{report.script}", f"{report.title}, drawn")]
     return "\n".join(lines)
 
 
-def markdown(group: str, rows: list[Figure]) -> list[str]:
-    """A table of one group; columns for targets and ratios only where there are any."""
-    heads = [group, "median", "quartiles", ""]
-    targets = any(row.target is not None for row in rows)
-    ratios = any(row.ratio is not None for row in rows)
-    heads += ["target"] * targets + ["ours, times as fast"] * ratios
-    lines = [
-        "| " + " | ".join(heads) + " |",
-        "|---" + "|---:" * 2 + "|---" * (len(heads) - 3) + "|",
+# --- pictures: peers as ratios, everything else as dots beside its target -------------------------
+
+
+def draw(report: Report, path: Path) -> None:
+    """Write the picture of a report, in both themes."""
+    panels = draw_peers if report.script == "peers" else draw_figures
+    pictures.save(path, lambda theme: panels(report, theme))
+
+
+def draw_peers(report: Report, theme: Theme) -> Any:
+    """A dot for each thing a peer does: how many times as fast ours is, best first."""
+    groups = [[row for row in rows if row.ratio is not None] for rows in report.groups()]
+    groups = [sorted(rows, key=lambda row: -(row.ratio or 1.0)) for rows in groups if rows]
+    figure, axes = page(report, groups, "Speed of bideuchre_env beside other packages")
+    ratios = [row.ratio or 1.0 for rows in groups for row in rows]
+    colours = dict(zip(WAYS, theme.marks, strict=False))
+    for axis, rows in zip(axes, groups, strict=True):
+        prepare(axis, [row.name for row in rows], f"Beside {rows[0].group}", theme)
+        axis.axvline(1, color=theme.ink, linewidth=1)
+        for place, row in enumerate(rows):
+            ratio, way = row.ratio or 1.0, re.split(r"\W", str(row.against))[0]
+            axis.plot(ratio, place, "o", color=colours.get(way, theme.ink), markersize=6)
+            note(axis, ratio, place, f"{amount(ratio)}\N{MULTIPLICATION SIGN}", theme, ratio < 1)
+        limits(axis, [*ratios, min(ratios) / 1.8], room=0.15)
+    axes[-1].set_xlabel("times as fast as (our decisions per second divided by theirs)")
+    key(figure, [(words, colours[way], "o") for way, words in WAYS.items()])
+    return figure
+
+
+def draw_figures(report: Report, theme: Theme) -> Any:
+    """A panel for each group and unit, a dot with quartiles and goal for each figure."""
+    shown = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
+    units = list(dict.fromkeys(row.unit for row in shown))
+    shown.sort(key=lambda row: units.index(row.unit))
+    panels = [list(rows) for _, rows in groupby(shown, key=lambda row: (row.unit, row.group))]
+    figure, axes = page(report, panels, report.title)
+    for axis, rows in zip(axes, panels, strict=True):
+        unit = rows[0].unit
+        heading = f"{rows[0].group}: {UNITS.get(unit, unit)}"
+        prepare(axis, [row.name for row in rows], heading, theme)
+        for place, row in enumerate(rows):
+            colour = theme.warning if row.meets is False else theme.marks[0]
+            axis.plot([row.low, row.high], [place, place], color=colour, linewidth=2)
+            axis.plot(row.median, place, "o", color=colour, markersize=6)
+            words = amount(row.median)
+            if row.target is not None:
+                axis.plot(row.target, place, "|", color=theme.ink, markersize=11, mew=2)
+                words += f"  (goal: {row.verdict.partition(':')[0]})"
+            note(axis, max(row.high, row.target or 0), place, words, theme)
+        ends = [(row.low, row.high, row.target or row.high) for row in shown if row.unit == unit]
+        limits(axis, [value for values in ends for value in values])
+    signs = [("median, with quartiles", theme.marks[0], "o")]
+    if any(row.target for row in shown):
+        signs.append(("goal that the project set itself", theme.ink, "|"))
+        signs.append(("goal not met", theme.warning, "o"))
+    key(figure, signs)
+    return figure
+
+
+def page(report: Report, panels: Sequence[Sequence[Any]], title: str) -> tuple[Any, list[Any]]:
+    """A picture with an empty panel for each list of rows, one below another."""
+    heights = [ROW * len(panel) + PANEL for panel in panels]
+    figure, axes = pictures.new_figure(sum(heights) + EDGE, len(panels), height_ratios=heights)
+    facts = f"{title} ({report.machine['processor']}, {report.machine['date']})"
+    figure.suptitle(facts, fontsize=11, fontweight="bold")
+    return figure, list(axes[:, 0])
+
+
+def prepare(axis: Any, names: Sequence[str], heading: str, theme: Theme) -> None:
+    """Set up a panel: a name and a faint line for each row, a heading above them."""
+    pictures.name_rows(axis, names)
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.set_xscale("log")
+    axis.grid(axis="y", color=theme.faint, linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.set_title(heading, loc="left", fontsize=10)
+
+
+def limits(axis: Any, values: Sequence[float], room: float = 0.35) -> None:
+    """The ends and the plain numbers of a panel's axis, with room for the notes at the right."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = min(values), max(values)
+    wide = high / low > 200
+    axis.set_xlim(low / 1.4, high * (2 * high / low) ** (room if wide else 0.6))
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(
+        FuncFormatter(lambda x, _: f"{x:g}" if x < 1e3 else re.sub(r"\.0+", "", amount(x)))
+    )
+    axis.xaxis.set_minor_locator(NullLocator())
+
+
+def note(axis: Any, at: float, place: int, words: str, theme: Theme, left: bool = False) -> None:
+    """Words to the right of a row's marks, or to the left."""
+    style = {"ha": "right" if left else "left", "va": "center", "fontsize": 8.5}
+    pictures.annotate(axis, words, (at, place), (-7 if left else 7, 0), theme, **style)
+
+
+def key(figure: Any, signs: Sequence[tuple[str, str, str]]) -> None:
+    """What the marks mean, below all panels: words, colour, mark."""
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D([], [], linestyle="", marker=mark, color=colour, markersize=7)
+        for _, colour, mark in signs
     ]
-    for row in rows:
-        cells = [row.name, amount(row.median), f"{amount(row.low)} to {amount(row.high)}", row.unit]
-        if targets:
-            cells.append(row.verdict.replace("NOT met", "**not met**"))
-        if ratios:
-            cells.append("" if row.ratio is None else f"{amount(row.ratio)} ({row.against})")
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+    names = [name for name, _, _ in signs]
+    figure.legend(marks, names, loc="outside lower center", ncols=len(signs), frameon=False)

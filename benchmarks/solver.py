@@ -22,20 +22,37 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import reporting
+
+from bideuchre_env import Rules, solver
+from bideuchre_env.bench import measure
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.program import script
 from bideuchre_env.cli.screen import script_help
+from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits
+from bideuchre_env.runtime.jit import Array
+from bideuchre_env.solver import values
+from bideuchre_env.solver.transpositions import new_searcher
 
-DECKS = {"16": ("J", 1), "20": ("10", 1), "24": ("9", 1), "32": ("J", 2), "40": ("10", 2)}
+DECKS: dict[str, tuple[Any, int]] = {
+    "16": ("J", 1),
+    "20": ("10", 1),
+    "24": ("9", 1),
+    "32": ("J", 2),
+    "40": ("10", 2),
+}
 DECKS["48"] = ("9", 2)
 DEALS = {"16": 3000, "20": 3000, "24": 3000, "32": 1000, "40": 200, "48": 100}
 EXCHANGES = 20
 ROUNDS = 3
-TARGETS = {("24", "trump"): 10_000, ("24", "no trump"): 10_000, ("32", "trump"): 1_000}
-TARGETS |= {("32", "no trump"): 1_000, ("48", "trump"): 20, ("48", "no trump"): 20}
-TAIL = 10  # means that the slowest of a hundred deals should take at most
 QUESTIONS = {
     "trump": ("H", False),
     "no trump": ("NT", False),
@@ -43,67 +60,14 @@ QUESTIONS = {
     "no trump alone": ("NT", True),
     "all alone?": ("H", True),
 }
+TARGETS = {  # deals a second
+    (deck, question): target
+    for deck, target in (("24", 10_000), ("32", 1_000), ("48", 20))
+    for question in ("trump", "no trump")
+}
 TARGETS |= {(deck, "all alone?"): 100_000 for deck in ("24", "32", "48")}
-
-
-def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(**script_help(__doc__))
-    parser.add_argument(
-        "--decks",
-        nargs="+",
-        choices=sorted(DECKS),
-        default=sorted(DECKS),
-        metavar="N",
-        help=f"the decks, by cards: {', '.join(sorted(DECKS))} (default: all)",
-    )
-    parser.add_argument(
-        "--deals", type=int, metavar="N", help="deals of each kind (default: fewer of larger decks)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="same seed, same deals (default: 1)"
-    )
-    parser.add_argument(
-        "--memory", type=float, default=64, metavar="MB", help="megabytes of table (default: 64)"
-    )
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--exchange", action="store_true", help="time the best exchange instead")
-    kind.add_argument("--hard", action="store_true", help="compare the hard deals with random ones")
-    kind.add_argument("--publish", action="store_true", help="write results/ and README.md")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path(__file__).resolve().parent,
-        metavar="FOLDER",
-        help="where --publish writes them (default: beside this script)",
-    )
-    parser.add_argument("--no-plot", action="store_true", help="draw no picture")
-    kind.add_argument("--redraw", action="store_true", help="draw the report there is again")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    return parser.parse_args(arguments)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Measure what the command line asks for and print it."""
-    if args.deals is not None and args.deals < 1:
-        raise OptionError(f"--deals {args.deals}: 1 or more")
-    if args.redraw:
-        import reporting
-
-        return reporting.redraw("solver", args.out)
-    if args.publish:
-        publish(args)
-        return 0
-    if args.exchange:
-        figures = show(exchanges(args), EXCHANGE_LINE, args.json)
-    elif args.hard:
-        figures = show(hard(args), HARD_LINE, args.json)
-    else:
-        figures = show(solutions(args), LINE, args.json)
-    if args.json:
-        print(json.dumps(figures))
-    return 0
-
+TAIL = 10  # means that the slowest of a hundred deals should take at most
+CORPUS = Path(__file__).parents[1] / "tests" / "solver" / "hard_deals.jsonl"
 
 LINE = (
     "{deck:>3} cards  {question:<15} {rate:>9,.0f} a second   "
@@ -121,34 +85,56 @@ HARD_LINE = (
     "({cards_most:>11,.0f} cards tried), in time {most_us_means:>5.1f} ({us_most:>11,.1f} us)"
 )
 
-
-def show(figures, form, quiet):
-    """The figures as a list, each printed as it comes unless `quiet`."""
-    found = []
-    for figure in figures:
-        found.append(figure)
-        if not quiet:
-            print(form.format(**figure), flush=True)
-    return found
+Row = dict[str, Any]
 
 
-def publish(args):
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(**script_help(__doc__))
+    decks = {"nargs": "+", "choices": sorted(DECKS)}
+    argument(parser, "--decks N", "the decks, by cards", default=sorted(DECKS), **decks)
+    argument(parser, "--deals N", "deals of each kind (default: fewer of larger decks)", int)
+    argument(parser, "--seed S", "same seed, same deals", int, 1)
+    argument(parser, "--memory MB", "megabytes of table", float, 64)
+    kind = parser.add_mutually_exclusive_group()
+    argument(kind, "--exchange", "time the best exchange instead")
+    argument(kind, "--hard", "compare the hard deals with random ones")
+    argument(kind, "--publish", "write results/ and README.md")
+    reporting.add_output_options(parser)
+    return parser.parse_args(arguments)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure what the command line asks for and print it."""
+    if args.deals is not None and args.deals < 1:
+        raise OptionError(f"--deals {args.deals}: 1 or more")
+    if args.redraw:
+        return reporting.redraw("solver", args.out)
+    if args.publish:
+        publish(args)
+        return 0
+    rows, form = solutions(args), LINE
+    if args.exchange:
+        rows, form = exchanges(args), EXCHANGE_LINE
+    elif args.hard:
+        rows, form = hard(args), HARD_LINE
+    if args.json:
+        print(json.dumps(list(rows)))
+        return 0
+    for row in rows:
+        print(form.format(**row), flush=True)
+    return 0
+
+
+def publish(args: argparse.Namespace) -> None:
     """Measure rounds of other deals, and write the report with the other benchmarks'."""
-    import reporting
-
-    from bideuchre_env.bench import measure
-
     figures = []
     with measure.pinned() as core:
         for deck in ("24", "32", "48"):
             for question in QUESTIONS:
                 reporting.announce(f"{deck} cards, {question}")
-                rounds = [
-                    time_deals(
-                        deck, question, args.deals or DEALS[deck], args.seed + turn, args.memory
-                    )
-                    for turn in range(ROUNDS)
-                ]
+                seeds = range(args.seed, args.seed + ROUNDS)
+                rounds = [time_deals(args, deck, question, seed) for seed in seeds]
                 group, target = f"{deck} cards", TARGETS.get((deck, question))
                 rates = [found["rate"] for found in rounds]
                 figures.append(measure.figure(group, question, "deals/s", rates, target=target))
@@ -157,21 +143,20 @@ def publish(args):
                     name = f"{question}: cards tried by the 99th percentile, in means"
                     figures.append(measure.figure(group, name, "means", tails, target=TAIL))
     how = f"exact tricks of random deals, {ROUNDS} rounds of other deals, {reporting.pinning(core)}"
-    report = reporting.Report("solver", "Solver", how, figures)
-    reporting.publish(report, args)
+    reporting.publish(reporting.Report("solver", "Solver", how, figures), args)
 
 
-def solutions(args):
+def solutions(args: argparse.Namespace) -> Iterator[Row]:
     """Random deals of every deck and question."""
     for deck in args.decks:
         for question in QUESTIONS:
-            yield time_deals(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
+            yield time_deals(args, deck, question, args.seed)
 
 
-def time_deals(deck: str, question: str, deals: int, seed: int, memory: float) -> dict[str, object]:
-    """Solve so many random deals of a deck one by one."""
-    rules = rules_of(deck)
-    times, tried = solve(rules, random_deals(rules, deals, seed), question, memory)
+def time_deals(args: argparse.Namespace, deck: str, question: str, seed: int) -> Row:
+    """Solve random deals of a deck one by one."""
+    rules, deals = rules_of(deck), args.deals or DEALS[deck]
+    times, tried = solve(rules, random_deals(rules, deals, seed), question, args.memory)
     return {"deck": deck, "question": question, "deals": deals, "rate": 1e6 / times.mean()} | {
         f"{unit}_{name}": figure
         for unit, numbers in (("us", times), ("cards", tried))
@@ -179,10 +164,8 @@ def time_deals(deck: str, question: str, deals: int, seed: int, memory: float) -
     }
 
 
-def spread(numbers):
+def spread(numbers: Array) -> dict[str, float]:
     """Mean, median, p99 and most, and p99 in means (1 where all are 0)."""
-    import numpy as np
-
     mean, p99 = float(numbers.mean()), float(np.percentile(numbers, 99))
     return {
         "mean": mean,
@@ -193,20 +176,14 @@ def spread(numbers):
     }
 
 
-def rules_of(deck: str):
+def rules_of(deck: str) -> Rules:
     """Rules of a game with this deck."""
-    from bideuchre_env import Rules
-
     ranks, copies = DECKS[deck]
     return Rules(ranks=ranks, copies=copies, partnered=(1, 4), target=52)
 
 
-def random_deals(rules, deals: int, seed: int):
+def random_deals(rules: Rules, deals: int, seed: int) -> Array:
     """Hand integers, int64 (deals, 4)."""
-    import numpy as np
-
-    from bideuchre_env.rules.cards import hand_bits
-
     rng = np.random.default_rng(seed)
     cards = np.repeat(np.arange(rules.kinds), rules.copies)
     return np.array(
@@ -214,16 +191,8 @@ def random_deals(rules, deals: int, seed: int):
     )
 
 
-def solve(rules, hands, question: str, memory: float):
+def solve(rules: Rules, hands: Array, question: str, memory: float) -> tuple[Array, Array]:
     """Microseconds and cards tried for each deal, each from an empty table."""
-    import numpy as np
-
-    from bideuchre_env.core.state import new_states
-    from bideuchre_env.core.tables import compile_tables
-    from bideuchre_env.rules.cards import STRAINS
-    from bideuchre_env.solver import values
-    from bideuchre_env.solver.transpositions import new_searcher
-
     strain, alone = QUESTIONS[question]
     deals, tables = len(hands), compile_tables(rules)
     states, out = new_states(deals), np.zeros(deals, np.int8)
@@ -247,12 +216,8 @@ def solve(rules, hands, question: str, memory: float):
     return times, tried
 
 
-def exchanges(args):
+def exchanges(args: argparse.Namespace) -> Iterator[Row]:
     """The best exchange of a lone call, of random deals, in milliseconds of real time."""
-    import numpy as np
-
-    from bideuchre_env import solver
-
     for deck in args.decks:
         rules = rules_of(deck)
         hands = random_deals(rules, args.deals or EXCHANGES, args.seed)
@@ -261,27 +226,16 @@ def exchanges(args):
                 times = []
                 for i in (0, *range(len(hands))):  # the first also compiles
                     start = time.perf_counter()
-                    solver.best_exchange(
-                        hands[i],
-                        rules,
-                        declarer=0,
-                        strain=strain,
-                        cards=cards,
-                        memory=args.memory,
-                    )
+                    call: Row = {"declarer": 0, "strain": strain, "cards": cards}
+                    solver.best_exchange(hands[i], rules, **call, memory=args.memory)
                     times.append(1e3 * (time.perf_counter() - start))
                 labels = {"deck": deck, "strain": strain, "cards": cards, "deals": len(hands)}
                 yield labels | spread(np.array(times[1:]))
 
 
-def hard(args):
+def hard(args: argparse.Namespace) -> Iterator[Row]:
     """The hard deals of a deck and question, in means of random ones, by cards tried."""
-    import numpy as np
-
-    from bideuchre_env.rules.cards import CARD_NAMES, hand_bits
-
-    corpus = Path(__file__).parents[1] / "tests" / "solver" / "hard_deals.jsonl"
-    lines = [json.loads(text) for text in corpus.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(text) for text in CORPUS.read_text(encoding="utf-8").splitlines()]
     for deck in args.decks:
         rules = rules_of(deck)
         for question in list(QUESTIONS)[:4]:
@@ -294,7 +248,7 @@ def hard(args):
             if not deals:
                 continue
             times, tried = solve(rules, np.array(deals), question, args.memory)
-            usual = time_deals(deck, question, args.deals or DEALS[deck], args.seed, args.memory)
+            usual = time_deals(args, deck, question, args.seed)
             if not usual["cards_mean"]:
                 raise OptionError(f"--deals {args.deals}: too few, none needed a card to be tried")
             yield {

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,11 @@ from typing import Any
 import reporting
 
 from bideuchre_env.bench import measure
-from bideuchre_env.bench.measure import Figure
+from bideuchre_env.bench.measure import Figure, figure
 from bideuchre_env.cli.program import script
+from bideuchre_env.core.state import STATE
 
 IMPORT, STEP, MEMORY = "Import", "First step", "Memory"
-MB = 1e6
 ROWS = 65_536
 
 NOTHING = ""
@@ -57,7 +57,7 @@ EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert', 'fitti
 LEARNING = PLAY.replace("NAMES", "('learning', 'ppo', 'net')")
 SEARCH = PLAY.replace("NAMES", "('search', 'advice', 'solver')")
 FOOTER = """
-import json, os, sys, time
+import json, sys, time
 def peak():
     try:  # of this program alone; the other way counts what forked it
         with open("/proc/self/status") as status:
@@ -66,8 +66,9 @@ def peak():
         import resource
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else 1024 * most
-print(json.dumps({"cpu": time.process_time(), "peak": peak(), "numba": "numba" in sys.modules}))
+print(json.dumps({"cpu": time.process_time(), "MB": peak() / 1e6}))
 """
+KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -75,19 +76,19 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     return reporting.options(__doc__, None).parse_args(arguments)
 
 
-def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
-    """Run a program in a fresh Python: its process time and wall time (s), its peak memory."""
-    started = time.perf_counter()
-    done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
-    wall = time.perf_counter() - started
-    return {**json.loads(done.stdout.splitlines()[-1]), "wall": wall}
-
-
 def python(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a Python with this cache folder; its output is captured."""
     env = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+
+
+def fresh(program: str, cache: Path, rows: int = ROWS) -> dict[str, Any]:
+    """Run a program in a fresh Python: its processor and wall time (s), its peak memory (MB)."""
+    started = time.perf_counter()
+    done = python(cache, "-c", program.replace("ROWS", str(rows)) + FOOTER)
+    wall = time.perf_counter() - started
+    return {**json.loads(done.stdout.splitlines()[-1]), "wall": wall}
 
 
 def cold(program: str) -> dict[str, Any]:
@@ -105,88 +106,60 @@ def new_cache() -> Iterator[Path]:
         yield Path(folder)
 
 
-KERNEL_FILE = re.compile(r"[\w.]+?\.(\w+)-\d+\.py\d+\w*\.nbi$")
-
-
-def import_times(cache: Path) -> dict[str, float]:
-    """The times by `python -X importtime` of the package and its dependencies, in seconds."""
-    printed = python(cache, "-X", "importtime", "-c", PACKAGE).stderr
-    lines = re.findall(r"import time: +\d+ \| +(\d+) \| +([\w.]+)", printed)
-    packages = ("bideuchre_env", "pettingzoo", "gymnasium", "numpy")
-    return {name: int(spent) / 1e6 for spent, name in lines if name in packages}
-
-
-def imports(repeats: int, cache: Path) -> list[Figure]:
+def imports(repeats: int, cache: Path) -> Iterator[Figure]:
     """Importing: the package, what of it is its dependencies, and a bare Python for comparison."""
-    times = [import_times(cache) for _ in range(repeats)]
-    rows = [
-        measure.figure(
-            IMPORT, "import bideuchre_env", "s", column(times, "bideuchre_env"), target=0.3
-        )
-    ]
-    for name, title in (
-        ("pettingzoo", "of which pettingzoo, gymnasium and numpy within"),
-        ("gymnasium", "of which gymnasium, numpy within"),
-        ("numpy", "of which numpy"),
+    times: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        printed = python(cache, "-X", "importtime", "-c", PACKAGE).stderr
+        for spent, name in re.findall(r"import time: +\d+ \| +(\d+) \| +([\w.]+)", printed):
+            times.setdefault(name, []).append(int(spent) / 1e6)
+    for name, title, target in (
+        ("bideuchre_env", "import bideuchre_env", 0.3),
+        ("pettingzoo", "of which pettingzoo, gymnasium and numpy within", None),
+        ("gymnasium", "of which gymnasium, numpy within", None),
+        ("numpy", "of which numpy", None),
     ):
-        rows.append(measure.figure(IMPORT, title, "s", column(times, name)))
+        yield figure(IMPORT, title, "s", times[name], target=target)
     for program, title in (
         (PACKAGE, "a process that imports it"),
         (NOTHING, "a process that does nothing"),
     ):
         runs = [fresh(program, cache) for _ in range(repeats)]
-        rows.append(measure.figure(IMPORT, f"{title}, process time", "s", column(runs, "cpu")))
-    return rows
+        yield figure(IMPORT, f"{title}, process time", "s", column(runs, "cpu"))
 
 
-def first_steps(repeats: int, cache: Path) -> list[Figure]:
+def first_steps(repeats: int, cache: Path) -> Iterator[Figure]:
     """The first step of an environment, and of everything, by the state of the cache."""
-    warm = [fresh(FIRST_STEP, cache) for _ in range(repeats)]
-    chilly = [cold(FIRST_STEP) for _ in range(repeats)]
-    return [
-        measure.figure(STEP, "warm cache, process time", "s", column(warm, "cpu"), target=1.5),
-        measure.figure(STEP, "warm cache, wall time", "s", column(warm, "wall")),
-        measure.figure(STEP, "cold cache, process time", "s", column(chilly, "cpu")),
-        measure.figure(STEP, "cold cache, wall time", "s", column(chilly, "wall")),
-        *whole("everything but learning and search", EVERYTHING, repeats, cache, target=40.0),
-        *whole("learning, and agents that have learned", LEARNING, repeats, cache),
-        *whole("agents that search, and the solver", SEARCH, repeats, cache),
-    ]
+    for way, target in (("warm cache", 1.5), ("cold cache", None)):
+        warm = way == "warm cache"
+        runs = [fresh(FIRST_STEP, cache) if warm else cold(FIRST_STEP) for _ in range(repeats)]
+        yield figure(STEP, f"{way}, process time", "s", column(runs, "cpu"), target=target)
+        yield figure(STEP, f"{way}, wall time", "s", column(runs, "wall"))
+    for name, program, target in (
+        ("everything but learning and search", EVERYTHING, 40.0),
+        ("learning, and agents that have learned", LEARNING, None),
+        ("agents that search, and the solver", SEARCH, None),
+    ):
+        compiled = [cold(program) for _ in range(repeats)]
+        again = [fresh(program, cache) for _ in range(repeats)]
+        name = f"{name} ({len(compiled[0]['kernels'])} kernels)"
+        yield figure(STEP, f"{name}, warm cache, wall time", "s", column(again, "wall"))
+        for clock, key in (("process time", "cpu"), ("wall time", "wall")):
+            title = f"{name}, cold cache, {clock}"
+            yield figure(STEP, title, "s", column(compiled, key), target=target)
 
 
-def whole(
-    name: str, program: str, repeats: int, cache: Path, target: float | None = None
-) -> list[Figure]:
-    """A long program from a full and from an empty cache, and the kernels it has compiled."""
-    compiled = [cold(program) for _ in range(repeats)]
-    again = [fresh(program, cache) for _ in range(repeats)]
-    name = f"{name} ({len(compiled[0]['kernels'])} kernels)"
-    return [
-        measure.figure(STEP, f"{name}, warm cache, wall time", "s", column(again, "wall")),
-        *(
-            measure.figure(STEP, f"{name}, cold cache, {clock}", "s", values, target=target)
-            for clock, values in (
-                ("process time", column(compiled, "cpu")),
-                ("wall time", column(compiled, "wall")),
-            )
-        ),
-    ]
-
-
-def memory(repeats: int, cache: Path) -> list[Figure]:
+def memory(repeats: int, cache: Path) -> Iterator[Figure]:
     """The bytes of a row, and the most memory a process has taken."""
-    from bideuchre_env.core.state import STATE
-
-    one = [fresh(FIRST_STEP, cache)["peak"] / MB for _ in range(repeats)]
-    few = [fresh(FIRST_VEC_STEP, cache, rows=1)["peak"] / MB for _ in range(repeats)]
-    many = [fresh(FIRST_VEC_STEP, cache)["peak"] / MB for _ in range(repeats)]
+    one, few, many = (
+        column([fresh(program, cache, rows) for _ in range(repeats)], "MB")
+        for program, rows in ((FIRST_STEP, 1), (FIRST_VEC_STEP, 1), (FIRST_VEC_STEP, ROWS))
+    )
     more = [b - a for a, b in zip(few, many, strict=True)]
-    return [
-        measure.figure(MEMORY, "state of a game", "bytes", [float(STATE.itemsize)], target=256),
-        measure.figure(MEMORY, "process with one environment, peak", "MB", one),
-        measure.figure(MEMORY, f"process with {ROWS:,} rows, peak", "MB", many, target=150),
-        measure.figure(MEMORY, f"of which {ROWS:,} rows more than one", "MB", more),
-    ]
+    yield figure(MEMORY, "state of a game", "bytes", [float(STATE.itemsize)], target=256)
+    yield figure(MEMORY, "process with one environment, peak", "MB", one)
+    yield figure(MEMORY, f"process with {ROWS:,} rows, peak", "MB", many, target=150)
+    yield figure(MEMORY, f"of which {ROWS:,} rows more than one", "MB", more)
 
 
 def column(runs: list[dict[str, Any]], name: str) -> list[float]:
@@ -194,28 +167,17 @@ def column(runs: list[dict[str, Any]], name: str) -> list[float]:
     return [run[name] for run in runs]
 
 
-def kernels() -> set[str]:
-    """The names of all kernels of the package, as its sources have them."""
-    from bideuchre_env.runtime.cache import kernel_sources
-
-    texts = (path.read_text(encoding="utf-8") for path in kernel_sources().values())
-    return {
-        name for text in texts for name in re.findall(r"^@(?:entry_)?kernel\ndef (\w+)", text, re.M)
-    }
-
-
 def main(args: argparse.Namespace) -> int:
     """Measure everything and publish."""
     if args.redraw:
         return reporting.redraw("startup", args.out)
     measure.check(args.repeats, 1.0)
-    steps: tuple[Callable[[int, Path], list[Figure]], ...] = (imports, first_steps, memory)
     with measure.pinned(args.core) as core, new_cache() as cache:
         reporting.announce("filling a cache")
         for program in (EVERYTHING, LEARNING, SEARCH, FIRST_VEC_STEP):
             fresh(program, cache)
         figures: list[Figure] = []
-        for step in steps:
+        for step in (imports, first_steps, memory):
             reporting.announce(step.__name__.replace("_", " "))
             figures += step(args.repeats, cache)
     report = reporting.Report(

@@ -45,7 +45,7 @@ from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.blocks import AT_ONCE, BLOCKS_OF, at_once_for
-from bideuchre_env.evaluation.deciding import answer_of, checked
+from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.seeding import check_seed, first_seed, seat_agent
 from bideuchre_env.evaluation.statistics.intervals import Interval, Moments
 from bideuchre_env.rules import actions

@@ -38,7 +38,6 @@ def main() -> None:
     for name, full in GAMES.items():
         game = pyspiel.load_game(full)
         program.add(f"{name}, C++ rollouts after the deal", ROLLED, lambda g=game: rollouts(g))
-        program.add(f"{name}, C++ evaluate_bots", ROLLED, lambda g=game: bots(g))
         for look, way in enumerate(LOOKS):
             like = OBSERVED if look else ROLLED
             program.add(f"{name}, C++, {way}", like, lambda f=full, k=look: looping(f, k))
@@ -118,22 +117,6 @@ def rollouts(game: Any) -> Task:
         return timed(search)()
 
     return run
-
-
-def bots(game: Any) -> Task:
-    """Whole games of its C++ random bots in its C++ loop, deal included; one call a game."""
-    length = mean_length(game)
-    players = [pyspiel.make_uniform_random_bot(seat, seat) for seat in range(game.num_players())]
-    seed = 0
-
-    def run() -> int:
-        nonlocal seed
-        for _ in range(100):
-            seed += 1
-            pyspiel.evaluate_bots(game.new_initial_state(), players, seed)
-        return round(100 * length)
-
-    return timed(run)
 
 
 @lru_cache

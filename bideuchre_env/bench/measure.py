@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -93,46 +94,19 @@ def rate(task: Task, seconds: float) -> float:
     return done / max(spent, 1e-9)
 
 
-def rounds(
-    tasks: Mapping[str, Task],
-    repeats: int,
-    seconds: float,
-    announce: Callable[[str], None] = lambda step: None,
-) -> dict[str, list[float]]:
+def rounds(tasks: Mapping[str, Task], repeats: int, seconds: float) -> dict[str, list[float]]:
     """The rates of every task, by name, `repeats` of each.
 
     Every task runs a slice first, which compiles; then each round gives each task `seconds`.
-    `announce` is called with the name of a task before its first slice, then with each round.
     """
     check(repeats, seconds)
-    for name, task in tasks.items():
-        announce(name)
+    for task in tasks.values():
         task()
     rates: dict[str, list[float]] = {name: [] for name in tasks}
-    for number in range(1, repeats + 1):
-        announce(f"round {number} of {repeats}")
+    for _ in range(repeats):
         for name, task in tasks.items():
             rates[name].append(rate(task, seconds))
     return rates
-
-
-def group_figures(
-    group: str,
-    tasks: Mapping[str, Task],
-    repeats: int,
-    seconds: float,
-    announce: Callable[[str], None] = lambda step: None,
-    targets: Mapping[str, float] | None = None,
-) -> list[Figure]:
-    """The figures of tasks that are measured in `rounds`, in decisions per second.
-
-    `targets` has the least that some of them should be, by name.
-    """
-    targets = targets or {}
-    return [
-        figure(group, name, DECISIONS, rates, target=targets.get(name))
-        for name, rates in rounds(tasks, repeats, seconds, announce).items()
-    ]
 
 
 def check(repeats: int, seconds: float) -> None:
@@ -184,19 +158,16 @@ def machine() -> dict[str, Any]:
         "memory_gib": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "packages": _versions(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
 
 
 def _processor() -> str:
     facts = Path("/proc/cpuinfo")
-    if facts.exists():
-        for line in facts.read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
-    return platform.processor() or platform.machine()
+    text = facts.read_text(encoding="utf-8", errors="replace") if facts.exists() else ""
+    name = re.search(r"^model name\s*: *(.+?) *$", text, re.M)
+    return name[1] if name else platform.processor() or platform.machine()
 
 
 def _memory() -> float | None:
@@ -206,11 +177,12 @@ def _memory() -> float | None:
         return None
 
 
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
 
 
 def machine_line(facts: Mapping[str, Any]) -> str:
@@ -233,22 +205,25 @@ def amount(value: float) -> str:
     raise AssertionError("unreachable")
 
 
+def cells(row: Figure) -> tuple[str, str, str, str]:
+    """A figure in words: its name, median, quartiles, and target or ratio."""
+    beside = f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict
+    return (
+        row.name,
+        f"{amount(row.median)} {row.unit}",
+        f"{amount(row.low)} to {amount(row.high)}",
+        beside,
+    )
+
+
 def table(figures: Sequence[Figure]) -> str:
-    """The figures in plain lines under the heading of each group: median, quartiles, target."""
-    cells = [
-        (
-            f"  {row.name}",
-            f"{amount(row.median)} {row.unit}",
-            f"{amount(row.low)} to {amount(row.high)}",
-            f"{row.against} is {amount(row.ratio)} times as fast" if row.ratio else row.verdict,
-        )
-        for row in figures
-    ]
+    """The figures in plain lines under the heading of each group."""
     lines: list[str] = []
     group = None
-    for row, line in zip(figures, columns(cells, "lrll").splitlines(), strict=True):
+    printed = columns(map(cells, figures), "lrll").splitlines()
+    for row, line in zip(figures, printed, strict=True):
         if row.group != group:
             lines += ["", row.group] if lines else [row.group]
             group = row.group
-        lines.append(line)
+        lines.append(f"  {line}")
     return "\n".join(lines)

@@ -1,4 +1,15 @@
-"""`bideuchre advise`: what to call, name, give up, pass or play, and why."""
+"""Say what to call, name, give up or play, and why: `bideuchre advise`.
+
+Print the best three actions of a position with the chance to win the game, the points of the hand
+to expect (ours minus theirs), the chance that our contract is made or theirs is set, and why; for
+an agent that plays for points in order of points. The position is a hand with what its seat has
+heard and seen, or one of a file of game records, by what the seat to act knew. The figures come
+from sampled deals of the other cards, each played out, with their 95 % margin of error.
+
+    bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"
+    bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"
+    bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert
+"""
 
 from __future__ import annotations
 
@@ -9,9 +20,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable, shown
-from bideuchre_env.cli.options import add_rules, check_agents, game_of
+from bideuchre_env.cli.options import (
+    add_rules,
+    add_seed,
+    argument,
+    check_agents,
+    game_of,
+    new_command,
+)
 from bideuchre_env.cli.progress import Bars
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of, width
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,75 +38,37 @@ if TYPE_CHECKING:
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
-_DESCRIPTION = """\
-What to do in a position: the best three actions with the chance to win the game, how far each is
-behind the first by it, the points of the hand to expect (ours minus theirs), the chance that our
-contract is made or theirs is set, and why. For an agent that plays for points the order is by
-points. The position is a hand with what its seat has heard and seen, or one of a file of game
-records, of which only what the seat to act knew is looked at. The figures are from deals of the
-other cards, those likeliest that explain what the others have done, each played out; behind them
-stands how far off they may be (95 %)."""
-_EXAMPLES = (
-    'bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"',
-    'bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"',
-    "bideuchre advise games.jsonl --game 2 --hand 3 --ply 7 --agent expert",
-)
 _POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
-_DEFAULT = "cincinnati_v0"  # of --variant, which a file does not need
 _SCORE = re.compile(r"\s*(-?\d{1,15})\s*[-:, ]\s*(-?\d{1,15})\s*")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "advise",
-        help="say what to call, name, give up or play, and why",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
+    kinds = VARIANTS, AGENTS
+    parser = new_command(commands, "advise", run, __doc__, *kinds)
+    argument(parser, "file FILE", "game records; - is standard input", nargs="?")
+    argument(
+        parser,
+        "--hand CARDS|N",
+        'the cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1',
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="game records; - is standard input")
-    parser.add_argument(
-        "--hand",
-        metavar="CARDS|N",
-        help='the cards held now, as "JH JD AH KH QS 9C"; with FILE, hand N of the game, from 1',
-    )
-    parser.add_argument("--game", type=int, metavar="N", help="game N of FILE, from 1 (default: 1)")
-    parser.add_argument("--ply", type=int, metavar="N", help="before action N of the hand, from 1")
-    parser.add_argument("--seat", type=int, metavar="S", help="who holds it, 0 to 3 (default: 0)")
-    parser.add_argument(
-        "--dealer", type=int, metavar="S", help="who dealt (default: whoever makes it your turn)"
-    )
-    parser.add_argument(
-        "--calls", metavar="CALLS", help='all calls so far, in order, as "pass, 4 H, moon S"'
-    )
-    parser.add_argument("--strain", metavar="X", help="C, D, H, S or NT, if named after the calls")
-    parser.add_argument("--given", metavar="CARDS", help="cards you gave up as declarer")
-    parser.add_argument(
-        "--passed", metavar="CARDS", help="cards partner passed you, or you partner"
-    )
-    parser.add_argument(
-        "--played", metavar="CARDS", help="all cards played so far, yours too, in order"
-    )
-    parser.add_argument(
-        "--score", metavar="OURS-THEIRS", help="points before the hand (default: 0-0)"
-    )
-    parser.add_argument(
-        "--deal", type=int, metavar="N", help="the number of the deal in the game (default: 1)"
-    )
+    argument(parser, "--game N", "game N of FILE, from 1 (default: 1)", int)
+    argument(parser, "--ply N", "before action N of the hand, from 1", int)
+    argument(parser, "--seat S", "who holds it, 0 to 3 (default: 0)", int)
+    argument(parser, "--dealer S", "who dealt (default: inferred from the calls)", int)
+    argument(parser, "--calls CALLS", 'all calls so far, in order, as "pass, 4 H, moon S"')
+    argument(parser, "--strain X", "C, D, H, S or NT, if named after the calls")
+    argument(parser, "--given CARDS", "cards you gave up as declarer")
+    argument(parser, "--passed CARDS", "cards partner passed you, or you partner")
+    argument(parser, "--played CARDS", "all cards played so far, yours too, in order")
+    argument(parser, "--score OURS-THEIRS", "points before the hand (default: 0-0)")
+    argument(parser, "--deal N", "the number of the deal in the game (default: 1)", int)
     add_rules(parser)
-    parser.add_argument(
-        "--agent", default="inference", metavar="A", help="whose choice (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--worlds", type=int, metavar="N", help="deals to try, up to 10,000 (default: 200)"
-    )
-    parser.add_argument(
-        "--milliseconds", type=float, metavar="MS", help="think for about so long instead"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run, variant=None)  # so that one which is given is known
+    argument(parser, "--agent A", "whose choice", default="inference")
+    argument(parser, "--worlds N", "deals to try, up to 10,000 (default: 200)", int)
+    argument(parser, "--milliseconds MS", "think for about so long instead", float)
+    add_seed(parser)
+    argument(parser, "--json", "print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,7 +88,6 @@ def _of_hand(arguments: argparse.Namespace) -> int:
     """Advice for a hand, with what its seat knows."""
     from bideuchre_env.agents.advice.position import known_position
 
-    arguments.variant = arguments.variant or _DEFAULT
     game, known = game_of(arguments), arguments
     row = known_position(
         game.rules,
@@ -154,14 +133,14 @@ def _of_record(arguments: argparse.Namespace) -> int:
         place = {"game": game, "hand": hand, "ply": arguments.ply}
         print(json.dumps({**place, **advice.to_dict(), "done": chosen.to_dict()}))
         return 0
-    print(f"Game {game}, hand {hand}, action {arguments.ply}\n")
-    print(advice.text(width(), (done,)))
     if chosen is advice.best:
-        print(f"\n{name} is what was done.")
+        verdict = "is what was done"
     elif chosen in advice.close:
-        print(f"\n{name} was done, too close to call.")
+        verdict = "was done, too close to call"
     else:
-        print(f"\n{name} was done, {amount(chosen, advice.goal)} behind.")
+        verdict = f"was done, {amount(chosen, advice.goal)} behind"
+    print(f"Game {game}, hand {hand}, action {arguments.ply}\n")
+    print(f"{advice.text(width(), (done,))}\n\n{name} {verdict}.")
     return 0
 
 

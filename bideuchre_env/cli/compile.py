@@ -1,4 +1,11 @@
-"""`bideuchre compile`: compile everything beforehand, so that the first use need not."""
+"""Compile everything beforehand, which the first use would do: `bideuchre compile`.
+
+Compile the kernels beforehand, on all cores, and save them; otherwise the first use does so.
+They serve every variant. After Ctrl-C, the next run continues where this one stopped.
+
+    bideuchre compile
+    bideuchre compile --agents rule expert
+"""
 
 from __future__ import annotations
 
@@ -6,31 +13,17 @@ import argparse
 import time
 from typing import Any
 
-from bideuchre_env.cli.options import check_agents
+from bideuchre_env.cli.options import argument, check_agents, new_command
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS, help_of
+from bideuchre_env.cli.screen import AGENTS
 from bideuchre_env.errors import OptionError
-
-_DESCRIPTION = """\
-Compile the kernels beforehand, on all cores, and save them; otherwise the first use does so.
-They serve every variant. After Ctrl-C, the next run continues where this one stopped."""
-_EXAMPLES = ("bideuchre compile", "bideuchre compile --agents rule expert")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "compile",
-        help="compile everything beforehand, which the first use would do",
-        **help_of(_DESCRIPTION, _EXAMPLES, AGENTS),
-    )
-    parser.add_argument(
-        "--agents",
-        nargs="+",
-        metavar="A",
-        help="only what matches between these agents take (default: everything)",
-    )
-    parser.set_defaults(run=run)
+    parser = new_command(commands, "compile", run, __doc__, AGENTS)
+    meaning = "only what matches between these agents take (default: everything)"
+    argument(parser, "--agents A", meaning, nargs="+")
 
 
 def run(arguments: argparse.Namespace) -> int:

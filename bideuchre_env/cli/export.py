@@ -1,18 +1,5 @@
-"""`bideuchre export`: game records to a dataset of decisions."""
+"""Write game records as a dataset of decisions: `bideuchre export`.
 
-from __future__ import annotations
-
-import argparse
-import os
-from typing import Any
-
-from bideuchre_env._checks import printable
-from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import help_of
-from bideuchre_env.envs.options import EPISODES, OBSERVATIONS, REWARDS
-from bideuchre_env.errors import OptionError
-
-_DESCRIPTION = """\
 Write every decision of game records to a dataset for offline learning and imitation: observation,
 action_mask, action, reward, return, terminated, truncated, seat, player, forced, episode, hand and
 decision. A reward is what the seat is paid until its own next decision; a return is the sum of its
@@ -23,54 +10,52 @@ minari:ID (a dataset of Minari, an episode for each seat; pip install "bideuchre
 
 Every game is verified on the way, and all are of one variant with one set of rules. Episodes that
 do not end in their record are left out. If anything is wrong nothing is written, and an old OUT
-stays."""
-_EXAMPLES = (
-    "bideuchre export games.jsonl games.parquet",
-    "bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced",
-    "bideuchre export games.jsonl minari:bideuchre/expert-v0 --player expert",
-)
+stays.
+
+    bideuchre export games.jsonl games.parquet
+    bideuchre export runs/*.jsonl hands.npz --episode hand --no-forced
+    bideuchre export games.jsonl minari:bideuchre/expert-v0 --player expert
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from bideuchre_env._checks import printable
+from bideuchre_env.cli.options import argument, new_command
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.envs.options import EPISODES, OBSERVATIONS, REWARDS
+from bideuchre_env.errors import OptionError
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "export",
-        help="write game records as a dataset of decisions",
-        **help_of(_DESCRIPTION, _EXAMPLES),
-    )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input")
-    parser.add_argument("out", metavar="OUT", help="NAME.npz, NAME.parquet or minari:ID")
-    parser.add_argument(
-        "--episode", choices=EPISODES, default="game", help="what ends an episode (default: game)"
-    )
-    parser.add_argument(
+    parser = new_command(commands, "export", run, __doc__)
+    argument(parser, "files FILE", "- is standard input", nargs="+")
+    argument(parser, "out OUT", "NAME.npz, NAME.parquet or minari:ID")
+    argument(parser, "--episode", "what ends an episode", default="game", choices=EPISODES)
+    argument(
+        parser,
         "--reward",
-        choices=REWARDS,
-        help="1 and -1 at the end of a won game, or the points of each hand less the other side's "
+        "1 and -1 at the end of a won game, or the points of each hand less the other side's "
         "(default: win for games, points for hands)",
+        choices=REWARDS,
     )
-    parser.add_argument(
-        "--gamma",
-        type=float,
-        default=1.0,
-        metavar="G",
-        help="what a return counts of a reward one decision of the seat later (default: 1)",
-    )
-    parser.add_argument(
-        "--no-forced",
-        dest="forced",
-        action="store_false",
-        help="leave out moves with one legal action; earlier ones get what they pay",
-    )
-    parser.add_argument(
+    meaning = "what a return counts of a reward one decision of the seat later"
+    argument(parser, "--gamma G", meaning, float, 1.0)
+    meaning = "leave out moves with one legal action; earlier ones get what they pay"
+    argument(parser, "--no-forced", meaning)
+    argument(
+        parser,
         "--observation",
-        choices=OBSERVATIONS,
+        "dict: int8, as it is; flat: float32, scaled to [-1, 1]",
         default="dict",
-        help="dict: int8, as it is; flat: float32, scaled to [-1, 1] (default: dict)",
+        choices=OBSERVATIONS,
     )
-    parser.add_argument("--player", metavar="NAME", help="only the decisions of this player")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
-    parser.set_defaults(run=run)
+    argument(parser, "--player NAME", "only the decisions of this player")
+    argument(parser, "--force", "replace OUT if it exists")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,7 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         if file != STDIN and os.path.realpath(file) == os.path.realpath(arguments.out):
             raise OptionError(f"{printable(file)} cannot be read and replaced at once")
-    total = sum(map(_lines, arguments.files))
     with progress_bar("export", "games") as progress:
         made = export(
             arguments.files,
@@ -90,10 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
             reward=arguments.reward,
             observation=arguments.observation,
             gamma=arguments.gamma,
-            forced=arguments.forced,
+            forced=not arguments.no_forced,
             player=arguments.player,
             overwrite=arguments.force,
-            progress=lambda games, decisions: progress(games, max(total, games), decisions),
+            progress=lambda games, decisions: progress(games, games, decisions),
         )
     left_out = f"; {made.unfinished:,} of unfinished episodes left out" if made.unfinished else ""
     print(
@@ -101,14 +85,3 @@ def run(arguments: argparse.Namespace) -> int:
         f"of {made.games:,} games{left_out}"
     )
     return 0
-
-
-def _lines(path: str) -> int:
-    """How many lines a file has, for the progress bar; 0 for what can be read only once."""
-    if not os.path.isfile(path):
-        return 0
-    try:
-        with open(path, "rb") as file:
-            return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
-    except OSError:  # which is told when it is read
-        return 0

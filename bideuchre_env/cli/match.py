@@ -1,4 +1,21 @@
-"""`bideuchre match A B`: how much better one agent is than another, and how sure that is."""
+"""Measure how much better one agent is than another: `bideuchre match`.
+
+Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
+board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
+per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
+wins: whole games, in pairs that are dealt alike.
+
+--sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
+per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
+
+Ctrl-C stops early: the finished boards and games are printed and written; a second Ctrl-C ends at
+once and prints nothing.
+
+    bideuchre match expert rule --boards 500
+    bideuchre match rule cautious --variant barrie_v0 --games 1000
+    bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2
+    bideuchre match pimc expert --ray-address 10.0.0.5:6379
+"""
 
 from __future__ import annotations
 
@@ -8,10 +25,18 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.cli.options import add_game, add_workers, check_agents, game_of
+from bideuchre_env.cli.options import (
+    add_rules,
+    add_seed,
+    add_workers,
+    argument,
+    check_agents,
+    game_of,
+    new_command,
+)
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
+from bideuchre_env.cli.screen import AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -22,73 +47,41 @@ DEFAULT_BOARDS = 2000
 MOST_TESTED = 50_000
 STDOUT = "-"
 
-_DESCRIPTION = """\
-Play partnerships of agent A against partnerships of agent B. Boards say how much better A is: a
-board is one deal played twice with the sides swapped, so that the luck of the cards cancels; points
-per hand, A's minus B's, come with a 95 % confidence interval over boards. Games say how often A
-wins: whole games, in pairs that are dealt alike.
-
-An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
-behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
-
---sprt LOW HIGH stops as soon as the boards show that A is worth at most LOW or at least HIGH points
-per hand (with a risk of 5 % either way); the interval printed is not corrected for stopping.
-
-Ctrl-C stops early: the finished boards and games are printed and written; a second Ctrl-C ends at
-once and prints nothing."""
-_EXAMPLES = (
-    "bideuchre match expert rule --boards 500",
-    "bideuchre match rule cautious --variant barrie_v0 --games 1000",
-    "bideuchre match pimc:worlds=20 expert --sprt 0 0.1 --workers 2",
-    "bideuchre match pimc expert --ray-address 10.0.0.5:6379",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "match",
-        help="measure how much better one agent is than another",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
-    )
-    parser.add_argument(
-        "a", metavar="A", help="an agent, by name or as ./file.py:AGENT, with options behind"
-    )
-    parser.add_argument("b", metavar="B", help="the agent it is held against")
-    add_game(parser)
-    parser.add_argument(
-        "--boards",
-        type=int,
-        metavar="N",
-        help=f"play N boards (default: {DEFAULT_BOARDS}; with --sprt at most {MOST_TESTED}; "
+    kinds = VARIANTS, AGENTS
+    parser = new_command(commands, "match", run, __doc__, *kinds)
+    argument(parser, "a A", "an agent, by name or as ./file.py:AGENT, with options behind")
+    argument(parser, "b B", "the agent it is held against")
+    add_rules(parser)
+    add_seed(parser)
+    argument(
+        parser,
+        "--boards N",
+        f"play N boards (default: {DEFAULT_BOARDS}; with --sprt at most {MOST_TESTED}; "
         "none if only --games is given)",
+        int,
     )
-    parser.add_argument(
-        "--games",
-        type=int,
-        default=0,
-        metavar="N",
-        help="play N whole games too, in pairs: an odd N is rounded up",
-    )
-    parser.add_argument(
-        "--sprt",
-        nargs=2,
-        type=float,
-        metavar=("LOW", "HIGH"),
-        help="stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
+    meaning = "play N whole games too, in pairs: an odd N is rounded up"
+    argument(parser, "--games N", meaning, int, 0)
+    argument(
+        parser,
+        "--sprt LOW HIGH",
+        "stop once it is settled whether A is worth at most LOW or at least HIGH, as 0 0.1",
+        float,
     )
     add_workers(parser)
-    parser.add_argument(
-        "--at-once",
-        type=int,
-        metavar="N",
-        help="boards in lock step, fewer for slow agents (default: what the agents ask for, or 64)",
+    argument(
+        parser,
+        "--at-once N",
+        "boards in lock step, fewer for slow agents (default: what the agents ask for, or 64)",
+        int,
     )
-    parser.add_argument("--json", metavar="FILE", help="write the result (- prints it instead)")
-    parser.add_argument("--csv", metavar="FILE", help="write a line per board")
-    parser.add_argument("--picture", metavar="FILE", help="draw the match (needs matplotlib)")
-    parser.add_argument("--force", action="store_true", help="replace files that exist")
-    parser.set_defaults(run=run)
+    argument(parser, "--json FILE", "write the result (- prints it instead)")
+    argument(parser, "--csv FILE", "write a line per board")
+    argument(parser, "--picture FILE", "draw the match (needs matplotlib)")
+    argument(parser, "--force", "replace files that exist")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -96,12 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     game = game_of(arguments)
     agents = [arguments.a, arguments.b]
     check_agents(agents)
-    boards = _boards(arguments)
+    boards = arguments.boards
+    if boards is None:
+        boards = MOST_TESTED if arguments.sprt else 0 if arguments.games else DEFAULT_BOARDS
     from bideuchre_env.evaluation import match
     from bideuchre_env.evaluation.ray_pool import workers_of
     from bideuchre_env.evaluation.statistics.sequential import Bounds
 
-    bounds = Bounds(*arguments.sprt) if arguments.sprt else None
     with ExitStack() as stack:
         files = _reserved(arguments, stack)
         pool = workers_of(arguments.workers, arguments.ray, arguments.ray_address)
@@ -112,27 +106,20 @@ def run(arguments: argparse.Namespace) -> int:
                 *agents,
                 boards=boards,
                 games=arguments.games,
-                sprt=bounds,
+                sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
                 seed=arguments.seed,
                 workers=workers,
                 at_once=arguments.at_once,
                 progress=bars.show,
             )
-        errors = _written(result, files)
+        # files before the report, so that a reader that goes away costs none; pictures may fail
+        errors = _written(result, files, "json", "csv")
         try:
             text = json.dumps(result.to_dict()) if arguments.json == STDOUT else result
             print(text, flush=True)
         finally:
-            errors += _drawn(result, files)
+            errors += _written(result, files, "picture")
     return ending(errors, result.interrupted)
-
-
-def _boards(arguments: argparse.Namespace) -> int:
-    if arguments.boards is not None:
-        return int(arguments.boards)
-    if arguments.sprt:
-        return MOST_TESTED
-    return 0 if arguments.games else DEFAULT_BOARDS
 
 
 def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:
@@ -152,36 +139,20 @@ def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Outp
     }
 
 
-def _written(result: Result, files: dict[str, Output]) -> list[str]:
-    """Write the figures, before anything is printed: a reader that goes away costs no file.
+def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]:
+    """Write the files of these kinds; the errors of those that could not be written."""
+    from bideuchre_env.agents.loading import in_one_line
+    from bideuchre_env.evaluation.export import draw, write_csv, write_json
 
-    What could not be written is told.
-    """
-    from bideuchre_env.evaluation.export import write_csv, write_json
-
-    if not (result.boards.boards or result.games.boards):
-        return []
+    writers = {"json": write_json, "csv": write_csv, "picture": draw}
     errors = []
-    for kind, write in (("json", write_json), ("csv", write_csv)):
+    for kind in kinds if result.boards.boards or result.games.boards else ():
         try:
             if kind in files:
-                write(files[kind], result)
+                writers[kind](files[kind], result)
         except OutputError as error:
             errors.append(str(error))
+        except Exception as error:  # of a picture: fonts, memory, settings of matplotlib
+            path = os.fspath(files[kind].path)
+            errors.append(f"{path} could not be drawn: {in_one_line(error)}")
     return errors
-
-
-def _drawn(result: Result, files: dict[str, Output]) -> list[str]:
-    """Draw the picture, at last: whatever goes wrong in it costs nothing else, and is told."""
-    from bideuchre_env.agents.loading import in_one_line
-    from bideuchre_env.evaluation.export import draw
-
-    if "picture" not in files or not (result.boards.boards or result.games.boards):
-        return []
-    try:
-        draw(files["picture"], result)
-    except OutputError as error:
-        return [str(error)]
-    except Exception as error:  # fonts, memory, settings of matplotlib
-        return [f"{os.fspath(files['picture'].path)} could not be drawn: {in_one_line(error)}"]
-    return []

@@ -1,12 +1,14 @@
-"""Options of several commands: which game is played, by which rules."""
+"""Options: how a command and its options are declared, and those of several commands."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bideuchre_env._checks import shown, unknown_options
+from bideuchre_env.cli.screen import help_of
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS, from_text
@@ -14,55 +16,85 @@ from bideuchre_env.rules.options import OPTIONS, from_text
 DEFAULT_GAME = "cincinnati_v0"
 
 
-def add_rules(parser: argparse.ArgumentParser, default: str | None = DEFAULT_GAME) -> None:
-    """Add the options that say which game is played; `game_of` reads them.
+def new_command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    doc: str | None,
+    *names: str,
+) -> argparse.ArgumentParser:
+    """Add a command to the parser.
 
-    Where that goes by what is given, `default` is None: `variant` then says if it was.
+    `doc` has a first line with its purpose, a description, and examples, which are indented.
+    `names` are the kinds of names that `help_of` lists.
     """
-    game = parser.add_mutually_exclusive_group()
-    game.add_argument(
-        "--variant", default=default, metavar="V", help=f"the game (default: {DEFAULT_GAME})"
+    first, *rest = str(doc).splitlines()
+    purpose = first.partition(": `")[0]
+    description = "\n".join(line for line in rest if not line.startswith("    "))
+    examples = [line.strip() for line in rest if line.startswith("    ")]
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=purpose[:1].lower() + purpose[1:],
+        **help_of(description or purpose, examples, *names),
     )
-    game.add_argument(
-        "--rules",
-        metavar="FILE",
-        help="rules of your own, a TOML file: `bideuchre variants --toml V` prints one to change",
+    parser.set_defaults(run=run)
+    return parser
+
+
+def argument(
+    parser: Any, spelling: str, meaning: str, kind: Any = str, default: Any = None, **more: Any
+) -> None:
+    """Add an option, spelled `--games N`, a flag, `--force`, or a positional argument, `a A`.
+
+    `--sprt LOW HIGH` takes two values. A default is named behind the meaning. `more` is for
+    `add_argument`.
+    """
+    name, *values = spelling.split()
+    if not values and "choices" not in more:
+        parser.add_argument(name, action="store_true", help=meaning, **more)
+        return
+    if len(values) > 1:
+        more |= {"nargs": len(values), "metavar": tuple(values)}
+    elif values:
+        more["metavar"] = values[0]
+    if default not in (None, []):
+        words = " ".join(map(str, default)) if isinstance(default, list) else default
+        meaning += f" (default: {words})"
+    parser.add_argument(name, type=kind, default=default, help=meaning, **more)
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which game is played; `game_of` reads them."""
+    game = parser.add_mutually_exclusive_group()
+    argument(game, "--variant V", f"the game (default: {DEFAULT_GAME})")
+    argument(
+        game,
+        "--rules FILE",
+        "rules of your own, a TOML file: `bideuchre variants --toml V` prints one to change",
     )
     add_option(parser)
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that changes the rules of the game; see `variant_of`."""
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change an option of its rules, as target=40; may be repeated",
-    )
+    meaning = "change an option of its rules, as target=40; may be repeated"
+    argument(parser, "--option NAME=VALUE", meaning, action="append", default=[])
 
 
-def add_game(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which game is dealt, and from which seed."""
-    add_rules(parser)
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="same seed, same deals (default: 0)"
-    )
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says from which seed the deals are drawn."""
+    argument(parser, "--seed S", "same seed, same deals", int, 0)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add the options that say who plays a match; see `workers_of`."""
-    parser.add_argument(
-        "--workers", type=int, default=1, metavar="K", help="play in K processes; same results"
-    )
-    parser.add_argument(
+    argument(parser, "--workers K", "play in K processes; same results", int, 1)
+    argument(
+        parser,
         "--ray",
-        action="store_true",
-        help="play on Ray: on the cluster this machine is a node of, or on Ray started here",
+        "play on Ray: on the cluster this machine is a node of, or on Ray started here",
     )
-    parser.add_argument(
-        "--ray-address", metavar="HOST:PORT", help="play on the Ray cluster of this address"
-    )
+    argument(parser, "--ray-address HOST:PORT", "play on the Ray cluster of this address")
 
 
 def game_of(arguments: argparse.Namespace) -> Variant:

@@ -1,4 +1,21 @@
-"""`bideuchre play`: a game against agents, in the terminal or in a browser."""
+"""Play a game against agents yourself: `bideuchre play`.
+
+Play a game with a partner and two opponents, agents of your choice. Cards and calls are typed by
+name or by key; h lists the rest: a hint with its reason, undo, the last trick. At the end the game
+is reviewed. It is saved at every card, and the same command resumes it: FILE, or else the
+unfinished game in runs/ that was played last. --new begins another, and the old one stays.
+
+With --web it is played in a page that this machine serves, to itself alone unless --host says
+otherwise. Each seat has a secret link, which shows the cards of that seat only. Undo is for one
+person alone, hints are for all.
+
+    bideuchre play
+    bideuchre play --variant barrie_v0 --partner inference --opponents rule expert
+    bideuchre play --option target=10 --seat 3 --new
+    bideuchre play --file runs/play-cincinnati_v0.json
+    bideuchre play --web
+    bideuchre play --web --people 0,2 --host 0.0.0.0
+"""
 
 from __future__ import annotations
 
@@ -12,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable, shown
 from bideuchre_env._files import before_quitting
-from bideuchre_env.cli.options import add_rules, check_agents, game_of
+from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of, width
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.runtime.interrupts import raising
 
@@ -28,85 +45,38 @@ PAUSE = 0.6
 HOST, PORT = "127.0.0.1", 8765
 MOST_PAUSE = 60.0
 
-_DESCRIPTION = """\
-Play a game: you, a partner and two opponents, agents of your choice. Cards and calls are typed by
-name or by key; h lists what else there is: a hint with its reason, undo, the last trick. At the
-end the game is reviewed.
-
-The game is saved at every card, and the same command goes on with it, after Ctrl-C too: with FILE,
-or else with the unfinished game in runs/ that was played last. --new begins another; the unfinished
-one stays where it is.
-
-With --web it is played in a page that this machine serves, to itself alone unless --host says
-otherwise. Whoever sits down opens the link of a seat, which nobody can guess, and sees the cards of
-that seat only. What is taken back (undo) is for one person alone; hints are for all."""
-_EXAMPLES = (
-    "bideuchre play",
-    "bideuchre play --variant barrie_v0 --partner inference --opponents rule expert",
-    "bideuchre play --option target=10 --seat 3 --new",
-    "bideuchre play --file runs/play-cincinnati_v0.json",
-    "bideuchre play --web",
-    "bideuchre play --web --people 0,2 --host 0.0.0.0",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "play",
-        help="play a game against agents yourself",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
-    )
-    add_rules(parser, default=None)
-    parser.add_argument("--seat", type=int, metavar="N", help="your seat, 0 to 3 (default: 0)")
-    parser.add_argument(
-        "--partner", metavar="A", help=f"the agent opposite you (default: {PARTNER})"
-    )
-    parser.add_argument(
-        "--opponents",
+    kinds = VARIANTS, AGENTS
+    parser = new_command(commands, "play", run, __doc__, *kinds)
+    add_rules(parser)
+    argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
+    argument(parser, "--partner A", f"the agent opposite you (default: {PARTNER})")
+    argument(
+        parser,
+        "--opponents A",
+        f"the agent of both opponents, or two: on your left, right (default: {OPPONENTS[0]})",
         nargs="+",
-        metavar="A",
-        help=f"the agent of both opponents, or two: on your left, right (default: {OPPONENTS[0]})",
     )
-    parser.add_argument(
-        "--adviser",
-        default=ADVISER,
-        metavar="A",
-        help="the agent that is asked for hints (default: %(default)s)",
+    argument(parser, "--adviser A", "the agent that is asked for hints", default=ADVISER)
+    argument(parser, "--seed S", "same seed, same deals (default: other ones each time)", int)
+    argument(parser, "--file FILE", "where the game is saved (default: a file in runs/)")
+    argument(parser, "--new", "begin another game")
+    argument(
+        parser,
+        "--pause SECONDS",
+        f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
+        float,
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="S",
-        help="same seed, same deals (default: other ones each time)",
-    )
-    parser.add_argument(
-        "--file", metavar="FILE", help="where the game is saved (default: a file in runs/)"
-    )
-    parser.add_argument("--new", action="store_true", help="begin another game")
-    parser.add_argument(
-        "--pause",
-        type=float,
-        metavar="SECONDS",
-        help=f"after each move of an agent (default: {PAUSE} on a terminal, 0 in a pipe)",
-    )
-    parser.add_argument(
-        "--no-review", action="store_true", help="end without the review, which takes a while"
-    )
+    argument(parser, "--no-review", "end without the review, which takes a while")
     browser = parser.add_argument_group("in a browser (needs the extra web)")
-    browser.add_argument("--web", action="store_true", help="play in a page served by this machine")
-    browser.add_argument(
-        "--people", metavar="SEATS", help="the seats of two to four people, as 0,2: a link for each"
-    )
-    browser.add_argument(
-        "--host",
-        metavar="HOST",
-        help=f"where to listen, 0.0.0.0 for others on your network (default: {HOST})",
-    )
-    browser.add_argument(
-        "--port", type=int, metavar="N", help=f"the port, 0 for any free one (default: {PORT})"
-    )
-    parser.set_defaults(run=run)
+    argument(browser, "--web", "play in a page served by this machine")
+    meaning = "the seats of two to four people, as 0,2: a link for each"
+    argument(browser, "--people SEATS", meaning)
+    meaning = f"where to listen, 0.0.0.0 for others on your network (default: {HOST})"
+    argument(browser, "--host HOST", meaning)
+    argument(browser, "--port N", f"the port, 0 for any free one (default: {PORT})", int)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -114,12 +84,14 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     if arguments.web:
         return _serve(arguments)
+    from rich.console import Console
+
+    from bideuchre_env.play.terminal import Terminal
+
     with raising(), _opened(arguments) as session, _saved(session):
         if len(session.people) > 1:
             raise OptionError(f"{printable(str(session.path))} has several people: play it --web")
-        console = _console()
-        from bideuchre_env.play.terminal import Terminal
-
+        console = Console(width=width(), highlight=False, markup=False, emoji=False)
         _compile(session)
         pause = arguments.pause
         if pause is None:
@@ -194,66 +166,46 @@ def _check(arguments: argparse.Namespace) -> None:
     check_agents([name for name in names if name is not None])
     if arguments.opponents is not None and len(arguments.opponents) > 2:
         raise OptionError(f"--opponents {shown(arguments.opponents)}: one agent or two")
-    given = [
-        f"--{name}" for name in ("people", "host", "port") if getattr(arguments, name) is not None
-    ]
-    if given and not arguments.web:
-        raise OptionError(f"{given[0]} goes with --web")
+    for name in ("people", "host", "port"):
+        if getattr(arguments, name) is not None and not arguments.web:
+            raise OptionError(f"--{name} goes with --web")
     if arguments.people is not None and arguments.seat is not None:
         raise OptionError("--people and --seat: one of them says who plays")
-    if arguments.port is not None and not 0 <= arguments.port <= 65535:
-        raise OptionError(f"--port {arguments.port}: from 0 to 65535")
+    limits = (("port", 65535, ""), ("seat", 3, ""), ("pause", MOST_PAUSE, "seconds "))
+    for name, most, unit in limits:
+        number = getattr(arguments, name)
+        if number is not None and not 0 <= number <= most:
+            raise OptionError(f"--{name} {number}: {unit}from 0 to {most:g}")
     _people(arguments)
-    if arguments.seat is not None and not 0 <= arguments.seat <= 3:
-        raise OptionError(f"--seat {arguments.seat}: from 0 to 3")
-    if arguments.pause is not None and not 0 <= arguments.pause <= MOST_PAUSE:
-        raise OptionError(f"--pause {arguments.pause}: seconds from 0 to {MOST_PAUSE:g}")
 
 
 @contextmanager
 def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
-    """The game to play, begun or gone on with; a line says which."""
-    from bideuchre_env.play.saved import new_game_path
+    """The game to play, new or resumed; a line says which."""
+    from bideuchre_env.play.saved import game_to_go_on, new_game_path
     from bideuchre_env.play.seats import seated
     from bideuchre_env.play.session import Session
 
     game, opponents = game_of(arguments), arguments.opponents or []
     trusted = [name for name in (arguments.partner, *opponents) if name]
     path = Path(arguments.file) if arguments.file else None
-    if path is None:
-        path = None if arguments.new else _last_game(game.name, alone=not arguments.web)
-        goes_on = path is not None
-        path = path or new_game_path(game.name)
-    else:
-        goes_on = path.exists() and not arguments.new
-    if goes_on:
-        with _told_of_new():
-            session = Session.resume(path, trusted)
-    else:
-        people = _people(arguments)
-        names = seated(people, arguments.partner or PARTNER, arguments.opponents or OPPONENTS)
-        session = Session(game, people, names, seed=arguments.seed, path=path)
-    with session:
-        if goes_on:
-            _check_same(arguments, session)
-        print(f"{'Going on with' if goes_on else 'A new game in'} {printable(str(path))}")
-        yield session
-
-
-def _last_game(name: str, alone: bool) -> Path | None:
-    from bideuchre_env.play.saved import game_to_go_on
-
-    with _told_of_new():
-        return game_to_go_on(name, alone)
-
-
-@contextmanager
-def _told_of_new() -> Iterator[None]:
-    """Around reading a file that may be no saved game: the error says what else there is."""
     try:
-        yield
+        if path is None and not arguments.new:
+            path = game_to_go_on(game.name, not arguments.web)
+        resumed = path is not None and path.exists() and not arguments.new
+        if path is not None and resumed:
+            session = Session.resume(path, trusted)
     except RecordError as error:
         raise RecordError(f"{error} (--new begins another game)") from None
+    if not resumed:
+        people, path = _people(arguments), path or new_game_path(game.name)
+        names = seated(people, arguments.partner or PARTNER, opponents or OPPONENTS)
+        session = Session(game, people, names, seed=arguments.seed, path=path)
+    with session:
+        if resumed:
+            _check_same(arguments, session)
+        print(f"{'Going on with' if resumed else 'A new game in'} {printable(str(path))}")
+        yield session
 
 
 def _people(arguments: argparse.Namespace) -> list[int]:
@@ -281,10 +233,10 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     if people != list(session.people):
         differs.append("other seats")
     else:
-        partner, opponents = arguments.partner, arguments.opponents
         begun = session.agents
-        wanted = seated(people, partner or begun[people[0] ^ 2], opponents or ["", ""])
-        if any(name and name != other for name, other in zip(wanted, begun, strict=True)):
+        partner, opponents = arguments.partner or begun[people[0] ^ 2], arguments.opponents
+        asked = seated(people, partner, opponents or ["", ""])
+        if any(name and name != other for name, other in zip(asked, begun, strict=True)):
             differs.append(f"other agents ({', '.join(begun)})")
     if arguments.seed is not None and arguments.seed != session.seed:
         differs.append("another seed")
@@ -349,9 +301,3 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
         console.print(f"No review{again}.")
         raise
     console.print(f"\n{text}")
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=width(), highlight=False, markup=False, emoji=False)

@@ -1,56 +1,43 @@
-"""`bideuchre prepare`: let the agents learn a game of your own rules."""
+"""Let the agents learn a game of your own rules: `bideuchre prepare`.
+
+Let the agents learn a game of custom rules: expert its calls, net its calls and cards. With --hands
+60000 a game like Barrie takes nine minutes of one processor core. Results are saved in your cache
+folder, and agents use them for these rules from then on; a result that is not significantly better
+than the previous one is left out. After Ctrl-C the same command resumes.
+
+Without a game, it lists what is prepared.
+
+    bideuchre prepare farm.toml
+    bideuchre prepare cincinnati_v0 --option target=40
+    bideuchre prepare
+"""
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._columns import columns
-from bideuchre_env.cli.options import add_option, variant_of
-from bideuchre_env.cli.screen import VARIANTS, folded, help_of
+from bideuchre_env.cli.options import add_option, argument, new_command, variant_of
+from bideuchre_env.cli.screen import VARIANTS, folded
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.preparing.prepare import Prepared
 
-_DESCRIPTION = """\
-Let the agents learn a game that is none of the package's own: expert its calls, net its calls and
-cards. With --hands 60000 a game like Barrie took nine minutes of one processor core, and the time
-goes by the hands.
-What comes of it is kept in your cache folder, and every agent that is asked for these rules uses it
-from then on; what is not surely better than what was there before is left out. Ctrl-C ends it; the
-same command goes on.
-
-Without a game, it lists what is prepared."""
-_EXAMPLES = (
-    "bideuchre prepare farm.toml",
-    "bideuchre prepare cincinnati_v0 --option target=40",
-    "bideuchre prepare",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "prepare",
-        help="let the agents learn a game of your own rules",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS),
-    )
-    parser.add_argument(
-        "game", nargs="?", metavar="GAME", help="a file of rules (.toml), or a variant to change"
-    )
+    parser = new_command(commands, "prepare", run, __doc__, VARIANTS)
+    argument(parser, "game GAME", "a file of rules (.toml), or a variant to change", nargs="?")
     add_option(parser)
-    parser.add_argument(
-        "--hands",
-        type=int,
-        metavar="N",
-        help="hands of the first round of cards; all else goes by it (default: 300000)",
-    )
-    parser.add_argument("--seed", type=int, metavar="S", help="same seed, same hands (default: 0)")
-    parser.add_argument("--force", action="store_true", help="prepare what is prepared already")
-    parser.set_defaults(run=run)
+    meaning = "hands of the first round of cards; all else goes by it (default: 300000)"
+    argument(parser, "--hands N", meaning, int)
+    argument(parser, "--seed S", "same seed, same hands (default: 0)", int)
+    argument(parser, "--force", "prepare what is prepared already")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
             given = getattr(arguments, name)
-            if given is not None and given is not False and given != []:
+            if given is not False and given not in (None, []):
                 raise OptionError(
                     f"--{name} is for a game to prepare: name it, as `bideuchre prepare farm.toml`"
                 )
@@ -68,18 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
 
     game = Path(arguments.game) if arguments.game.endswith(".toml") else arguments.game
     numbers = {name: getattr(arguments, name) for name in ("hands", "seed")}
+    numbers = {name: number for name, number in numbers.items() if number is not None}
+    report = partial(print, flush=True)  # at once, even into a file
     asked = Preparation(
-        variant_of(game, arguments.option),
-        **{name: number for name, number in numbers.items() if number is not None},
-        bar=progress_bar,
-        report=print_now,
+        variant_of(game, arguments.option), **numbers, bar=progress_bar, report=report
     )
     for each in asked.run(again=arguments.force):
-        print(told(each))
+        print(summary(each))
     return 0
 
 
-def told(each: Prepared) -> str:
+def summary(each: Prepared) -> str:
     """What became of a kind of agent, in a line."""
     points = each.points
     line = f"{each.kind}: {points.mean:+.2f} points per hand over {each.over}"
@@ -92,11 +78,6 @@ def told(each: Prepared) -> str:
     worse = points.high is not None and points.high < 0
     why = "it is worse" if worse else "that may be luck, for the interval reaches down to 0"
     return f"{line}: left out, {why}; {each.instead}"
-
-
-def print_now(line: str) -> None:
-    """Print a line, at once even into a file."""
-    print(line, flush=True)
 
 
 def list_prepared() -> int:

@@ -4,85 +4,80 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import printable
+from bideuchre_env._files import Output, write_file
+from bideuchre_env.cli.options import argument, check_agents, new_command
 from bideuchre_env.cli.program import FAILED as BAD
 from bideuchre_env.cli.program import USAGE, complain
-from bideuchre_env.cli.reviewing import Reviewer, add_review, reviewer_of
-from bideuchre_env.cli.screen import AGENTS, help_of
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.cli.screen import AGENTS
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
-    from rich import console
-
+    from bideuchre_env.analysis import Review
     from bideuchre_env.records.files import Line
+    from bideuchre_env.records.record import GameRecord
 
+REVIEWER = "inference"
 PIPE_WIDTH = 100
 MOST_BAD_FIRST = 20
+MOST_GAMES = 50
+"""In one page: a game is some 100 to 300 kB of it."""
+
+Reviewer = Callable[[int, "GameRecord"], "Review"]
+
+_CHECK = """Verify game records by replaying every hand: `bideuchre check`.
+
+Replay every hand of every game and compare each stated result. The first fault of each bad line is
+printed as FILE:LINE: fault; the exit code is then 1.
+
+    bideuchre check games.jsonl
+    bideuchre check runs/*.jsonl
+"""
+_SHOW = """Print games as a person would read them: `bideuchre show`.
+
+Print the games of a file of records: in colour on a terminal, plain in a pipe; with --html as a
+page to step through, in one file for any browser. A game's number is that of its line. Broken lines
+are reported and skipped; the exit code is then 1.
+
+    bideuchre show games.jsonl --first 1
+    bideuchre show games.jsonl --game 2 --hand 3 --hand 4
+    bideuchre show games.jsonl --game 2 --analyse
+    bideuchre show games.jsonl --game 2 --analyse --html game.html
+"""
 
 
 def add(commands: Any) -> None:
     """Add both commands to the parser."""
-    check_parser = commands.add_parser(
-        "check",
-        help="verify game records by replaying every hand",
-        **help_of(
-            "Replay every hand of every game and compare each stated result. The first fault of "
-            "each bad line is printed as FILE:LINE: fault; the exit code is then 1.",
-            ("bideuchre check games.jsonl", "bideuchre check runs/*.jsonl"),
-        ),
+    parser = new_command(commands, "check", check, _CHECK)
+    argument(parser, "files FILE", "may be gzip-compressed; - is standard input", nargs="+")
+    parser = new_command(commands, "show", show, _SHOW, AGENTS)
+    argument(parser, "file FILE", "may be gzip-compressed; - is standard input")
+    meaning = "only game N, from 1; may be repeated"
+    argument(parser, "--game N", meaning, int, action="append")
+    argument(parser, "--first K", "only the first K games", int)
+    meaning = "only hand N of each game, from 1; may be repeated"
+    argument(parser, "--hand N", meaning, int, action="append")
+    meaning = "write a replay to this file; FILE#hand=3&card=12 leads to a place in it"
+    argument(parser, "--html FILE", meaning)
+    argument(parser, "--force", "replace the file of --html if it exists")
+    argument(
+        parser,
+        "--analyse",
+        "go over each game: mistakes by what was known, in words, and what was bad luck; "
+        "with --html they are marked on the page",
     )
-    check_parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="may be gzip-compressed; - is standard input"
+    argument(parser, "--agent A", f"with --analyse: who goes over it (default: {REVIEWER})")
+    argument(
+        parser,
+        "--worlds N",
+        "with --analyse: deals of the unseen cards that each choice is tried in (default: "
+        "200); more find smaller mistakes, and take longer",
+        int,
     )
-    check_parser.set_defaults(run=check)
-    show_parser = commands.add_parser(
-        "show",
-        help="print games as a person would read them",
-        **help_of(
-            "Print the games of a file of records: in colour on a terminal, plain in a pipe; with "
-            "--html as a page to step through, in one file for any browser. "
-            "A game's number is that of its line. Broken lines are reported and skipped; the exit "
-            "code is then 1.",
-            (
-                "bideuchre show games.jsonl --first 1",
-                "bideuchre show games.jsonl --game 2 --hand 3 --hand 4",
-                "bideuchre show games.jsonl --game 2 --analyse",
-                "bideuchre show games.jsonl --game 2 --analyse --html game.html",
-            ),
-            AGENTS,
-        ),
-    )
-    show_parser.add_argument(
-        "file", metavar="FILE", help="may be gzip-compressed; - is standard input"
-    )
-    show_parser.add_argument(
-        "--game",
-        type=int,
-        action="append",
-        metavar="N",
-        help="only game N, from 1; may be repeated",
-    )
-    show_parser.add_argument("--first", type=int, metavar="K", help="only the first K games")
-    show_parser.add_argument(
-        "--hand",
-        type=int,
-        action="append",
-        metavar="N",
-        help="only hand N of each game, from 1; may be repeated",
-    )
-    show_parser.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write a replay to this file; FILE#hand=3&card=12 leads to a place in it",
-    )
-    show_parser.add_argument(
-        "--force", action="store_true", help="replace the file of --html if it exists"
-    )
-    add_review(show_parser)
-    show_parser.set_defaults(run=show)
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -123,84 +118,131 @@ def show(arguments: argparse.Namespace) -> int:
         raise OptionError("--force: it goes with --html FILE")
     if arguments.html is not None and arguments.hand:
         raise OptionError("--hand: a page has every hand, and FILE#hand=3 leads to one of them")
-    chosen, reviewer = _Chosen(arguments), reviewer_of(arguments)
+    reviewer = _reviewer(arguments)
+    bad: list[Line] = []
+    games = _chosen_games(arguments, bad)
     if arguments.html is not None:
-        from bideuchre_env.cli.replay import write_replay
-
-        print(write_replay(arguments, ((line.number, line.record) for line in chosen), reviewer))
+        _write_page(arguments, games, reviewer)
     elif reviewer is not None:
-        _print_reviews(chosen, reviewer)
+        for count, (number, record) in enumerate(games):
+            print("\n" * bool(count) + f"Game {number}: {reviewer(number, record)}", flush=True)
     else:
-        _print_games(chosen, set(arguments.hand or []))
-    return BAD if chosen.bad else 0
+        _print_games(games, set(arguments.hand or []))
+    return BAD if bad else 0
 
 
-class _Chosen:
-    """The games to show, as lines; bad ones on the way are reported, and counted in `bad`.
+def _chosen_games(
+    arguments: argparse.Namespace, bad: list[Line]
+) -> Iterator[tuple[int, GameRecord]]:
+    """The games to show by number; bad lines on the way are reported, and added to `bad`.
 
     Raises `OptionError` in the end for a game or hand asked for that is not there.
     """
-
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self.arguments = arguments
-        self.bad = 0
-
-    def __iter__(self) -> Iterator[Line]:
-        path, hands = self.arguments.file, set(self.arguments.hand or [])
-        games, shown, longest = set(self.arguments.game or []), 0, 0
-        for line in _from_first_game(path, _chosen(path, games, self.arguments.first)):
-            if line.record is None:
-                self.bad += 1
-                sys.stdout.flush()
-                print(_fault(path, line), file=sys.stderr)
-                continue
-            games.discard(line.number)
-            longest = max(longest, len(line.record.hands))
-            if not hands or min(hands) <= len(line.record.hands):
-                shown += 1
-                yield line
-        _require_all(self.arguments, games, longest)
-        if not shown:
-            print(f"{_named(path)}: no games", file=sys.stderr)
-
-
-def _print_games(chosen: _Chosen, hands: set[int]) -> None:
-    from bideuchre_env.records.render import record_view
-
-    console = _console()
-    for count, line in enumerate(chosen):
-        if count:
-            console.print()
-        assert line.record is not None
-        console.print(record_view(line.record, line.number, hands or None))
-
-
-def _print_reviews(chosen: _Chosen, reviewer: Reviewer) -> None:
-    for count, line in enumerate(chosen):
-        assert line.record is not None
-        review = reviewer(line.number, line.record)
-        print("\n" * bool(count) + f"Game {line.number}: {review}", flush=True)
-
-
-def _require_all(arguments: argparse.Namespace, games: set[int], longest: int) -> None:
-    """Raise `OptionError` for games and hands asked for that are not there."""
-    name = _named(arguments.file)
+    path, hands, name = arguments.file, set(arguments.hand or []), _named(arguments.file)
+    games, shown, longest = set(arguments.game or []), 0, 0
+    for line in _from_first_game(path, _lines_to_show(path, games, arguments.first)):
+        if line.record is None:
+            bad.append(line)
+            sys.stdout.flush()
+            print(_fault(path, line), file=sys.stderr)
+            continue
+        games.discard(line.number)
+        longest = max(longest, len(line.record.hands))
+        if not hands or min(hands) <= len(line.record.hands):
+            shown += 1
+            yield line.number, line.record
     if games:
         raise OptionError(f"{name} has no readable game {_listed(games)}")
-    missing = {hand for hand in arguments.hand or [] if hand > longest}
-    if missing:
+    if missing := {hand for hand in hands if hand > longest}:
         which = "it shows" if arguments.game or arguments.first else "of it"
         raise OptionError(
             f"{name}: no hand {_listed(missing)}; the longest game {which} has {longest} hands"
         )
+    if not shown:
+        print(f"{name}: no games", file=sys.stderr)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+def _lines_to_show(path: str, numbers: set[int], first: int | None) -> Iterator[Line]:
+    """The lines to show; reading stops after the last of them."""
+    from bideuchre_env.records.files import scan
+
+    last = max(numbers, default=None)
+    games = 0
+    for line in scan(path, numbers or None):
+        yield line
+        games += line.record is not None
+        if line.number == last or games == first:
+            return
 
 
-def _listed(numbers: set[int]) -> str:
-    return ", ".join(map(str, sorted(numbers)))
+def _print_games(games: Iterator[tuple[int, GameRecord]], hands: set[int]) -> None:
+    from rich import console
+
+    from bideuchre_env.records.render import record_view
+
+    class Console(console.Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which `main` deals with, for every command alike
+
+    piped = not sys.stdout.isatty()
+    screen = Console(width=PIPE_WIDTH if piped else None, highlight=False, soft_wrap=piped)
+    for count, (number, record) in enumerate(games):
+        if count:
+            screen.print()
+        screen.print(record_view(record, number, hands or None))
+
+
+def _reviewer(arguments: argparse.Namespace) -> Reviewer | None:
+    """Goes over a game by its number, with a bar on stderr; None where no review is asked for."""
+    if not arguments.analyse:
+        for name in ("agent", "worlds"):
+            if getattr(arguments, name) is not None:
+                raise OptionError(f"--{name}: it goes with --analyse")
+        return None
+    agent = REVIEWER if arguments.agent is None else arguments.agent
+    check_agents([agent])
+
+    def reviewed(number: int, record: GameRecord) -> Review:
+        from bideuchre_env.analysis import review
+
+        chosen = {hand - 1 for hand in arguments.hand or []}
+        hands = chosen & set(range(len(record.hands))) if chosen else None
+        with progress_bar(f"game {number}, by {agent}", "actions") as progress:
+            return review(record, agent, worlds=arguments.worlds, hands=hands, progress=progress)
+
+    return reviewed
+
+
+def _write_page(
+    arguments: argparse.Namespace,
+    games: Iterator[tuple[int, GameRecord]],
+    reviewer: Reviewer | None,
+) -> None:
+    """Write the page of these games, and print a line that says so.
+
+    With a `reviewer` every action is marked with what it gave away. The file is reserved before a
+    game is read, and takes its place whole.
+    """
+    from bideuchre_env.records.page.page import replays_page
+
+    with Output(arguments.html, overwrite=arguments.force) as output:
+        numbers: list[str] = []
+        records: list[Any] = []
+        notes: list[Any] = []
+        for number, record in games:
+            if len(records) == MOST_GAMES:
+                raise OptionError(
+                    f"--html: a page has up to {MOST_GAMES} games, and there are more: choose some "
+                    "with --game or --first"
+                )
+            numbers.append(f"game {number}")
+            records.append(record)
+            notes.append(None if reviewer is None else reviewer(number, record).notes())
+        if not records:
+            raise OptionError("--html: there is no game to show")
+        write_file(output, replays_page(records, notes, names=numbers))
+    count = _count(len(records), "game")
+    print(f"{printable(arguments.html)}: {count} to step through; open it in a browser")
 
 
 def _from_first_game(
@@ -228,28 +270,12 @@ def _from_first_game(
         raise OptionError(f"{_named(path)}: no game record in {where} ({first})")
 
 
-def _chosen(path: str, numbers: set[int], first: int | None) -> Iterator[Line]:
-    """The lines to show; reading stops after the last of them."""
-    from bideuchre_env.records.files import scan
-
-    last = max(numbers, default=None)
-    games = 0
-    for line in scan(path, numbers or None):
-        yield line
-        games += line.record is not None
-        if line.number == last or games == first:
-            return
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def _console() -> console.Console:
-    from rich import console
-
-    class Console(console.Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # which `main` deals with, for every command alike
-
-    piped = not sys.stdout.isatty()
-    return Console(width=PIPE_WIDTH if piped else None, highlight=False, soft_wrap=piped)
+def _listed(numbers: set[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))
 
 
 def _fault(path: str, line: Line) -> str:

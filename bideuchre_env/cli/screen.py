@@ -10,6 +10,9 @@ from typing import Any
 
 LEAST, MOST = 60, 100
 VARIANTS, AGENTS = "variants", "agents"
+AGENT_NAMES = """\
+An agent is one of these names, package.module:AGENT or ./file.py:AGENT; options may stand behind
+it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz."""
 
 
 def width() -> int:
@@ -42,8 +45,7 @@ def help_of(description: str, examples: Iterable[str], *names: str) -> dict[str,
     """
     examples = list(examples)
     title = "example" if len(examples) == 1 else "examples"
-    parts = ["\n".join((f"{title}:", *(f"  {example}" for example in examples)))]
-    parts += [choices(name) for name in names]
+    parts = ["\n  ".join((f"{title}:", *examples)), *map(choices, names)]
     return {
         "description": description,
         "epilog": "\n\n".join(parts),
@@ -64,5 +66,6 @@ def choices(kind: str) -> str:
     from bideuchre_env.rules.variants import RULES
 
     names = RULES if kind == VARIANTS else agents.names()
-    title = "variants" if kind == VARIANTS else "agents, weakest first"
-    return f"{title}: {', '.join(names)}"
+    if kind == VARIANTS:
+        return f"variants: {', '.join(names)}"
+    return f"agents, weakest first: {', '.join(names)}\n\n{AGENT_NAMES}"

@@ -14,9 +14,9 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from bideuchre_env.cli.options import argument
 from bideuchre_env.cli.program import script
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, script_help
-from bideuchre_env.rules.variants import RULES
+from bideuchre_env.cli.screen import script_help
 
 Args = TypeVar("Args", bound="ScriptArgs")
 
@@ -43,25 +43,19 @@ class ScriptArgs:
         line of argparse, what cannot be read ends the script with code 2.
         """
         doc, types = sys.modules[cls.__module__].__doc__, get_type_hints(cls)
-        parser = argparse.ArgumentParser(prog, **script_help(doc, *cls._names()))
+        parser = argparse.ArgumentParser(prog, **script_help(doc))
         for option in fields(cls):  # type: ignore[arg-type]
             name, default = dashed(option.name), option.default
-            several, sense = isinstance(default, tuple), str(option.metadata["help"])
+            kind = (*get_args(types[option.name]), types[option.name])[0]  # of a tuple, or not None
+            value, more = option.metadata.get("metavar", "PATH" if kind is Path else "N"), {}
             if default is False:
-                parser.add_argument(name, action="store_true", help=sense)
-                continue
-            if default is not None:
-                shown = " ".join(default) if isinstance(default, tuple) else default
-                sense += f" (default: {shown})"
-            one = (*get_args(types[option.name]), types[option.name])[0]  # of a tuple, or not None
-            how = {"metavar": option.metadata.get("metavar", "PATH" if one is Path else "N")}
-            if several:
-                how = {"nargs": "+", "metavar": "NAME"}
-            if get_origin(one) is tuple:
-                how, one = {"nargs": 2, "metavar": ("LOW", "HIGH")}, get_args(one)[0]
-            parser.add_argument(
-                name, dest=option.name, type=one, default=default, help=sense, **how
-            )
+                value = ""
+            elif isinstance(default, tuple):
+                value, default, more = "NAME", list(default), {"nargs": "+"}
+            elif get_origin(kind) is tuple:
+                value, kind = "LOW HIGH", get_args(kind)[0]
+            meaning = str(option.metadata["help"])
+            argument(parser, f"{name} {value}", meaning, kind, default, dest=option.name, **more)
         parsed = vars(parser.parse_args(arguments))
         return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in parsed.items()})
 
@@ -76,19 +70,6 @@ class ScriptArgs:
             words.append(dashed(name))
             words += map(str, value) if isinstance(value, tuple) else [str(value)]
         return shlex.join(words)
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        """The kinds of names, `VARIANTS` and `AGENTS`, that options take, by their defaults."""
-        from bideuchre_env import agents
-
-        defaults = [option.default for option in fields(cls)]  # type: ignore[arg-type]
-        taken = {VARIANTS: set(RULES), AGENTS: set(agents.names())}
-        return [
-            kind
-            for kind, names in taken.items()
-            if any(isinstance(each, tuple) and set(each) <= names for each in defaults if each)
-        ]
 
 
 def run(

@@ -1,4 +1,16 @@
-"""`bideuchre selfplay`: two agents against each other on duplicate deals."""
+"""Play two agents against each other on duplicate deals: `bideuchre selfplay`.
+
+Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
+deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
+are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
+shown as NAME#2.
+
+Ctrl-C stops early: the finished games are printed and written.
+
+    bideuchre selfplay
+    bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200
+    bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl
+"""
 
 from __future__ import annotations
 
@@ -8,77 +20,46 @@ from typing import Any
 
 from bideuchre_env._checks import MAX_NAME
 from bideuchre_env._files import TakenError
-from bideuchre_env.cli.options import add_game, check_agents, game_of
+from bideuchre_env.cli.options import (
+    add_rules,
+    add_seed,
+    argument,
+    check_agents,
+    game_of,
+    new_command,
+)
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import progress_bar
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, help_of
+from bideuchre_env.cli.screen import AGENTS, VARIANTS
 from bideuchre_env.errors import OptionError
 
 DEFAULT_GAMES = 2000
 
-_DESCRIPTION = """\
-Play partnerships of agent A against partnerships of agent B, and write the games to a file. Every
-deal is played twice with the sides swapped, so that the luck of the cards cancels. Points per hand
-are A's minus B's, with a 95 % confidence interval over the pairs. Where A and B have one name, B is
-shown as NAME#2.
-
-An agent is a NAME of `bideuchre agents`, package.module:AGENT or ./file.py:AGENT; options may stand
-behind it, as pimc:worlds=20,solved=4 or ./mine.py:Net:weights=a.npz.
-
-Ctrl-C stops early: the finished games are printed and written."""
-_EXAMPLES = (
-    "bideuchre selfplay",
-    "bideuchre selfplay --variant barrie_v0 --agents rule cautious --games 200",
-    "bideuchre selfplay --agents expert rule --boards 500 --out games.jsonl",
-)
-
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "selfplay",
-        help="play two agents against each other on duplicate deals",
-        **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
-    )
-    add_game(parser)
-    parser.add_argument(
-        "--agents",
-        nargs=2,
+    kinds = VARIANTS, AGENTS
+    parser = new_command(commands, "selfplay", run, __doc__, *kinds)
+    add_rules(parser)
+    add_seed(parser)
+    argument(
+        parser,
+        "--agents A B",
+        "who plays, by name or as ./file.py:AGENT, with options behind",
         default=["rule", "random"],
-        metavar=("A", "B"),
-        help="who plays, by name or as ./file.py:AGENT, with options behind (default: rule random)",
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--boards", type=int, metavar="N", help="play N boards, each a single deal at two tables"
+    argument(length, "--boards N", "play N boards, each a single deal at two tables", int)
+    argument(
+        length,
+        "--games N",
+        f"play N whole games in pairs dealt alike, an odd N rounded up (default: {DEFAULT_GAMES})",
+        int,
     )
-    length.add_argument(
-        "--games",
-        type=int,
-        metavar="N",
-        help="play N whole games in pairs dealt alike, an odd N rounded up "
-        f"(default: {DEFAULT_GAMES})",
-    )
-    length.add_argument("--hands", action=Renamed, new="--boards")
-    parser.add_argument(
-        "--out", metavar="FILE", help="where to write game records (default: a new file in runs/)"
-    )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    parser.add_argument("--no-records", action="store_true", help="write no game records")
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    parser.set_defaults(run=run)
-
-
-class Renamed(argparse.Action):
-    """An option that has another name now, and says which."""
-
-    def __init__(self, option_strings: list[str], dest: str, new: str) -> None:
-        super().__init__(option_strings, argparse.SUPPRESS, help=argparse.SUPPRESS)
-        self.new = new
-
-    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
-        """End with what to give instead."""
-        parser.error(f"{self.option_strings[0]} is called {self.new}")
+    argument(parser, "--out FILE", "where to write game records (default: a new file in runs/)")
+    argument(parser, "--force", "replace FILE if it exists")
+    argument(parser, "--no-records", "write no game records")
+    argument(parser, "--json", "print the result as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,12 @@
-"""`bideuchre variants`: the table of all variants and options, or one variant's rule sheet."""
+"""Print the variants and their options, or the rules of one: `bideuchre variants`.
+
+Without a name, print every variant and its options; with one, its rule sheet.
+
+    bideuchre variants
+    bideuchre variants barrie_v0 --option target=40
+    bideuchre variants --toml barrie_v0 > farm.toml
+    bideuchre variants farm.toml
+"""
 
 from __future__ import annotations
 
@@ -8,8 +16,8 @@ import sys
 from typing import Any
 
 from bideuchre_env._columns import GAP, columns
-from bideuchre_env.cli.options import variant_of
-from bideuchre_env.cli.screen import VARIANTS, folded, help_of, width
+from bideuchre_env.cli.options import add_option, argument, new_command, variant_of
+from bideuchre_env.cli.screen import VARIANTS, folded, width
 from bideuchre_env.envs.registration import variants
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.options import OPTIONS
@@ -20,38 +28,12 @@ SHEET_INDENT = " " * 10
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "variants",
-        help="print the variants and their options, or the rules of one",
-        **help_of(
-            "Without a name, print every variant and its options; with one, its rule sheet.",
-            (
-                "bideuchre variants",
-                "bideuchre variants barrie_v0 --option target=40",
-                "bideuchre variants --toml barrie_v0 > farm.toml",
-                "bideuchre variants farm.toml",
-            ),
-            VARIANTS,
-        ),
-    )
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="a variant, as barrie_v0, or a .toml file"
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change an option of the variant named, as target=40; may be repeated",
-    )
+    parser = new_command(commands, "variants", run, __doc__, VARIANTS)
+    argument(parser, "name NAME", "a variant, as barrie_v0, or a .toml file", nargs="?")
+    add_option(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print options as one JSON object")
-    form.add_argument(
-        "--toml",
-        action="store_true",
-        help="print its rules as a TOML file, to change and give to --rules",
-    )
-    parser.set_defaults(run=run)
+    argument(form, "--json", "print options as one JSON object")
+    argument(form, "--toml", "print its rules as a TOML file, to change and give to --rules")
 
 
 def run(arguments: argparse.Namespace) -> int:

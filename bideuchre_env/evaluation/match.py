@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,20 +76,21 @@ def play(
     check_callback("progress", progress)
     check_seed(seed, max(boards, (games + 1) // 2))
     processors = workers.workers if isinstance(workers, RayPool) else workers
+    asked = Plan(game.rules, (a, b), seed, boards > 0, 1)
     if workers != 1:
-        packed(Plan(game.rules, (a, b), seed, True, 1))  # before anything is played
+        packed(asked)  # before anything is played
     tricks = float(game.rules.tricks)
     test = SequentialTest(sprt, spread=tricks) if sprt else None
     of_hands = _Collector(boards, "boards", 1, progress, test)
     of_games = _Collector((games + 1) // 2, "games", 2, progress, None)
     began = time.perf_counter()
-    seated = Plan(game.rules, (a, b), seed, boards > 0, 1).seated()
+    seated = asked.seated()
     if at_once is None:
         at_once = at_once_for(seated)
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={shown(at_once)}: a whole number of boards, 1 or more")
     plans = {
-        collector: Plan(game.rules, (a, b), seed, single, at_once)
+        collector: replace(asked, single=single, at_once=at_once)
         for collector, single in ((of_hands, True), (of_games, False))
         if collector.total
     }

@@ -18,8 +18,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache, partial
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple, TypeVar
 
@@ -38,9 +38,9 @@ NO_CLUSTER = "there is no cluster of Ray that this machine is a node of (ray sta
 TRIES = 5
 """How often a block is computed again: by Ray after its worker or node has died, by the pool after
 another of Ray's errors, as that something could not be fetched."""
+RETRIED_BY_RAY = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
 AGAIN_SECONDS = 0.5
 """How long the pool waits before it sends a block again; twice as long before each further time."""
-RETRIED_BY_RAY = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
 POLL_SECONDS = 0.1
 CONNECT_SECONDS = 5.0
 EMPTY_SECONDS = 30.0
@@ -48,7 +48,7 @@ EMPTY_SECONDS = 30.0
 NO_PROCESSOR = "the cluster of Ray has no processor: CPU=0 on every node, or no node left"
 STORE_BYTES = 512 << 20  # what Ray started here keeps of results; its own choice is a third of all
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
-_ADDRESS = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
+_ADDRESS = re.compile(r"(?:ray://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 _LONGEST_FOLDER = 40  # Ray puts sockets deep into it, and their paths have at most 107 letters
 
 
@@ -65,11 +65,9 @@ class RayPool:
 
     def __init__(self, address: str | None = None) -> None:
         self._ray = _import_ray()
-        self._folder: str | None = None
-        self._auth: list[str] = []
-        self._begun = not self._ray.is_initialized()
+        self._cleanup = ExitStack()
         self._open = True
-        if not self._begun:
+        if self._ray.is_initialized():
             if address is not None:
                 raise OptionError(f"ray address {typed(address)}: this program is on Ray already")
             return
@@ -78,7 +76,6 @@ class RayPool:
         except BaseException:
             self.close()
             raise
-        _let_print(self._ray, False)
 
     def __enter__(self) -> RayPool:
         return self
@@ -121,29 +118,31 @@ class RayPool:
 
         Results that come early wait here.
         """
-        return _in_order(self.run(function, shared, blocks, stopped))
+        results = self.run(function, shared, blocks, stopped)
+
+        def ordered() -> Iterator[Answer]:
+            early: dict[int, Answer] = {}
+            due = 0
+            for number, result in results:
+                early[number] = result
+                while due in early:
+                    yield early.pop(due)
+                    due += 1
+
+        return ordered()
 
     def close(self) -> None:
         """Leave the cluster, or end the one that was started here; twice does no harm."""
-        if self._open and self._begun:
-            with suppress(Exception):  # it may have ended by itself
-                self._shut_down()
-            _let_print(self._ray, True)
         self._open = False
-        for name in self._auth:
-            os.environ.pop(name, None)
-        before_quitting.discard(self._clear)
-        self._clear()
+        self._cleanup.close()
 
     def _shut_down(self) -> None:
-        try:
-            self._ray.shutdown(wait_for_processes=True)
-        except TypeError:  # an older Ray, without that option
-            self._ray.shutdown()
-
-    def _clear(self) -> None:
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        with suppress(Exception):  # it may have ended by itself
+            try:
+                self._ray.shutdown(wait_for_processes=True)
+            except TypeError:  # an older Ray, without that option
+                self._ray.shutdown()
+        _let_print(self._ray, True)
 
     def _running(self) -> Any:
         if not self._open or not self._ray.is_initialized():
@@ -151,37 +150,42 @@ class RayPool:
         return self._ray
 
     def _connect(self, address: str | None) -> None:
-        if address == "local":
-            self._start()
-            return
         try:
-            self._init(address or "auto")
+            if address != "local":
+                self._init(address or "auto")
+                return
         except ConnectionError:
             if address:
                 raise OptionError(f"ray address {typed(address)}: {NO_CLUSTER}") from None
-            self._start()
+        self._start()
 
     def _start(self) -> None:
         """Start Ray on this machine, for this program alone: nobody else has the token."""
         place = tempfile.gettempdir()
         if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
             place = "/tmp"
-        self._folder = tempfile.mkdtemp(prefix="ray-", dir=place)
-        before_quitting.add(self._clear)
+        folder = tempfile.mkdtemp(prefix="ray-", dir=place)
+        clear = partial(shutil.rmtree, folder, ignore_errors=True)
+        before_quitting.add(clear)
+        self._cleanup.callback(before_quitting.discard, clear)
+        self._cleanup.callback(clear)
         if not any(name in os.environ for name in _AUTH):
             os.environ["RAY_AUTH_TOKEN"] = _token()
-            self._auth = ["RAY_AUTH_MODE", "RAY_AUTH_TOKEN"]  # Ray sets the first one itself
+            for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):  # Ray sets the first one itself
+                self._cleanup.callback(os.environ.pop, name, None)
         self._init(
             "local",
             include_dashboard=False,
             object_store_memory=STORE_BYTES,
-            _temp_dir=self._folder,
+            _temp_dir=folder,
         )
 
     def _init(self, address: str, **options: Any) -> None:
+        self._cleanup.callback(self._shut_down)
         try:
             with _sigterm_kept():
                 self._ray.init(address, **_QUIET, **options)
+            _let_print(self._ray, False)
         except ConnectionError:
             raise
         except SystemExit:  # so it gives up
@@ -204,16 +208,6 @@ class RayPool:
                 flight.fill(workers)
         finally:
             flight.give_up()
-
-
-def _in_order(results: Iterator[tuple[int, Answer]]) -> Iterator[Answer]:
-    early: dict[int, Answer] = {}
-    due = 0
-    for number, result in results:
-        early[number] = result
-        while due in early:
-            yield early.pop(due)
-            due += 1
 
 
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
@@ -250,22 +244,11 @@ class _Flight:
         self._call = ray.remote(num_cpus=1, max_retries=TRIES)(call)
         self._common, self._sender = packed((function, shared)), Sender.here(function)
         self._stored = ray.put(self._common)  # fetched by each node once
-        self.waiting: dict[Any, _Sent] = {}
-        self._lost: list[tuple[float, _Sent]] = []  # when each is to be sent again
-
-    @property
-    def under_way(self) -> bool:
-        """Whether there is a block without a result."""
-        return bool(self.waiting or self._lost)
+        self.under_way: dict[Any, _Sent] = {}
 
     def fill(self, workers: int) -> None:
         """Send blocks until each worker has one, and another one to go on with."""
-        now, lost = time.monotonic(), self._lost
-        self._lost = [(due, sent) for due, sent in lost if due > now]
-        for due, sent in lost:
-            if due <= now:
-                self._send(sent)
-        for _ in range(max(2, 2 * workers) - len(self.waiting)):
+        for _ in range(max(2, 2 * workers) - len(self.under_way)):
             following = next(self._blocks, None)
             if following is None:
                 return
@@ -274,37 +257,34 @@ class _Flight:
     def _send(self, sent: _Sent) -> None:
         """Send a block; one that was lost with all it takes, for that may be what was lost."""
         common = self._common if sent.before else self._stored
-        self.waiting[self._call.remote(common, self._sender, sent.block)] = sent
+        self.under_way[self._call.remote(common, self._sender, sent.block)] = sent
 
     def landed(self) -> Iterator[tuple[int, Any]]:
         """The results that have come in a tenth of a second; each leaves the flight."""
-        if not self.waiting:
-            time.sleep(POLL_SECONDS)
-            return
-        done, _ = self._ray.wait(
-            list(self.waiting), num_returns=len(self.waiting), timeout=POLL_SECONDS
-        )
+        promises = list(self.under_way)
+        done, _ = self._ray.wait(promises, num_returns=len(promises), timeout=POLL_SECONDS)
         for promise in done:
+            sent = self.under_way.pop(promise)
             try:
                 answer = self._ray.get(promise)
             except self._ray.exceptions.RayError as error:
-                self._send_again(self.waiting.pop(promise), error)
+                self._send_again(sent, error)
                 continue
             result, raised = ForkingPickler.loads(answer)
             if raised is not None:
                 raise raised
-            yield self.waiting.pop(promise).number, result
+            yield sent.number, result
 
     def _send_again(self, sent: _Sent, error: Any) -> None:
-        """Send a block that Ray has lost again, later; `WorkerError` if that would not help."""
+        """Send a block that Ray has lost again; `WorkerError` if that would not help."""
         begun = not isinstance(error, self._ray.exceptions.RayTaskError)
         while isinstance(error, self._ray.exceptions.RayTaskError):
             error = error.cause
-        ours = not isinstance(error, self._ray.exceptions.RayError)  # or Python's, as of an import
+        lost = isinstance(error, self._ray.exceptions.RayError)  # else Python's, as of an import
         retried = begun and type(error).__name__ in RETRIED_BY_RAY
-        if not ours and not retried and sent.before < TRIES:
-            due = time.monotonic() + AGAIN_SECONDS * 2**sent.before
-            self._lost.append((due, sent._replace(before=sent.before + 1)))
+        if lost and not retried and sent.before < TRIES:
+            time.sleep(AGAIN_SECONDS * 2**sent.before)
+            self._send(sent._replace(before=sent.before + 1))
         elif begun:
             raise WorkerError(
                 f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "
@@ -315,11 +295,10 @@ class _Flight:
 
     def give_up(self) -> None:
         """End what is under way, so that the processors are free."""
-        for promise in self.waiting:
+        for promise in self.under_way:
             with suppress(Exception):
                 self._ray.cancel(promise, force=True)
-        self.waiting.clear()
-        self._lost.clear()
+        self.under_way.clear()
 
 
 @lru_cache(maxsize=1)
@@ -348,9 +327,7 @@ def _checked(address: str | None) -> str | None:
         address = os.environ.get("RAY_ADDRESS") or address
     if address in (None, "auto", "local"):
         return address
-    parsed = (
-        _ADDRESS.fullmatch(address.removeprefix("ray://")) if isinstance(address, str) else None
-    )
+    parsed = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if parsed is None:
         raise OptionError(f"ray address {typed(address)}: {ADDRESSES}")
     try:

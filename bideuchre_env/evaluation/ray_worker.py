@@ -23,36 +23,28 @@ class Sender(NamedTuple):
     """What a worker has to share with the program that sends it blocks."""
 
     folder: str
-    sources: str
-    module: str
-    module_sources: str
-    prepared: tuple[
-        tuple[str, str], ...
-    ]  # what agents may go by that was learned there, and the hash of each
+    sources: tuple[tuple[str, str], ...]  # packages and modules, and the hash of each
+    prepared: tuple[tuple[str, str], ...]  # what agents may have learned there, and the hashes
 
     @classmethod
     def here(cls, function: Callable[..., Any]) -> Sender:
         """Of this process, and of the function that it sends."""
-        module = function.__module__
-        found = module_sources(module)
-        prepared = tuple(sorted(prepared_digests().items()))
-        return cls(os.getcwd(), sources(), module, found, prepared)
+        modules = {"bideuchre_env", "bideuchre_env.agents", function.__module__.partition(".")[0]}
+        modules -= {"__main__"}  # of which nothing can be sent
+        sources = tuple((module, sources_of(module)) for module in sorted(modules))
+        return cls(os.getcwd(), sources, tuple(sorted(prepared_digests().items())))
 
     def prepare(self) -> None:
         """Work in the same folder, if it is there; `WorkerError` for other sources.
 
         Files that agents are named by are found from there.
         """
-        host = socket.gethostname()
-        if self.sources != sources():
-            raise WorkerError(
-                f"{host} has other sources of bideuchre_env: install the same on every node"
-            )
-        if self.module_sources != module_sources(self.module):
-            raise WorkerError(
-                f"{host} has no module {self.module!r}, or other sources of it: "
-                "scripts lie at the same path on every node, all alike"
-            )
+        for module, digest in self.sources:
+            if digest != sources_of(module):
+                raise WorkerError(
+                    f"{socket.gethostname()} has no module {module!r}, or other sources of it: "
+                    "install the same on every node, scripts at the same path"
+                )
         with suppress(OSError):
             os.chdir(self.folder)
 
@@ -65,59 +57,41 @@ class Sender(NamedTuple):
             )
 
 
-@lru_cache(maxsize=1)
-def sources() -> str:
-    """A hash of the package as it is here: its code and its agents' numbers."""
-    package, files = Path(__file__).resolve().parents[1], {}
-    spec = find_spec("bideuchre_env.agents")  # in a checkout they lie beside the package
-    agents = Path(spec.origin or "").resolve().parent if spec else package
-    for room, folder in (("", package), ("agents/", agents)):
-        for path in folder.rglob("*.*"):
-            if path.suffix in (".py", ".npz"):
-                files[f"{room}{path.relative_to(folder).as_posix()}"] = path
-    return hash_of(files)
-
-
 @lru_cache(maxsize=8)
-def module_sources(module: str) -> str:
-    """A hash of the package that a module is of, or of the folder it lies in; "" if there is none.
-
-    Of the modules of bideuchre_env it is "", too: they are in `sources`.
-    """
-    top = module.partition(".")[0]
-    if top in ("bideuchre_env", "__main__"):  # nothing of the latter can be sent
-        return ""
-    spec = sys.modules[top].__spec__ if top in sys.modules else find_spec(top)
+def sources_of(module: str) -> str:
+    """A hash of a package, or of the folder of a module; "" if it is not there."""
+    spec = sys.modules[module].__spec__ if module in sys.modules else find_spec(module)
     if spec is None:
         return ""
     inside = spec.submodule_search_locations
     folder = Path(inside[0] if inside else spec.origin or "").resolve()
-    paths = folder.rglob("*.py") if inside else folder.parent.glob("*.py")
-    return hash_of({path.relative_to(folder.parent).as_posix(): path for path in paths})
-
-
-def hash_of(files: dict[str, Path]) -> str:
-    """A hash of files and of the names they go by."""
     digest = hashlib.sha256()
-    for name, path in sorted(files.items()):
-        digest.update(name.encode() + b"\0" + path.read_bytes())
+    for path in sorted(folder.rglob("*.*") if inside else folder.parent.glob("*.py")):
+        if path.suffix in (".py", ".npz"):
+            name = path.relative_to(folder.parent).as_posix()
+            digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
 def call(common: bytes, sender: Sender, block: Any) -> bytes:
-    """What a block comes to, on a worker, and None; or None and the error that was raised."""
-    where = f"on a worker of Ray, {socket.gethostname()}"
+    """The result of a block, on a worker, and None; or None and the error that was raised."""
     try:
         sender.prepare()
         with watched(sender.check):
             function, shared = ForkingPickler.loads(common)
             return packed((function(shared, block), None))
-    except OptionError as error:
-        return packed((None, OptionError(f"{error} ({where})")))
-    except BidEuchreError as error:
-        return packed((None, error))
     except (Exception, SystemExit) as error:
-        return packed((None, WorkerError(f"{where}: {in_one_line(error)}")))
+        where = f"on a worker of Ray, {socket.gethostname()}"
+        return packed((None, to_send(error, where, WorkerError)))
+
+
+def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
+    """An error as it is sent to the program that plays; what is none of ours as this `other`."""
+    if isinstance(error, OptionError):
+        return OptionError(f"{error} ({where})")
+    if isinstance(error, BidEuchreError):
+        return error
+    return other(f"{where}: {in_one_line(error)}")
 
 
 def packed(value: Any) -> bytes:

@@ -1,29 +1,25 @@
-"""The result of self-play or of a match: its figures, as JSON, and as a person reads it."""
+"""The result of self-play or of a match: its figures, as JSON, text and HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from bideuchre_env._columns import html_table
-from bideuchre_env.evaluation.report import (
-    contract_html,
-    contract_table,
-    label_width,
-    part_of,
-    points_of,
-    row,
-    share_of,
-)
+from bideuchre_env._columns import GAP, columns, html_table
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.scores import Scores, interval_dict
 from bideuchre_env.evaluation.statistics.sequential import SequentialTest
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
 
+_INDENT = 2
+_COLUMNS = ("bid", "made", "set", "alone", "made alone")
 NOTHING = "Interrupted before both tables of a board were finished."
 NOT_ALL = "Interrupted: the figures are of the boards that were finished at both tables."
+
+Lines = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -128,107 +124,128 @@ class Result:
         return dict(zip(self.keys, pair, strict=True))
 
     def __str__(self) -> str:
-        return selfplay_report(self) if self.board_rows is None else match_report(self)
+        if not self.boards.boards and not self.games.boards:
+            return f"{self._title}\n\n{NOTHING}"
+        width = label_width(self.keys)
+        parts = [self._title, *([NOT_ALL] if self.interrupted else [])]
+        for size, lines, scores in self._sections():
+            rows = [size, *(row(label, text, width) for label, text in lines)]
+            parts += ["\n".join(rows), contract_table(self.keys, scores.contracts, width)]
+        ending = [row(label, text, width) for label, text in self._speed()]
+        return "\n\n".join([*parts, "\n".join(ending)])
 
     def _repr_html_(self) -> str:
-        return result_html(self)
+        parts = [f"<p><b>{escape(self._title)}</b></p>"]
+        if not self.boards.boards and not self.games.boards:
+            return f"{parts[0]}<p>{NOTHING}</p>"
+        parts += [f"<p>{NOT_ALL}</p>"] * self.interrupted
+        for size, lines, scores in self._sections():
+            table = html_table([("", size), *lines])
+            parts += [table, contract_html(self.keys, scores.contracts)]
+        return "".join(parts)
+
+    @property
+    def _title(self) -> str:
+        a, b = self.keys
+        changed = self.options if self.variant in RULES else {}  # custom rules: all are there
+        options = "".join(f" {name}={value!r}" for name, value in changed.items())
+        return f"{a} against {b}, {self.variant}{options}, seed {self.seed}"
+
+    def _sections(self) -> Iterator[tuple[str, Lines, Scores]]:
+        """The boards and then the games, as they were played: size, labelled figures, scores."""
+        a, b = self.keys
+        boards, games = self.boards, self.games
+        if boards.boards:
+            size = f"{boards.boards:,} boards of two tables, {boards.hands:,} hands"
+            lines = [("points per hand", points_of(boards.points_per_hand, a))]
+            if self.test is not None:
+                verdict, _, ratio = str(self.test).partition(" (")
+                lines += [("test", verdict), ("", ratio.rstrip(")"))]
+            less = boards.variance_reduction
+            saved = "every board tied" if less is None else f"divide the variance by {less:.2f}"
+            lines.append(("tied boards", part_of(boards.ties, boards.boards)))
+            yield size, [*lines, ("duplicate deals", saved)], boards
+        if games.boards:
+            size = f"{games.games:,} games ({games.boards:,} pairs), {games.hands:,} hands"
+            if self.games_asked % 2:
+                size += f", {self.games_asked:,} asked for: games are played in pairs"
+            counts = f"{a} {games.a_won:,}   {b} {games.b_won:,}   drawn {games.drawn:,}"
+            lines = [
+                ("games won", f"{counts}   truncated {games.truncated:,}"),
+                ("", f"{a} {share_of(games.win_rate)}"),
+                ("points per hand", points_of(games.points_per_hand, a)),
+            ]
+            yield size, lines, games
+
+    def _speed(self) -> Lines:
+        """The time of a decision in a match; of self-play its speed, and where the records are."""
+        if self.board_rows is None:
+            rate = self.decisions_per_second
+            speed = f"{rate:,.0f} decisions per second" if rate else "too short to tell"
+            return [("speed", speed), ("records", self.records or "not written")]
+        times = zip(self.keys, self.ms_per_decision, strict=True)
+        text = "   ".join(f"{name} {ms:.2g} ms" for name, ms in times if ms is not None)
+        return [("decision time", text)]
 
 
-def selfplay_report(result: Result) -> str:
-    """A heading, points per hand, games, contracts, speed and where the records are."""
-    scores, width = result.scores, label_width(result.keys)
-    heading = f"{_title(result)}\n{_size(result, result.mode)}"
-    if not scores.boards:
-        return f"{heading}\n\n{NOTHING}"
-    lines = [heading, "", *([NOT_ALL, ""] if result.interrupted else [])]
-    lines += [row("points per hand", points_of(scores.points_per_hand, result.keys[0]), width)]
-    if result.mode == "games":
-        lines += _games_won(result, width)
-    lines += ["", contract_table(result.keys, scores.contracts, width), ""]
-    rate = result.decisions_per_second
-    lines += [
-        row("speed", f"{rate:,.0f} decisions per second" if rate else "too short to tell", width)
-    ]
-    return "\n".join([*lines, row("records", result.records or "not written", width)])
+# --- parts of reports -----------------------------------------------------------------------------
 
 
-def match_report(result: Result) -> str:
-    """A heading, points per hand, the test, games, contracts and how long decisions took."""
-    lines, width = [_title(result)], label_width(result.keys)
-    if not result.boards.boards and not result.games.boards:
-        return f"{lines[0]}\n\n{NOTHING}"
-    if result.interrupted:
-        lines += ["", NOT_ALL]
-    for mode, scores in (("boards", result.boards), ("games", result.games)):
-        if scores.boards:
-            points = row(
-                "points per hand", points_of(scores.points_per_hand, result.keys[0]), width
-            )
-            lines += ["", _size(result, mode)]
-            if mode == "boards":
-                lines += [points, *_test_and_ties(result, width)]
-            else:
-                lines += [*_games_won(result, width), points]
-            lines += ["", contract_table(result.keys, scores.contracts, width)]
-    times = [
-        f"{name} {ms:.2g} ms"
-        for name, ms in zip(result.keys, result.ms_per_decision, strict=True)
-        if ms is not None
-    ]
-    return "\n".join([*lines, "", row("decision time", "   ".join(times), width)])
+def label_width(names: Iterable[str]) -> int:
+    """How wide the labels of a report on these agents are."""
+    return max(len("points per hand"), *(_INDENT + len(name) for name in names)) + GAP
 
 
-def result_html(result: Result) -> str:
-    """The result in HTML, for notebooks: points per hand, games, contracts, as they were played."""
-    (a, b), parts = result.keys, [f"<p><b>{escape(_title(result))}</b></p>"]
-    if not result.boards.boards and not result.games.boards:
-        return f"{parts[0]}<p>{NOTHING}</p>"
-    parts += [f"<p>{NOT_ALL}</p>"] * result.interrupted
-    for mode, scores in (("boards", result.boards), ("games", result.games)):
-        if scores.boards:
-            lines = [("", _size(result, mode))]
-            lines.append(("points per hand", points_of(scores.points_per_hand, a)))
-            if mode == "boards" and result.test is not None:
-                lines.append(("test", str(result.test)))
-            if mode == "games":
-                won = f"{a} {scores.a_won:,}, {b} {scores.b_won:,}, drawn {scores.drawn:,}"
-                lines.append(("games won", f"{won}, truncated {scores.truncated:,}"))
-                lines.append(("", f"{a} {share_of(result.win_rate)}"))
-            parts += [html_table(lines), contract_html(result.keys, scores.contracts)]
-    return "".join(parts)
+def row(label: str, text: str, width: int) -> str:
+    """A label and what stands beside it."""
+    return f"{label:<{width}}{text}".rstrip()
 
 
-def _title(result: Result) -> str:
-    a, b = result.keys
-    changed = result.options if result.variant in RULES else {}  # of one's own: they are all there
-    options = "".join(f" {name}={value!r}" for name, value in changed.items())
-    return f"{a} against {b}, {result.variant}{options}, seed {result.seed}"
+def points_of(points: Interval | None, a: str) -> str:
+    """A's points per hand with their interval."""
+    if points is None:
+        return "no hand"
+    if points.low is None or points.high is None:
+        return f"{a} {points.mean:+.2f}   (no interval from a single board)"
+    return f"{a} {points.mean:+.2f}   95 % interval {points.low:+.2f} to {points.high:+.2f}"
 
 
-def _size(result: Result, mode: str) -> str:
-    if mode == "games":
-        scores, asked = result.games, result.games_asked
-        rounded = f", {asked:,} asked for: games are played in pairs" if asked % 2 else ""
-        return f"{scores.games:,} games ({scores.boards:,} pairs), {scores.hands:,} hands{rounded}"
-    scores = result.boards
-    return f"{scores.boards:,} boards of two tables, {scores.hands:,} hands"
+def share_of(share: Interval | None) -> str:
+    """A share in per cent with its interval; empty where there is none."""
+    if share is None or share.low is None or share.high is None:
+        return ""
+    low, high = 100 * share.low, 100 * share.high
+    return f"{100 * share.mean:.1f} %   95 % interval {low:.1f} to {high:.1f} %"
 
 
-def _games_won(result: Result, width: int) -> list[str]:
-    games, (a, b) = result.games, result.keys
-    counts = f"{a} {games.a_won:,}   {b} {games.b_won:,}   drawn {games.drawn:,}"
+def contract_table(names: Sequence[str], contracts: Sequence[dict[str, int]], width: int) -> str:
+    """A line per agent: contracts bid, made and set, and of these the ones played alone."""
+    rows = contract_rows([" " * _INDENT + name for name in names], contracts)
+    return columns([("contracts", *_COLUMNS), *rows], "lrrrrr", first=width - GAP)
+
+
+def contract_html(names: Sequence[str], contracts: Sequence[dict[str, int]]) -> str:
+    """The same as a table in HTML."""
+    return html_table([("contracts", *_COLUMNS), *contract_rows(names, contracts)], "lrrrrr")
+
+
+def contract_rows(
+    names: Sequence[str], contracts: Sequence[dict[str, int]]
+) -> list[tuple[str, ...]]:
+    """The cells of those lines."""
     return [
-        row("games won", f"{counts}   truncated {games.truncated:,}", width),
-        row("", f"{a} {share_of(games.win_rate)}", width),
+        (
+            name,
+            f"{count['bid']:,}",
+            part_of(count["made"], count["bid"]),
+            part_of(count["set"], count["bid"]),
+            f"{count['lone_bid']:,}",
+            part_of(count["lone_made"], count["lone_bid"]),
+        )
+        for name, count in zip(names, contracts, strict=True)
     ]
 
 
-def _test_and_ties(result: Result, width: int) -> list[str]:
-    lines, boards = [], result.boards
-    if result.test is not None:
-        verdict, _, ratio = str(result.test).partition(" (")
-        lines += [row("test", verdict, width), row("", ratio.rstrip(")"), width)]
-    reduction = boards.variance_reduction
-    saved = "every board tied" if reduction is None else f"divide the variance by {reduction:.2f}"
-    ties = part_of(boards.ties, boards.boards)
-    return [*lines, row("tied boards", ties, width), row("duplicate deals", saved, width)]
+def part_of(part: int, whole: int) -> str:
+    """A count with its per cent of the whole."""
+    return f"{part:,} ({100 * part / whole:.0f} %)" if whole else f"{part:,}"

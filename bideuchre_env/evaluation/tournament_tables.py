@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from bideuchre_env._columns import columns, html_table
-from bideuchre_env.evaluation.report import part_of, share_of
+from bideuchre_env.evaluation.results import part_of, share_of
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import Bounds, SequentialTest
 

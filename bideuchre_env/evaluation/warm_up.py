@@ -7,6 +7,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,8 @@ def play_game() -> None:
     GameRecord.loads(record.dumps())
     env.reset(options={"deal": record.hands[0]["deal"]})
     act(opened_hand(record.hands[0], GAME.rules), GAME.rules, "pass")
-    with contextlib.suppress(ValueError):
-        env.step(
-            int(env.observe(env.agent_selection)["action_mask"].argmin())
-        )  # the refusal names what is legal
+    with contextlib.suppress(ValueError):  # the refusal names what is legal
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmin()))
     for threads in (1, 2):
         vec = GAME.vec(256, threads=threads)  # few enough rows are one thread's in any case
         vec.reset(seed=1)
@@ -94,11 +93,6 @@ def play_claim() -> None:
     seen = np.zeros((1, layout.size), np.int8)
     mask = np.zeros((1, int(tables["n_actions"][0])), np.int8)
     claim(seen, mask, tables, layout.offsets, new_view())
-
-
-def play_rule() -> None:
-    """Boards and games of the rule player."""
-    play_boards("rule", "random")
 
 
 def play_learner() -> None:
@@ -139,9 +133,8 @@ def play_learning() -> None:
         sample(outputs, legal, 0, choices, log_probs)
         Proposals(network, GAME.rules, part, seed=0)(made.observations, made.masks, made.chosen)
         greedy(outputs, legal, choices, log_probs)
-    steps = np.zeros((1, 1), np.int8)
-    rewards, ended = np.zeros((1, 1, 4), np.float32), np.ones((1, 1), np.bool_)
-    lambda_returns(steps, rewards, ended, np.zeros((1, 1), np.float32))
+    seats, values = np.zeros((1, 1), np.int8), np.zeros((1, 1), np.float32)
+    lambda_returns(seats, np.zeros((1, 1, 4), np.float32), np.ones((1, 1), np.bool_), values)
 
 
 def play_expert() -> None:
@@ -215,7 +208,7 @@ def play_solver() -> None:
 PARTS: dict[str, Callable[[], None]] = {
     "game": play_game,
     "claims": play_claim,
-    "rule": play_rule,
+    "rule": partial(play_boards, "rule", "random"),
     "learner": play_learner,
     "learning": play_learning,
     "expert": play_expert,

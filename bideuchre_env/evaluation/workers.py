@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
@@ -33,6 +33,7 @@ from bideuchre_env.evaluation.blocks import Batch, Plan, Report, play_block, war
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import Stopped
 from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.ray_worker import to_send
 
 POLL_SECONDS = 0.1
 
@@ -115,9 +116,8 @@ def started(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
                 processes[pipe] = process
         yield processes
     finally:
-        for worker in processes.values():
-            worker.terminate()
         for pipe, worker in processes.items():
+            worker.terminate()
             worker.join()
             pipe.close()
 
@@ -184,8 +184,8 @@ def unpacked(work: bytes) -> Plan:
     except Exception as error:
         raise OptionError(f"an agent cannot be read: {in_one_line(error)}") from None
     registry.registered.update(sent)
-    found: Plan = plan
-    return found
+    assert isinstance(plan, Plan)
+    return plan
 
 
 class Work(NamedTuple):
@@ -242,38 +242,11 @@ def serve(work: bytes, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the process that started this one
     os.dup2(2, 1)  # what an agent prints is not part of the match's output
     try:
-        try:
-            plan = unpacked(work)
-            warm_up(plan)
-            while True:
-                _send(pipe, None)
-                play_block(plan, _block(pipe), partial(_send, pipe), lambda: False)
-        except _Closed:
-            raise
-        except OptionError as error:
-            _send(pipe, OptionError(f"{error} (in a process of its own)"))
-        except BidEuchreError as error:
-            _send(pipe, error)
-        except (Exception, SystemExit) as error:
-            _send(pipe, AgentError(f"in a process of its own: {in_one_line(error)}"))
-    except _Closed:
-        return
-
-
-class _Closed(Exception):
-    """The other end of the pipe is closed: there is nobody to play for."""
-
-
-def _send(pipe: Connection, message: Any) -> None:
-    try:
-        pipe.send(message)
-    except ConnectionError:
-        raise _Closed from None
-
-
-def _block(pipe: Connection) -> range:
-    try:
-        block: range = pipe.recv()
-    except (EOFError, ConnectionError):
-        raise _Closed from None
-    return block
+        plan = unpacked(work)
+        warm_up(plan)
+        while True:
+            pipe.send(None)
+            play_block(plan, pipe.recv(), pipe.send, lambda: False)
+    except (Exception, SystemExit) as error:
+        with suppress(OSError):  # the other end is closed: there is nobody to play for
+            pipe.send(to_send(error, "in a process of its own", AgentError))

@@ -26,7 +26,7 @@ from bideuchre_env.core.state import Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, NotationError, OutputError, RecordError
-from bideuchre_env.evaluation.deciding import answer_of, checked
+from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.learning.view import new_view
 from bideuchre_env.play.saved import SavedGame, check_free, is_unfinished, read_game

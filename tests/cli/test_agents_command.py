@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.commands import run
 from support.own_agents import write_file
 
 from bideuchre_env import agents
@@ -16,7 +17,6 @@ from bideuchre_env.agents import registry
 from bideuchre_env.agents.learned import shipped
 from bideuchre_env.agents.making import options_of
 from bideuchre_env.agents.registry import find
-from bideuchre_env.cli import main as cli
 from bideuchre_env.learning.weights import write_weights
 
 
@@ -28,14 +28,6 @@ def _a_folder_of_ones_own(monkeypatch, tmp_path):
     write_file(tmp_path)
     for name in ("mine",):  # imported by name: each test has its own
         monkeypatch.delitem(sys.modules, name, raising=False)
-
-
-def run(*arguments):
-    """The exit code of a command."""
-    try:
-        return cli.main(list(arguments))
-    except SystemExit as end:
-        return end.code
 
 
 def test_every_built_in_agent_has_metadata():
@@ -144,7 +136,6 @@ def test_how_weights_were_made_is_told(learned, capsys):
         ("match ./mine.py:Net:weights=c.npz rule", "FileNotFoundError"),
         ("match ./nothing.py:Net rule", "there is no file './nothing.py'"),
         ("selfplay --agents ./mine.py:broken rule", "LookupError: no weights (mine.py, line "),
-        ("selfplay --hands 10", "--hands is called --boards"),
     ],
 )
 def test_what_goes_wrong_in_an_agent_is_one_line(command, told, learned, capsys, tmp_path):

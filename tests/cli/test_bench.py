@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -11,10 +10,8 @@ import pytest
 
 import bideuchre_env
 from bideuchre_env.bench import measure
-from bideuchre_env.cli import bench
 from bideuchre_env.cli import main as cli
 from bideuchre_env.errors import OptionError
-from bideuchre_env.runtime import jit
 
 
 def clock(rates):
@@ -32,7 +29,7 @@ def test_a_figure_is_the_median_and_the_quartiles():
 
 
 def test_a_round_measures_everything_once_after_a_first_slice_that_does_not_count():
-    order, said = [], []
+    order = []
 
     def task(name):
         def run():
@@ -41,10 +38,9 @@ def test_a_round_measures_everything_once_after_a_first_slice_that_does_not_coun
 
         return run
 
-    rates = measure.rounds({"a": task("a"), "b": task("b")}, 2, 1.0, said.append)
+    rates = measure.rounds({"a": task("a"), "b": task("b")}, 2, 1.0)
     assert rates == {"a": [3.0, 3.0], "b": [3.0, 3.0]}
     assert order == ["a", "b", "a", "b", "a", "b"]
-    assert said == ["a", "b", "round 1 of 2", "round 2 of 2"]
     assert measure.rounds({"a": clock([1, 2, 8])}, 2, 1e-9)["a"] == [2.0, 8.0]
 
 
@@ -56,27 +52,6 @@ def test_a_rate_is_all_that_was_done_over_all_the_time_it_took():
 def test_repeats_and_seconds_that_measure_nothing_are_refused(repeats, seconds):
     with pytest.raises(OptionError, match=r"repeats|seconds"):
         measure.rounds({}, repeats, seconds)
-
-
-def test_what_compiles_is_shown_in_the_status(monkeypatch):
-    """And then again what is measured."""
-
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    shown = []
-    monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr("rich.status.Status.update", lambda self, text: shown.append(text))
-    with bench._status() as announce:
-        announce("rollouts")
-        for text in ("compiling kernels, 0 done", ""):
-            jit.compiling.show(text)
-    assert shown == [
-        "measuring: rollouts",
-        "compiling kernels, 0 done",
-        "measuring: rollouts",
-    ]
 
 
 @pytest.mark.skipif(not measure.cores(), reason="this system does not pin")
@@ -216,7 +191,7 @@ def test_bench_refuses_bad_input_before_it_measures(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("a file where the folder would be")
-    monkeypatch.setattr("bideuchre_env.cli.bench._measure", None)
+    monkeypatch.setattr("bideuchre_env.bench.tasks.measure_group", None)
     assert cli.main(["bench", *arguments.split()]) == 2
     out, err = capsys.readouterr()
     assert out == ""

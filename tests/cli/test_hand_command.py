@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.commands import run
 
 import bideuchre_env
 from bideuchre_env import agents
 from bideuchre_env.agents.expert import hand_table as module
 from bideuchre_env.agents.expert.hand_table import provenance
 from bideuchre_env.agents.expert.hand_worth import hand_worth
-from bideuchre_env.cli import main as cli
 from bideuchre_env.errors import DealError
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
 from bideuchre_env.rules.variants import RULES
-
-
-def run(*arguments):
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 def test_hand_worth_is_what_the_command_prints(capsys):

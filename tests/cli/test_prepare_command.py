@@ -13,7 +13,7 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder
 from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
-from bideuchre_env.cli.prepare import told
+from bideuchre_env.cli.prepare import summary
 from bideuchre_env.learning.weights import read_weights, write_weights
 from bideuchre_env.preparing import prepare
 from bideuchre_env.preparing.prepare import Prepared
@@ -73,7 +73,7 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
 def test_it_is_told_why_something_is_kept_or_not(interval, said):
     points = Interval(*interval)
     kept = prepare.surely_better(points)
-    line = told(Prepared("net", Path("x"), kept, "the net as it was", points, "as it was"))
+    line = summary(Prepared("net", Path("x"), kept, "the net as it was", points, "as it was"))
     assert line.startswith(f"net: {points.mean:+.2f} points per hand over the net as it was (")
     assert said in line
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from support.replays import game
 
-from bideuchre_env.cli import replay
+from bideuchre_env.cli import records
 from bideuchre_env.cli.main import main
 from bideuchre_env.records import files
 
@@ -70,7 +70,7 @@ def test_what_is_there_stays(games, capsys):
 )
 def test_wrong_options_are_one_line(more, message, games, capsys, monkeypatch):
     """And leave no file."""
-    monkeypatch.setattr(replay, "MOST_GAMES", 2)
+    monkeypatch.setattr(records, "MOST_GAMES", 2)
     assert main(["show", "games.jsonl", *more]) == 2
     err = capsys.readouterr().err.splitlines()
     assert message in err[-1]

@@ -30,7 +30,9 @@ def test_what_a_worker_raises_is_sent_back(tmp_path, monkeypatch):
         assert result is None
         assert type(error) is expected
         assert "3" in str(error)
-        _, error = unpacked(ray_worker.call(common, sender._replace(sources="0"), 2))
+        _, error = unpacked(
+            ray_worker.call(common, sender._replace(sources=(("bideuchre_env", "0"),)), 2)
+        )
         assert type(error) is WorkerError
         assert "install the same on every node" in str(error)
     gone = ray_worker.packed((ray_blocks.product, 2)).replace(b"product", b"missing")
@@ -53,14 +55,14 @@ def test_a_function_of_other_sources_is_none_to_play_by(tmp_path, monkeypatch):
             common, sender = ray_worker.packed((function, 0)), ray_worker.Sender.here(function)
             assert unpacked(ray_worker.call(common, sender, 4)) == (8, None)
             Path(beside).write_text("x = 1\n")
-            ray_worker.module_sources.cache_clear()
-            for told in (sender, sender._replace(module="nowhere")):
+            ray_worker.sources_of.cache_clear()
+            for told in (sender, sender._replace(sources=(("nowhere", "0"),))):
                 _, error = unpacked(ray_worker.call(common, told, 4))
                 assert type(error) is WorkerError
-                assert "scripts lie at the same path on every node" in str(error)
+                assert "scripts at the same path" in str(error)
         finally:
             del sys.modules[function.__module__]
-            ray_worker.module_sources.cache_clear()
+            ray_worker.sources_of.cache_clear()
 
 
 def unpacked(sent):
