@@ -17,8 +17,7 @@ from bideuchre_env.core.one_row import ending_row, reward_row
 from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
 from bideuchre_env.core.state import DEAL, rows_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.datasets.about import About, DatasetOptions
-from bideuchre_env.datasets.steps import Steps
+from bideuchre_env.datasets.columns import About, DatasetOptions, Steps
 from bideuchre_env.datasets.writer import DatasetWriter, kind_of, path_name
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.files import STDIN, read_played

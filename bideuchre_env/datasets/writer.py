@@ -10,10 +10,9 @@ import numpy as np
 from bideuchre_env._checks import check_path, shown
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.columns import NOBODY, About, Steps, columns_of
 from bideuchre_env.datasets.files import DatasetFile, NpzFile, ParquetFile
 from bideuchre_env.datasets.minari_file import PREFIX, MinariFile
-from bideuchre_env.datasets.steps import NOBODY, Steps, columns_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array

@@ -19,10 +19,10 @@ from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, RecordError
-from bideuchre_env.records.marks import DARK, LIGHT
 from bideuchre_env.records.page.frames import covered, hand_frames
 from bideuchre_env.records.page.page import asset, game_data, plain, replay_page, replays_page
 from bideuchre_env.records.page.view import game_view, table_view
+from bideuchre_env.records.picture import DARK, LIGHT
 from bideuchre_env.rules.cards import CARD_NAMES
 
 SEATS = (None, 0, 1, 2, 3)
@@ -98,7 +98,7 @@ def test_a_seat_is_a_seat():
     """Anything else is refused."""
     env = start("barrie_v0", 1)
     for wrong in (4, -1, "0", True, 1.0):
-        with pytest.raises(OptionError, match="a seat from 0 to 3, or None"):
+        with pytest.raises(OptionError, match=r"seat .*: a seat from 0 to 3"):
             table_view(env.get_state()[0], env.rules, wrong)
 
 

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bideuchre_env._checks import is_whole, shown
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.errors import OptionError
 from bideuchre_env.records.look import Look
-from bideuchre_env.records.marks import SHAPES
+from bideuchre_env.records.picture import SHAPES
 from bideuchre_env.records.words import STRAIN_WORDS, TO_DO, action_words, card_words
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import N_SEATS, STRAINS
+from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
 
 View = dict[str, Any]
@@ -69,8 +68,8 @@ def table_view(
     In words seats are "you", "left", "partner" and "right" of `seat`, or with `numbered`, and
     without a seat, "seat 0" to "seat 3". Raises `OptionError` for a seat that is none.
     """
-    if seat is not None and not (is_whole(seat) and 0 <= seat < N_SEATS):
-        raise OptionError(f"seat={shown(seat)}: a seat from 0 to 3, or None for all cards")
+    if seat is not None:
+        seat = parse_seat("seat", seat)
     look = _Table(row, rules, seat, agents=agents, numbered=numbered)
     phase, bid = Phase(int(row["phase"])), look.bid
     given, passed = look.exchanged()
