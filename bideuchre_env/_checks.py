@@ -72,8 +72,8 @@ def check_callback(name: str, value: object) -> None:
         raise OptionError(f"{name}={shown(value)}: expected a function, or None")
 
 
-def check_path(name: str, value: object) -> None:
-    """Raise `OptionError` unless a parameter can be the path of a file.
+def check_path(name: str, value: object) -> str:
+    """Return a path as text; `OptionError` unless a parameter can be the path of a file.
 
     Bytes and numbers are refused: a number would be an open file of the program.
     """
@@ -87,6 +87,7 @@ def check_path(name: str, value: object) -> None:
         raise OptionError(
             f"{name}={shown(value)}: expected a path without NUL, in the encoding of file names"
         )
+    return str(text)
 
 
 def to_iterator(name: str, values: Any, expected: str) -> Iterator[Any]:

@@ -79,12 +79,6 @@ class DatasetWriter:
         self._file.discard()
 
 
-def path_name(path: object) -> str:
-    """A path as a string; `OptionError` for what is no path."""
-    check_path("path", path)
-    return os.fspath(path)  # type: ignore[call-overload,no-any-return]
-
-
 def check_player(player: str | None, names: Sequence[str]) -> None:
     """Raise `OptionError` unless a player has this name, or none is asked for."""
     if player is not None and player not in names:
@@ -98,7 +92,7 @@ def check_player(player: str | None, names: Sequence[str]) -> None:
 
 def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
     """What makes a dataset of this name; `OptionError` where nothing does."""
-    name = path_name(path)
+    name = check_path("path", path)
     if name.startswith(PREFIX):
         return MinariFile
     ending = os.path.splitext(name)[1].lower()

@@ -47,18 +47,13 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     """
     if mask is None:
         return np.ones(n, bool)
-    sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
-    if not sound or mask.shape != (n,) or not mask.any():
+    plain = type(mask) is np.ndarray and mask.dtype == bool  # a masked array is another type
+    if not plain or mask.shape != (n,) or not mask.any():
         raise OptionError(
             f"{RESET_MASK}={shown(mask)}: a bool numpy array of shape ({n},) with at least one "
             "True is expected"
         )
     return np.array(mask)
-
-
-def is_masked(value: Any) -> bool:
-    """Whether this is numpy's masked array, whose masked entries are no numbers."""
-    return isinstance(value, np.ma.MaskedArray)
 
 
 def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:

@@ -18,9 +18,8 @@ from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, RecordError
-from bideuchre_env.records.page.frames import covered, hand_frames
 from bideuchre_env.records.page.page import game_data, plain, replay_page, replays_page
-from bideuchre_env.records.page.view import game_view, table_view
+from bideuchre_env.records.page.view import covered, game_view, hand_frames, table_view
 from bideuchre_env.records.picture import DARK, LIGHT
 from bideuchre_env.rules.cards import CARD_NAMES
 

@@ -23,10 +23,9 @@ from typing import Any
 
 from bideuchre_env.records import words
 from bideuchre_env.records.page import notes as noted
-from bideuchre_env.records.page.frames import hand_frames
 from bideuchre_env.records.page.notes import Notes
 from bideuchre_env.records.page.sheet import MARKS, game_sheet
-from bideuchre_env.records.page.view import View, game_view
+from bideuchre_env.records.page.view import View, game_view, hand_frames
 from bideuchre_env.records.picture import DARK, LIGHT
 
 PAGE = """\
