@@ -23,14 +23,14 @@ _BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet"
 class DatasetWriter:
     """Writes steps of whole episodes to a dataset, which is in its place with `close`.
 
-    Raises `OptionError` for a name that no dataset has, an extra that is not installed, a dataset
-    that exists, unless `overwrite`, and what is added once it is closed.
+    Raises `OptionError` for a name that no dataset has, an extra that is not installed and a
+    dataset that exists, unless `overwrite`.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
         self._about, self._layout = about, layout_of(about.rules)
-        self._file, self._open = kind_of(path)(path, about, overwrite=overwrite), True
+        self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
         """The numbers of the players of four seats, int32 (4,)."""
@@ -40,8 +40,6 @@ class DatasetWriter:
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
         """Write the decisions of some episodes; `finals` is what was seen after them, if known."""
-        if not self._open:
-            raise OptionError("the dataset is closed: nothing more can be written to it")
         if not len(steps.actions):
             return
         options, ended = self._about.options, int((steps.terminated | steps.truncated).sum())
@@ -71,11 +69,9 @@ class DatasetWriter:
                 f"{self.episodes:,} episodes that have ended"
             )
         self._file.close()
-        self._open = False
 
     def discard(self) -> None:
         """Leave what there was as it was."""
-        self._open = False
         self._file.discard()
 
 
