@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env.errors import OptionError
+from bideuchre_env.errors import IllegalActionError, OptionError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -72,8 +72,8 @@ def check_callback(name: str, value: object) -> None:
         raise OptionError(f"{name}={shown(value)}: expected a function, or None")
 
 
-def check_path(name: str, value: object) -> None:
-    """Raise `OptionError` unless a parameter can be the path of a file.
+def check_path(name: str, value: object) -> str:
+    """Return a path as text; `OptionError` unless a parameter can be the path of a file.
 
     Bytes and numbers are refused: a number would be an open file of the program.
     """
@@ -87,6 +87,7 @@ def check_path(name: str, value: object) -> None:
         raise OptionError(
             f"{name}={shown(value)}: expected a path without NUL, in the encoding of file names"
         )
+    return str(text)
 
 
 def to_iterator(name: str, values: Any, expected: str) -> Iterator[Any]:
@@ -112,6 +113,66 @@ def to_array(name: str, value: Any) -> npt.NDArray[Any]:
         return np.asarray(value)
     except Exception as error:  # an object's own conversion may raise anything
         raise OptionError(f"{name}={shown(value)}: expected an array ({error})") from None
+
+
+def check_array(
+    name: str,
+    value: Any,
+    dtype: Any,
+    shape: tuple[int, ...],
+    *,
+    any_order: bool = False,
+    written: bool = False,
+) -> None:
+    """Raise `OptionError` unless a parameter is an array of this dtype and shape (-1: any length).
+
+    It has to be in C order, unless `any_order`, and writable if it is to be `written`.
+    """
+    import numpy as np
+
+    is_array = isinstance(value, np.ndarray)
+    if not (is_array and value.dtype == dtype and _fits(value.shape, shape)):
+        lengths = ", ".join("any" if n < 0 else str(n) for n in shape) + "," * (len(shape) == 1)
+        raise OptionError(
+            f"{name}: a numpy array of {np.dtype(dtype)} and shape ({lengths}) is expected, not "
+            + (f"{value.dtype} {value.shape}" if is_array else shown(value))
+        )
+    if not (any_order or value.flags.c_contiguous):
+        raise OptionError(
+            f"{name}: its rows do not follow each other: np.ascontiguousarray({name})"
+        )
+    if written and not value.flags.writeable:
+        raise OptionError(f"{name}: it is written to, and this one is read-only")
+
+
+def _fits(lengths: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    if len(lengths) != len(expected):
+        return False
+    return all(n in (-1, m) for n, m in zip(expected, lengths, strict=True))
+
+
+def whole_numbers(name: str, value: Any, n: int, limit: int = 2**62) -> npt.NDArray[Any]:
+    """Return a copy as int64 (n,) of whole numbers of any integer dtype.
+
+    Numbers of 2**63 and more, which no int64 holds, become `limit`. Raises `IllegalActionError`
+    for anything else, as what is checked are actions.
+    """
+    import numpy as np
+
+    try:
+        numbers = to_array(name, value)
+    except OptionError as error:
+        raise IllegalActionError(str(error)) from None
+    if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
+        raise IllegalActionError(
+            f"{name}: whole numbers of shape ({n},) are expected, not {numbers.dtype} of shape "
+            f"{numbers.shape}"
+        )
+    if isinstance(value, (list, tuple)) and any(isinstance(one, (bool, np.bool_)) for one in value):
+        raise IllegalActionError(f"{name}: whole numbers are expected, not True or False")
+    if numbers.dtype.kind == "u" and numbers.dtype.itemsize == 8:
+        numbers = np.where(numbers < 2**63, numbers, np.uint64(limit))
+    return numbers.astype(np.int64)
 
 
 def did_you_mean(given: object, words: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_list
+from bideuchre_env._checks import check_array, is_integer, shown, to_list
 from bideuchre_env.agents.advice.advice import TO_DO, Advice, Option
 from bideuchre_env.agents.advice.calls import mark_calls
 from bideuchre_env.agents.advice.figures import Counted
@@ -19,7 +19,6 @@ from bideuchre_env.agents.advice.outcomes import (
     open_position,
 )
 from bideuchre_env.agents.advice.reasons import Situation, why
-from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
@@ -212,13 +211,14 @@ class Advisor:
 
     def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Trial:
         """Count for whoever sees this."""
-        check_array("observation", observation, (self.searcher.layout.size,))
+        size = self.searcher.layout.size
+        check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         if not open_position(space, rows):
             raise OptionError("observation: no game of these rules gives it to a seat to act")
         masks = space.masks.copy()
         if mask is not None:
-            check_array("action_mask", mask, (self.actions.n,))
+            check_array("action_mask", mask, np.int8, (self.actions.n,), any_order=True)
             if not np.array_equal(mask != 0, masks[0] != 0):
                 raise OptionError("action_mask: it is not the one that belongs to the observation")
         also = to_list("also", also, "numbers of actions")

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
-from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, variant_of, with_fixed
+from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
 from bideuchre_env.envs.checks import parse_count
 from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords
 

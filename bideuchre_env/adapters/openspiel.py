@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import shown
+from bideuchre_env.adapters.common import Game, needs, variant_of
 from bideuchre_env.adapters.dealt_game import CHANCE, OVER, PUBLIC, DealtGame
-from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, variant_of
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, Goal
 from bideuchre_env.core.observation.layout import layout_of

@@ -19,8 +19,7 @@ import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env._checks import shown
-from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import variant_of
+from bideuchre_env.adapters.common import needs, variant_of
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.envs.aec.wrapped import ILLEGAL_REWARD
 from bideuchre_env.envs.face import Observation, row_space
@@ -148,7 +147,7 @@ class MultiAgentEnv(multi_agent_env.MultiAgentEnv):
         return for_rllib(self._game.observe(agent), self.rules)
 
 
-class Env(gymnasium.Env[Any, Any]):
+class Env(gymnasium.ObservationWrapper[Any, Any, Any]):
     """One learner at a table, whose partner and opponents are given.
 
     `config` holds "game" and the options of `SoloEnv`: "opponents", "partner", "seat" and so on.
@@ -156,31 +155,14 @@ class Env(gymnasium.Env[Any, Any]):
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         variant, options = parse_config(config)
-        self._env = variant.solo(**options)
-        self.rules = self._env.rules
-        self.observation_space = space_of(self.rules, self._env.observation)
-        self.action_space = self._env.action_space
-        self.render_mode, self.metadata = self._env.render_mode, self._env.metadata
+        env = variant.solo(**options)
+        super().__init__(env)
+        self.rules = env.rules
+        self.observation_space = space_of(env.rules, env.observation)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode, as `SoloEnv.reset` does."""
-        observation, info = self._env.reset(seed=seed, options=options)
-        return for_rllib(observation, self.rules), info
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """The learner's action, and the others' up to its next turn or the end of the episode."""
-        observation, reward, terminated, truncated, info = self._env.step(action)
-        return for_rllib(observation, self.rules), reward, terminated, truncated, info
-
-    def render(self) -> Any:
-        """The table, as `SoloEnv.render` gives it."""
-        return self._env.render()
-
-    def close(self) -> None:
-        """Let go of what rendering holds open."""
-        self._env.close()
+    def observation(self, observation: Any) -> Any:
+        """An observation of `SoloEnv` in RLlib's form."""
+        return for_rllib(observation, self.rules)
 
 
 def masked_module(hidden: tuple[int, ...] = (256, 256), **model: Any) -> RLModuleSpec:

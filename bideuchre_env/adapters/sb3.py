@@ -10,8 +10,7 @@ from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from bideuchre_env._checks import shown
-from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, variant_of
+from bideuchre_env.adapters.common import Game, needs, variant_of
 from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 from bideuchre_env.errors import OptionError

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, variant_of, with_fixed
+from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
 from bideuchre_env.envs.options import SoloVecGameKeywords, VecGameKeywords
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS

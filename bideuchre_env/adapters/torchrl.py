@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.adapters.extras import needs
-from bideuchre_env.adapters.games import Game, variant_of, with_fixed
+from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array

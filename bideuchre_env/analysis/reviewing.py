@@ -21,8 +21,8 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
-from bideuchre_env.records.about import title
 from bideuchre_env.records.record import GameRecord, PlayedHand
+from bideuchre_env.records.words import title
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array

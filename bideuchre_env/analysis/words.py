@@ -7,8 +7,7 @@ from typing import Any
 from bideuchre_env.agents.advice.holding import number_word
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.about import SIDES
-from bideuchre_env.records.words import STRAIN_WORDS
+from bideuchre_env.records.words import SIDES, STRAIN_WORDS
 from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.solver.par import Par

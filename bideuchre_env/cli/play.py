@@ -116,7 +116,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("bideuchre_env"):
             raise
-        from bideuchre_env.adapters.extras import how_to_install
+        from bideuchre_env.adapters.common import how_to_install
 
         raise OptionError(f"--web needs {error.name}: {how_to_install('web')}") from None
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import Output, PathLike, beside, reason
-from bideuchre_env.datasets.about import METADATA, About
-from bideuchre_env.datasets.steps import NOBODY, Columns
+from bideuchre_env.datasets.columns import METADATA, NOBODY, About, Columns
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.runtime.jit import Array
 

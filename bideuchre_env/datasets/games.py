@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_callback, check_flag, printable, to_list
+from bideuchre_env._checks import check_callback, check_flag, check_path, printable, to_list
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE
 from bideuchre_env.core.observation.layout import layout_of
@@ -17,9 +17,8 @@ from bideuchre_env.core.one_row import ending_row, reward_row
 from bideuchre_env.core.rows import apply_rows, encode_rows, observe_rows
 from bideuchre_env.core.state import DEAL, rows_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.datasets.about import About, DatasetOptions
-from bideuchre_env.datasets.steps import Steps
-from bideuchre_env.datasets.writer import DatasetWriter, kind_of, path_name
+from bideuchre_env.datasets.columns import About, DatasetOptions, Steps
+from bideuchre_env.datasets.writer import DatasetWriter, kind_of
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.records.files import STDIN, read_played
 from bideuchre_env.records.record import GameRecord, PlayedHand
@@ -105,7 +104,7 @@ def _written(
 def _paths(records: Any) -> list[str]:
     one = isinstance(records, (str, bytes, os.PathLike)) or not isinstance(records, Iterable)
     each = [records] if one else to_list("records", records, "paths of files")
-    paths = list(map(path_name, each))
+    paths = [check_path("path", path) for path in each]
     if not paths:
         raise OptionError("no files of game records are given")
     return paths

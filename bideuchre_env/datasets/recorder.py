@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from types import TracebackType
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
 
 from bideuchre_env._checks import check_flag, is_plain_name, printable, shown, to_array
 from bideuchre_env._files import PathLike
-from bideuchre_env.datasets.about import About, DatasetOptions
+from bideuchre_env.datasets.columns import About, DatasetOptions, Steps
 from bideuchre_env.datasets.minari_file import MinariFile
-from bideuchre_env.datasets.steps import Steps
 from bideuchre_env.datasets.writer import DatasetWriter, check_player, kind_of
 from bideuchre_env.envs.checks import RESET_MASK, reset_options, rows_to_reset
 from bideuchre_env.envs.vector.env import BidEuchreVec
@@ -120,16 +118,9 @@ class VecRecorder:
     def __enter__(self) -> VecRecorder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None:
-            self.close()
-            return
-        with suppress(OptionError):  # nothing has ended
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        # after an error it is no further one that no episode has ended
+        with nullcontext() if error is None else suppress(OptionError):
             self.close()
 
     def _require_open(self) -> None:

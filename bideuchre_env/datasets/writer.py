@@ -10,10 +10,9 @@ import numpy as np
 from bideuchre_env._checks import check_path, shown
 from bideuchre_env._files import PathLike
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.datasets.about import About
+from bideuchre_env.datasets.columns import NOBODY, About, Steps, columns_of
 from bideuchre_env.datasets.files import DatasetFile, NpzFile, ParquetFile
 from bideuchre_env.datasets.minari_file import PREFIX, MinariFile
-from bideuchre_env.datasets.steps import NOBODY, Steps, columns_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
@@ -24,14 +23,14 @@ _BY_ENDING: dict[str, Callable[..., DatasetFile]] = {".npz": NpzFile, ".parquet"
 class DatasetWriter:
     """Writes steps of whole episodes to a dataset, which is in its place with `close`.
 
-    Raises `OptionError` for a name that no dataset has, an extra that is not installed, a dataset
-    that exists, unless `overwrite`, and what is added once it is closed.
+    Raises `OptionError` for a name that no dataset has, an extra that is not installed and a
+    dataset that exists, unless `overwrite`.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
         self.decisions = self.episodes = 0
         self._about, self._layout = about, layout_of(about.rules)
-        self._file, self._open = kind_of(path)(path, about, overwrite=overwrite), True
+        self._file = kind_of(path)(path, about, overwrite=overwrite)
 
     def players(self, names: Sequence[str] | None) -> Array:
         """The numbers of the players of four seats, int32 (4,)."""
@@ -41,8 +40,6 @@ class DatasetWriter:
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
         """Write the decisions of some episodes; `finals` is what was seen after them, if known."""
-        if not self._open:
-            raise OptionError("the dataset is closed: nothing more can be written to it")
         if not len(steps.actions):
             return
         options, ended = self._about.options, int((steps.terminated | steps.truncated).sum())
@@ -72,18 +69,10 @@ class DatasetWriter:
                 f"{self.episodes:,} episodes that have ended"
             )
         self._file.close()
-        self._open = False
 
     def discard(self) -> None:
         """Leave what there was as it was."""
-        self._open = False
         self._file.discard()
-
-
-def path_name(path: object) -> str:
-    """A path as a string; `OptionError` for what is no path."""
-    check_path("path", path)
-    return os.fspath(path)  # type: ignore[call-overload,no-any-return]
 
 
 def check_player(player: str | None, names: Sequence[str]) -> None:
@@ -99,7 +88,7 @@ def check_player(player: str | None, names: Sequence[str]) -> None:
 
 def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
     """What makes a dataset of this name; `OptionError` where nothing does."""
-    name = path_name(path)
+    name = check_path("path", path)
     if name.startswith(PREFIX):
         return MinariFile
     ending = os.path.splitext(name)[1].lower()

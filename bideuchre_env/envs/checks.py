@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_integer, shown, to_array, unknown_options
-from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array
 
@@ -47,39 +47,13 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     """
     if mask is None:
         return np.ones(n, bool)
-    sound = isinstance(mask, np.ndarray) and mask.dtype == bool and not is_masked(mask)
-    if not sound or mask.shape != (n,) or not mask.any():
+    plain = type(mask) is np.ndarray and mask.dtype == bool  # a masked array is another type
+    if not plain or mask.shape != (n,) or not mask.any():
         raise OptionError(
             f"{RESET_MASK}={shown(mask)}: a bool numpy array of shape ({n},) with at least one "
             "True is expected"
         )
     return np.array(mask)
-
-
-def is_masked(value: Any) -> bool:
-    """Whether this is numpy's masked array, whose masked entries are no numbers."""
-    return isinstance(value, np.ma.MaskedArray)
-
-
-def whole_numbers(name: str, value: Any, n: int, limit: int) -> Array:
-    """A copy as int64 (n,) of whole numbers of any integer dtype; `IllegalActionError` otherwise.
-
-    Numbers of 2**63 and more, which no int64 holds, come out as `limit`.
-    """
-    try:
-        numbers = to_array(name, value)
-    except OptionError as error:
-        raise IllegalActionError(str(error)) from None
-    if numbers.shape != (n,) or numbers.dtype.kind not in "iu":
-        raise IllegalActionError(
-            f"{name}: whole numbers of shape ({n},) are expected, not {numbers.dtype} of shape "
-            f"{numbers.shape}"
-        )
-    if isinstance(value, (list, tuple)) and any(isinstance(one, (bool, np.bool_)) for one in value):
-        raise IllegalActionError(f"{name}: whole numbers are expected, not True or False")
-    if numbers.dtype.kind == "u" and numbers.dtype.itemsize == 8:
-        numbers = np.where(numbers < 2**63, numbers, np.uint64(limit))
-    return numbers.astype(np.int64)
 
 
 def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:

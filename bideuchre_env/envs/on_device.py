@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bideuchre_env._checks import shown
-from bideuchre_env.envs.checks import whole_numbers
+from bideuchre_env._checks import shown, whole_numbers
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.runtime.device import DeviceArray, on_device, to_device, to_host
 

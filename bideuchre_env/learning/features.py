@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_flag, shown
+from bideuchre_env._checks import check_array, check_flag, shown
 from bideuchre_env._columns import columns
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.learning.feature_rows import (
     BLOCKS,
     COUNTED,

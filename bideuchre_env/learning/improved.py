@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, shown
+from bideuchre_env._checks import check_type, shown, whole_numbers
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.arrays import whole_actions
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
 from bideuchre_env.learning.pairs import CARDS, Policy
@@ -65,7 +64,7 @@ class ImprovedPolicy:
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         answer = self.policy.act_rows(observations, action_masks)
-        choices = whole_actions("act_rows", answer, len(observations)).copy()
+        choices = whole_numbers("act_rows", answer, len(observations))
         phases = observations[:, self._phase].argmax(axis=1)
         for part in self.networks:
             rows = np.flatnonzero(np.isin(phases, PHASES[part]))

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import check_type, is_integer, shown, to_array, to_list
+from bideuchre_env._checks import check_array, check_type, is_integer, shown, to_array, to_list
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import Features
 from bideuchre_env.runtime.intrinsics import row_of

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_list
+from bideuchre_env._checks import is_integer, shown, to_list, whole_numbers
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -21,7 +21,6 @@ from bideuchre_env.core.rows import deal_rows, encode_rows, seed_rows, start_row
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.learning.arrays import whole_actions
 from bideuchre_env.learning.lines import (
     Kept,
     carry_out,
@@ -244,7 +243,7 @@ class _Maker:
             masks = some.masks.copy()
             masks[index, some.chosen] = 0
             answer = self.propose(some.observations.copy(), masks, some.chosen.copy())
-            some.other[:] = whole_actions("propose", answer, len(states))
+            some.other[:] = whole_numbers("propose", answer, len(states))
             same = np.flatnonzero(some.other == some.chosen)
             if len(same):
                 raise IllegalActionError(f"propose, row {same[0]}: it is the action chosen")
@@ -271,12 +270,12 @@ class _Maker:
         n, choices = len(seats), np.empty(len(seats), np.int64)
         if self.opponent is None:
             answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
-            return whole_actions("act_rows", answer, n)
+            return whole_numbers("act_rows", answer, n)
         for side, player in enumerate((self.policy, self.opponent)):
             rows = np.flatnonzero(seats & 1 == side)
             if len(rows):
                 answer = player.act_rows(self.observations[rows], self.masks[rows])
-                choices[rows] = whole_actions("act_rows", answer, len(rows))
+                choices[rows] = whole_numbers("act_rows", answer, len(rows))
         return choices
 
     def _carry_out(self, asked: str, lines: Array, live: Array, choices: Array) -> None:

@@ -9,10 +9,9 @@ import math
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_array
+from bideuchre_env._checks import check_array, is_integer, shown, to_array
 from bideuchre_env.core.phases.deal import GOLDEN, mix, split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 

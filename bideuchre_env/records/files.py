@@ -11,14 +11,13 @@ import codecs
 import gzip
 import io
 import itertools
-import json
 import os
 import re
 import sys
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from types import TracebackType
 from typing import IO, NamedTuple, cast
 
 from bideuchre_env._checks import check_flag, check_path, check_type, printable, shown, to_iterator
@@ -30,8 +29,6 @@ STDIN = "-"
 LONGEST = 2**24
 """The longest line that is read, in bytes: a game of some 20,000 hands."""
 _GZIP = b"\x1f\x8b"
-_CUT = re.compile(r"|-|\.|[eE][+-]?|t(ru?)?|f(al?|als)?|n(ul?)?|\\?u?[0-9a-fA-F]{0,4}")
-"""Rest of a truncated JSON text from the position of the parser's error on."""
 
 
 class Line(NamedTuple):
@@ -62,14 +59,10 @@ class RecordWriter:
     def write(self, record: GameRecord) -> None:
         """Write one record."""
         check_type("record", record, GameRecord, "a GameRecord")
-        self.write_line(record.dumps().encode("ascii"))
-
-    def write_line(self, line: bytes) -> None:
-        """Write one line given without its end. The caller vouches for what it says."""
-        self.write_lines((line,))
+        self.write_lines([record.dumps().encode("ascii")])
 
     def write_lines(self, lines: Sequence[bytes]) -> None:
-        """Write several at once: all of them, or none."""
+        """Write valid lines, given without their ends, at once: all of them, or none."""
         first = not self.lines
         self._output.write(b"".join(line + b"\n" for line in lines))
         self.lines += len(lines)
@@ -96,12 +89,7 @@ class RecordWriter:
     def __enter__(self) -> RecordWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if error is None:
             self.close()
         else:
@@ -149,11 +137,8 @@ def scan(path: PathLike, numbers: Container[int] | None = None) -> Iterator[Line
 
 def _scanned(path: PathLike, numbers: Container[int] | None) -> Iterator[Line]:
     try:
-        if str(path) == STDIN:
-            yield from _scan(sys.stdin.buffer, numbers)
-        else:
-            with open(path, "rb") as file:
-                yield from _scan(file, numbers)
+        with nullcontext(sys.stdin.buffer) if str(path) == STDIN else open(path, "rb") as file:
+            yield from _scan(file, numbers)
     except (OSError, EOFError, zlib.error) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise OptionError(f"{printable(str(path))} cannot be read: {why}") from None
@@ -172,8 +157,9 @@ def _scan(file: IO[bytes], numbers: Container[int] | None) -> Iterator[Line]:
         except UnicodeDecodeError as error:
             yield Line(number, None, f"not UTF-8: {error.reason} at byte {error.start}")
         except RecordError as error:
-            torn = "torn: the file stops within this line; " if _is_torn(data) else ""
-            yield Line(number, None, f"{torn}{error}")
+            torn = not data.endswith(b"\n") and data.count(b"{") > data.count(b"}")
+            stops = "torn: the file stops within this line; " if torn else ""
+            yield Line(number, None, f"{stops}{error}")
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -185,21 +171,6 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
         if not line or len(line) > LONGEST:
             return
-
-
-def _is_torn(line: bytes) -> bool:
-    """Whether a line without its end is a truncated JSON object, not a complete or faulty one."""
-    text = line.decode("utf-8").strip()
-    if line.endswith(b"\n") or not text.startswith("{"):
-        return False
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        in_text = error.msg.startswith("Unterminated")
-        return in_text or _CUT.fullmatch(text, error.pos) is not None
-    except (ValueError, RecursionError):
-        pass
-    return False
 
 
 def file_stem(*words: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.records.marks import (
+from bideuchre_env.records.picture import (
     HEIGHT,
     LIGHT,
     PALE,
@@ -24,9 +24,9 @@ from bideuchre_env.records.marks import (
     Card,
     Mark,
     Suit,
+    TablePicture,
     Words,
 )
-from bideuchre_env.records.picture import TablePicture
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 

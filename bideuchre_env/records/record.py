@@ -28,7 +28,7 @@ from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.transcript import HAND_FIELDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.rules.parse import parse_deal, parse_score
+from bideuchre_env.rules.parse import parse_deal, parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.rules.variants import CUSTOM, RULES
 from bideuchre_env.runtime.jit import Array
@@ -154,7 +154,10 @@ class GameRecord:
         _check_fields("a record", data, ("format", *_FIELDS), optional=("start",))
         if not _same(data["format"], FORMAT):
             raise RecordError(f"format {shown(data['format'])}: this reads {FORMAT!r}")
-        record = cls(**{name: data[name] for name in _FIELDS}, start=_start(data))
+        start = data.get("start", [0, 0])
+        if not isinstance(start, list) or len(start) != 2:
+            raise RecordError(f"start {shown(start)}: the two sides' points, as [0, 0]")
+        record = cls(**{name: data[name] for name in _FIELDS}, start=(start[0], start[1]))
         return record, list(record.played_hands())
 
     def dumps(self) -> str:
@@ -278,9 +281,7 @@ def _replay_hand(
 ) -> tuple[bytes, Array]:
     """Deal and play one hand of a record in row 0: the row as it was dealt, and the actions."""
     tables = compile_tables(rules)
-    dealer = hand["dealer"]
-    if not is_whole(dealer) or not 0 <= dealer < N_SEATS:
-        raise RecordError(f"dealer {shown(dealer)}: a seat from 0 to 3")
+    dealer = parse_seat("dealer", hand["dealer"])
     if number == 0:
         start_rows(states, tables, np.array([dealer], np.int64))
         states["score"] = start
@@ -290,13 +291,14 @@ def _replay_hand(
     if states[0]["dealer"] != dealer:
         raise RecordError(f"dealer {dealer}, but the deal is seat {states[0]['dealer']}'s")
     acts = actions.of(rules)
-    if not isinstance(hand["actions"], list):
-        raise RecordError(f"actions {shown(hand['actions'])}: a list of action names")
-    numbers = [acts.index.get(name, -1) for name in _strings(hand["actions"])]
+    names = hand["actions"]
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise RecordError(f"actions {shown(names)}: a list of action names")
+    numbers = [acts.index.get(name, -1) for name in names]
     dealt, played = states.tobytes(), np.array(numbers, np.int64)
     at = replay_row(states, tables, played)
     if at >= 0:
-        raise RecordError(illegal(states[0], rules, hand["actions"][at], f"action {at + 1}, "))
+        raise RecordError(illegal(states[0], rules, names[at], f"action {at + 1}, "))
     return dealt, played
 
 
@@ -340,29 +342,10 @@ def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any
         )
     missing = [name for name in required if name not in data]
     extra = [name for name in data if name not in (*required, *optional)]
-    if missing or extra:
-        raise RecordError(
-            f"{what}: "
-            + "; ".join(
-                f"{word} {shown(names)[1:-1]}"
-                for word, names in (("lacks", missing), ("has unknown", extra))
-                if names
-            )
-        )
-
-
-def _strings(items: list[Any]) -> list[str]:
-    for item in items:
-        if not isinstance(item, str):
-            raise RecordError(f"actions: {shown(item)} is no action name")
-    return items
-
-
-def _start(data: dict[str, Any]) -> tuple[int, int]:
-    start = data.get("start", [0, 0])
-    if not isinstance(start, list) or len(start) != 2:
-        raise RecordError(f"start {shown(start)}: the two sides' points, as [0, 0]")
-    return start[0], start[1]
+    if missing:
+        raise RecordError(f"{what}: lacks {shown(missing)[1:-1]}")
+    if extra:
+        raise RecordError(f"{what}: has unknown {shown(extra)[1:-1]}")
 
 
 def _same(stated: Any, replayed: Any) -> bool:

@@ -16,10 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bideuchre_env.core.state import Outcome, Phase
-from bideuchre_env.records.about import SIDES, ending, side_name, title
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.record import GameRecord, hand_of
-from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
+from bideuchre_env.records.words import SIDES, STRAIN_WORDS, TO_DO, ending, side_name, title
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import (
     N_SEATS,

@@ -1,11 +1,15 @@
-"""The words of tables, as text and as pictures."""
+"""Words for a game on record, for tables as text and for tables as pictures."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from bideuchre_env.core.state import Phase
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS, SUITS
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
 
 STRAIN_WORDS = ("clubs", "diamonds", "hearts", "spades", "no trump")
 TO_DO = {
@@ -43,3 +47,65 @@ def action_words(rules: Rules) -> dict[str, str]:
         else:
             words[name] = f"{first} in {STRAIN_WORDS[STRAINS.index(last)]}"
     return words
+
+
+SIDES = ("seats 0 and 2", "seats 1 and 3")
+
+
+class Game(Protocol):
+    """What is read of a `GameRecord`."""
+
+    variant: str
+    options: dict[str, Any]
+    hands: list[dict[str, Any]]
+    seed: int | None
+    agents: list[str] | None
+    winner: int | None
+    outcome: str
+    start: tuple[int, int]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules the game was played by."""
+
+    def played_hands(self) -> Iterator[Any]:
+        """Each hand as it was replayed: how it was dealt, its actions, how it ended."""
+
+
+def title(game: Game) -> str:
+    """The game in a line: its variant, the rules that differ, its seed."""
+    words = [game.variant]
+    if game.variant in RULES:
+        words += [f"{name}={value}" for name, value in game.options.items()]
+    else:
+        rules = game.rules
+        words.append(f"rules of its own with {rules.cards} cards and {rules.tricks} tricks")
+    if game.seed is not None:
+        words.append(f"seed {game.seed}")
+    return ", ".join(words)
+
+
+def side_name(game: Game, side: int) -> str:
+    """Who plays a side: "rule (seats 0 and 2)", or its seats where the record names no agents."""
+    if game.agents is None:
+        return SIDES[side]
+    names = dict.fromkeys((game.agents[side], game.agents[side + 2]))
+    return f"{' and '.join(names)} ({SIDES[side]})"
+
+
+def ending(game: Game) -> str:
+    """How a game ended, in a sentence: "rule (seats 0 and 2) wins 33 to 21 after 9 hands."."""
+    score = game.hands[-1]["score"] if game.hands else list(game.start)
+    after = f"after {len(game.hands)} hand{'s' * (len(game.hands) != 1)}"
+    if game.winner is not None:
+        side = game.winner
+        alike = game.agents is not None and game.agents[side] == game.agents[side + 2]
+        name = side_name(game, side)
+        if game.agents is None:
+            name = name.capitalize()
+        verb = "wins" if alike else "win"
+        return f"{name} {verb} {score[side]} to {score[1 - side]} {after}."
+    word = {"drawn": "The game is drawn", "truncated": "The game is truncated"}.get(
+        game.outcome, "The game is unfinished"
+    )
+    return f"{word} {after}: {SIDES[0]} have {score[0]}, {SIDES[1]} have {score[1]}."

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.adapters.extras import how_to_install
+from bideuchre_env.adapters.common import how_to_install
 from bideuchre_env.cli.program import USAGE, complain
 
 try:

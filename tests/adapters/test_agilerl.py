@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, VectorWrapper
-from support.repeated_runs import same_policy_twice
+from gymnasium.vector import VectorWrapper
 from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
@@ -167,25 +162,6 @@ def test_ippo_plays_and_learns_at_many_tables():
         ParallelVec(GAME, 0)
 
 
-def test_options_that_are_not_free_are_refused_in_words():
-    """The observation, and the autoreset mode; the mode that it is may be Gymnasium's own value."""
-    assert make_vec(GAME, 2, autoreset_mode=AutoresetMode.SAME_STEP).num_envs == 2
-    with pytest.raises(OptionError, match="observation='dict': for AgileRL it is 'flat'"):
-        Parallel(GAME, observation="dict")
-    with pytest.raises(OptionError, match="autoreset_mode='Disabled': for AgileRL it is"):
-        make_vec(GAME, 2, autoreset_mode="Disabled")
-    with pytest.raises(OptionError, match="device='cuda': for AgileRL it is 'cpu'"):
-        make_vec(GAME, 2, device="cuda")
-
-
-def test_a_missing_peft_is_one_line_that_names_the_extra():
-    """AgileRL's own import needs it, and does not install it."""
-    code = "import sys; sys.modules['peft'] = None\nimport bideuchre_env.adapters.agilerl"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    line = r'.*adapters.agilerl needs peft[\w.]*: pip install "bideuchre_env\[agilerl\]"'
-    assert re.fullmatch(line, done.stderr.splitlines()[-1])
-
-
 @pytest.fixture(scope="module")
 def script():
     """`experiments/trainers/agilerl_ppo.py`."""
@@ -197,12 +173,6 @@ def test_the_script_runs(script, tmp_path, capsys):
     """In seconds; what it keeps is an agent."""
     sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
     run_in_seconds(script, tmp_path, capsys, *sizes)
-
-
-def test_the_script_is_settled_by_its_seed(script):
-    """The same weights, minibatches included."""
-    sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
-    same_policy_twice(script, *sizes, policy=lambda agent: agent.actor)
 
 
 @pytest.mark.slow

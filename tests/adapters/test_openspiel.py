@@ -377,16 +377,6 @@ def test_the_script_prints_a_result(script, capsys):
         script.main(script.Args.parse(["--boards", "1"]))
 
 
-def test_equal_seeds_search_alike(script):
-    """Deals, redeals and rollouts; other seeds do not."""
-    small = {"boards": 3, "simulations": 10}
-    first, again, other = (
-        script.points(script.Args(seed=seed, **small), "cautious") for seed in (1, 1, 2)
-    )
-    assert first == again
-    assert first != other
-
-
 @pytest.mark.slow
 def test_the_search_beats_random(script):
     """By more than five points per hand."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium import make, make_vec, spaces
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from support.script_modules import ROOT, loaded
+from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
 import bideuchre_env
@@ -245,18 +245,6 @@ def test_environments_that_are_made_already():
             VecEnv(odd)
     with pytest.raises(OptionError, match="nonsense"):
         VecEnv(4, nonsense=1)
-
-
-def test_the_page_quotes_what_make_vec_alone_ends_in():
-    """Whoever looks for the error of Stable-Baselines3 finds the way out beside it."""
-    page = (ROOT / "bideuchre_env/adapters/README.md").read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="SoloVectorEnv") as error:
-        PPO("MlpPolicy", make_vec(ID, num_envs=4, observation="flat"))
-    start, end = str(error.value).split("<class")
-    assert start in page
-    assert end.partition(", ")[2].split(".")[0] in page
-    way_out = page.split(start)[1].split("\n\n")[0]
-    assert "`VecEnv(gymnasium.make_vec(" in way_out
 
 
 def test_games_of_ones_own():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.repeated_runs import same_policy_twice, save_as_on_a_gpu
 from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
@@ -335,19 +334,6 @@ def test_the_script_runs(script, tmp_path, capsys):
     """In seconds; what it keeps is an agent."""
     sizes = ("--steps", "4096", "--tables", "16", "--seat-steps", "16")
     run_in_seconds(script, tmp_path, capsys, *sizes)
-
-
-def test_the_script_is_settled_by_its_seed(script):
-    """The same weights, minibatches included."""
-    same_policy_twice(script, "--steps", "2048", "--tables", "8", "--seat-steps", "16")
-
-
-def test_weights_from_a_gpu_play_without_one(script, monkeypatch, tmp_path):
-    """They are read to the processor."""
-    net = MaskedActor(script.layers(SIZE, 16, WIDTH))
-    save_as_on_a_gpu(monkeypatch, net.state_dict(), tmp_path / "policy.pt")
-    player = script.Player(GAME.rules, tmp_path / "policy.pt")
-    assert next(player.actor.parameters()).device.type == "cpu"
 
 
 @pytest.mark.slow

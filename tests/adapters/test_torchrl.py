@@ -7,7 +7,6 @@ from itertools import pairwise
 import gymnasium
 import numpy as np
 import pytest
-from support.repeated_runs import same_policy_twice, save_as_on_a_gpu
 from support.script_modules import loaded
 from support.trainer_runs import points_over_cautious, run_in_seconds
 
@@ -220,16 +219,6 @@ def test_torchrls_own_wrappers():
     assert four.rollout(40).shape[0] > 20
 
 
-def test_the_default_autoreset_mode_in_torchrls_own_wrapper():
-    """It stops as the page says; once it does not, the page is to be changed."""
-    batch = gymnasium.make_vec(
-        "bideuchre/Cincinnati-v0", num_envs=4, vectorization_mode="vector_entry_point",
-        episode="hand",
-    )  # fmt: skip
-    with pytest.raises(RuntimeError, match="generator raised StopIteration"):
-        GymWrapper(batch).rollout(60, break_when_any_done=False)
-
-
 @pytest.mark.slow
 def test_self_play_learns():
     """PPO of four seats with `add_advantages`: after 130,000 decisions it beats `random`."""
@@ -287,21 +276,6 @@ def test_the_script_runs(script, tmp_path, capsys):
     """In seconds; what it keeps is an agent."""
     sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
     run_in_seconds(script, tmp_path, capsys, *sizes)
-
-
-def test_the_script_is_settled_by_its_seed(script):
-    """The same weights, minibatches included."""
-    sizes = ("--steps", "4096", "--tables", "64", "--table-steps", "16")
-    same_policy_twice(script, *sizes)
-
-
-def test_weights_from_a_gpu_play_without_one(script, monkeypatch, tmp_path):
-    """They are read to the processor."""
-    rules = bideuchre_env.cincinnati_v0.rules
-    net = script.layers(rules, 37, 16)
-    save_as_on_a_gpu(monkeypatch, net.state_dict(), tmp_path / "policy.pt")
-    player = script.Player(rules, tmp_path / "policy.pt")
-    assert next(player.net.parameters()).device.type == "cpu"
 
 
 @pytest.mark.slow

@@ -210,8 +210,8 @@ def test_what_is_wrong_is_said_in_one_line():
     cases = [
         (lambda: advise("no table"), "an AEC environment, or an observation"),
         (lambda: advise(row), "ndarray with rules=None: "),
-        (lambda: advise(row[:-1], rules=rules), "of shape"),
-        (lambda: advise(row.astype(float), rules=rules), "not dtype float64"),
+        (lambda: advise(row[:-1], rules=rules), "and shape"),
+        (lambda: advise(row.astype(float), rules=rules), "not float64"),
         (lambda: advise({"observation": row, "action_mask": wrong}, rules=rules), "action_mask"),
         (lambda: advise(np.zeros_like(row), rules=rules), "no game of these rules gives it"),
         (lambda: advise(bideuchre_env.barrie_v0(), rules=rules), "has its own"),

@@ -9,8 +9,7 @@ from support.playthroughs import VARIANTS
 
 from bideuchre_env import datasets, make, records_io
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.datasets.about import DatasetOptions
-from bideuchre_env.datasets.steps import Steps, columns_of
+from bideuchre_env.datasets.columns import DatasetOptions, Steps, columns_of
 from bideuchre_env.errors import OptionError, RecordError
 from bideuchre_env.rules.variants import RULES
 

@@ -61,34 +61,6 @@ def test_an_npz_file_needs_no_pickle_and_says_what_it_is(records, tmp_path, smal
     assert zipfile.ZipFile(tmp_path / "a.npz").testzip() is None
 
 
-def test_parquet_in_pandas_in_two_lines(records, tmp_path, small_blocks):
-    pytest.importorskip("pyarrow")
-    pandas = pytest.importorskip("pandas")
-    datasets.export(records, tmp_path / "a.parquet")
-    datasets.export(records, tmp_path / "a.npz")
-    table = pandas.read_parquet(tmp_path / "a.parquet")
-    observations = np.stack(table["observation"])
-    expected, _ = npz(tmp_path / "a.npz")
-    assert list(table.columns) == list(expected)
-    np.testing.assert_array_equal(observations, expected["observation"])
-    np.testing.assert_array_equal(np.stack(table["action_mask"]), expected["action_mask"])
-    for name in set(expected) - {"observation", "action_mask"}:
-        np.testing.assert_array_equal(table[name].to_numpy(), expected[name])
-
-
-def test_parquet_in_polars_in_two_lines(records, tmp_path, small_blocks):
-    pytest.importorskip("pyarrow")
-    polars = pytest.importorskip("polars")
-    datasets.export(records, tmp_path / "a.parquet")
-    datasets.export(records, tmp_path / "a.npz")
-    table = polars.read_parquet(tmp_path / "a.parquet")
-    observations = table["observation"].to_numpy()
-    expected, _ = npz(tmp_path / "a.npz")
-    assert observations.dtype == np.int8
-    for name, values in expected.items():
-        np.testing.assert_array_equal(table[name].to_numpy(), values)
-
-
 PAGE = Path(__file__).parents[2] / "bideuchre_env" / "datasets" / "README.md"
 
 
@@ -122,9 +94,9 @@ def test_a_parquet_file_is_in_blocks_and_says_what_it_is(records, tmp_path, smal
     table = file.read()
     size = expected["observation"].shape[1]
     assert str(table.schema.field("observation").type) == f"fixed_size_list<element: float>[{size}]"
-    flat = table["observation"].combine_chunks().flatten().to_numpy().reshape(-1, size)
-    np.testing.assert_array_equal(flat, expected["observation"])
-    assert table["player"].to_pylist() == expected["player"].tolist()
+    assert list(table.column_names) == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(np.array(table[name].to_pylist(), values.dtype), values)
 
 
 def test_other_endings_are_refused_in_words(records, tmp_path):

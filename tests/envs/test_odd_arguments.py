@@ -5,7 +5,7 @@ import pytest
 
 import bideuchre_env
 from bideuchre_env import BidEuchreEnv, BidEuchreVec, SoloEnv, SoloVectorEnv, agents
-from bideuchre_env.envs.checks import whole_numbers
+from bideuchre_env._checks import whole_numbers
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 
 GAME = bideuchre_env.cincinnati_v0

@@ -11,11 +11,11 @@ import pettingzoo
 import pytest
 from gymnasium.error import DependencyNotInstalled
 from support.playthroughs import VARIANTS, Chooser, finish, plies
+from support.table_svg import table_svg
 
 import bideuchre_env
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.records.svg import table_svg
 
 pytest.importorskip("PIL")
 

@@ -291,7 +291,7 @@ def test_odd_arguments_are_refused(given, told):
         (lambda n: np.full(n, 10**6), r"act_rows, row 0: player_\d may not choose 1000000; legal"),
         (lambda n: np.full(n, -1), "may not choose -1"),
         (lambda n: np.zeros(n), r"act_rows: whole numbers of shape \(4,\).*float64"),
-        (lambda n: np.zeros(n + 1, int), r"not int64 \(5,\)"),
+        (lambda n: np.zeros(n + 1, int), r"not int64 of shape \(5,\)"),
         (lambda n: None, "not object"),
     ],
 )

@@ -15,9 +15,9 @@ from support.replays import NASTY, few_hands, game, notes_on
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.about import ending
 from bideuchre_env.records.page.page import asset, document, game_data, replay_page, replays_page
 from bideuchre_env.records.page.view import game_view, table_view
+from bideuchre_env.records.words import ending
 
 PLACES = ("bottom", "left", "top", "right")
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.script_modules import ROOT, loaded
+from support.table_svg import table_svg
 
 import bideuchre_env
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
-from bideuchre_env.records.marks import DARK, LIGHT
-from bideuchre_env.records.svg import table_svg
+from bideuchre_env.records.picture import DARK, LIGHT
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -97,13 +95,3 @@ def test_names_are_escaped_and_both_themes_are_used():
     for wrong in (4, -1, None, "0", True):
         with pytest.raises(OptionError, match="a seat from 0 to 3"):
             table_svg(row, rules, viewer=wrong)
-
-
-def test_the_readmes_picture_is_the_one_the_script_draws():
-    """Committed and drawn now are the same; it says what it should."""
-    with loaded("experiments", "hand_picture") as (script,):
-        drawn = script.pictures()
-    for name, text in drawn.items():
-        assert (ROOT / ".github" / "pictures" / name).read_text(encoding="utf-8") == text
-        assert re.search("<title>4 in diamonds by you · trick 2 of 6", text)
-        assert "The jack of hearts, the left bower, is one of the diamonds." in text

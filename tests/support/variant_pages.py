@@ -3,7 +3,7 @@
 The pages are `bideuchre_env/rules/README.md` and a file for each variant beside it. Between two
 marks, `<!-- specs -->` and `<!-- end -->`, a page has what follows from the rules; names and the
 rest are prose. `python tests/support/variant_pages.py --write` writes anew what is between marks,
-and the pictures of a hand of each variant (`learn_pages.py`).
+the pictures of a hand of each variant (`learn_pages.py`), and the one at the top of the README.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.learn_pages import PICTURES, learn_lines, pictures
+from support.table_svg import readme_pictures
 
 from bideuchre_env import make
 from bideuchre_env.core.observation.layout import layout_of
@@ -325,6 +326,8 @@ if __name__ == "__main__":
         sys.exit("usage: python tests/support/variant_pages.py --write")
     for file in page_files():
         (FOLDER / file).write_text(renewed(file), encoding="utf-8")
+    drawn = readme_pictures()
     for name in RULES:
-        for file, text in pictures(name).items():
-            (PICTURES / file).write_text(text, encoding="utf-8")
+        drawn |= pictures(name)
+    for file, text in drawn.items():
+        (PICTURES / file).write_text(text, encoding="utf-8")

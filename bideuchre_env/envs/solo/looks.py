@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env._checks import whole_numbers
 from bideuchre_env.core.observation.scaling import scale_rows
-from bideuchre_env.envs.checks import whole_numbers
 from bideuchre_env.envs.face import Observation
 from bideuchre_env.envs.options import SoloVecOptions
 from bideuchre_env.envs.solo.batch import SoloBatch

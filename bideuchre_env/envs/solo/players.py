@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bideuchre_env import agents
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import shown, whole_numbers
 from bideuchre_env.agents import Agent, CompleteAgent, Goal
 from bideuchre_env.agents.making import acts
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.envs.checks import whole_numbers
 from bideuchre_env.envs.solo.rows import CAUTIOUS, NET, RANDOM, RULE, SOMEBODY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
@@ -98,7 +97,7 @@ class Player:
             observations = layout_of(self.rules).scaled(observations)
         choices = self.agent.act_rows(observations, masks)
         where = f"{self.option}: agent {self.agent.name!r}: act_rows"
-        return whole_numbers(where, choices, len(observations), limit=2**62)
+        return whole_numbers(where, choices, len(observations))
 
     @property
     def name(self) -> str:

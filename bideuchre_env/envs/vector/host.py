@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bideuchre_env._checks import whole_numbers
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.rows import (
@@ -23,7 +24,6 @@ from bideuchre_env.core.rows import (
 )
 from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.envs.checks import whole_numbers
 from bideuchre_env.envs.options import VecOptions
 from bideuchre_env.envs.vector.threads import StepPool
 from bideuchre_env.rules import actions

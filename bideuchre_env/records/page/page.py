@@ -6,7 +6,7 @@ style=asset("table.css") + its own)`: its script finds the data in the element `
 bideuchre.Table(root, game)` with what `game_view(rules)` gives, and calls `draw(view, {bottom,
 choose, markOf})` with what `table_view` gives; `choose(action)` is called with the name of a legal
 action, by mouse, touch or keyboard; `new bideuchre.Keys(button, press)` has the keys of the page.
-The colours are variables of the style, by the names of `records.marks`, and follow the system's
+The colours are variables of the style, by the names of `records.picture`, and follow the system's
 theme, or `data-theme="dark"` or `"light"` of the root element.
 """
 
@@ -21,13 +21,12 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from bideuchre_env.records import about
-from bideuchre_env.records.marks import DARK, LIGHT
+from bideuchre_env.records import words
 from bideuchre_env.records.page import notes as noted
-from bideuchre_env.records.page.frames import hand_frames
 from bideuchre_env.records.page.notes import Notes
 from bideuchre_env.records.page.sheet import MARKS, game_sheet
-from bideuchre_env.records.page.view import View, game_view
+from bideuchre_env.records.page.view import View, game_view, hand_frames
+from bideuchre_env.records.picture import DARK, LIGHT
 
 PAGE = """\
 <!doctype html>
@@ -99,7 +98,7 @@ def _themes() -> str:
     )
 
 
-def replay_page(game: about.Game, notes: Notes | None = None, title: str | None = None) -> str:
+def replay_page(game: words.Game, notes: Notes | None = None, title: str | None = None) -> str:
     """The replay of a game on record, a `GameRecord`, as one HTML file.
 
     `notes` are those of a review (see `records.page.notes`); without them nothing is marked. Raises
@@ -109,7 +108,7 @@ def replay_page(game: about.Game, notes: Notes | None = None, title: str | None 
 
 
 def replays_page(
-    games: Sequence[about.Game],
+    games: Sequence[words.Game],
     notes: Sequence[Notes | None] | None = None,
     title: str | None = None,
     names: Sequence[str] | None = None,
@@ -135,7 +134,7 @@ def replays_page(
     )
 
 
-def game_data(game: about.Game, notes: Notes | None = None) -> View:
+def game_data(game: words.Game, notes: Notes | None = None) -> View:
     """What a page knows of a game: its words, its hands as frames, and what is noted of them."""
     rules, view = game.rules, game_view(game.rules)
     hands = [
@@ -149,11 +148,11 @@ def game_data(game: about.Game, notes: Notes | None = None) -> View:
             hand["par"] = review.get("par")
             hand["notes"] = [noted.ply_note(note, view["words"]) for note in review["plies"]]
     return {
-        "title": about.title(game),
+        "title": words.title(game),
         "view": view,
         "agents": game.agents,
-        "sides": [about.side_name(game, side) for side in range(2)],
-        "ending": about.ending(game),
+        "sides": [words.side_name(game, side) for side in range(2)],
+        "ending": words.ending(game),
         "hands": hands,
         "legend": "" if notes is None else MARKS.strip(),
         "players": None if notes is None else [*map(noted.player_note, notes["players"])],

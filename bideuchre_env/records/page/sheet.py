@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from bideuchre_env.records.about import Game, ending, title
 from bideuchre_env.records.page.view import SEATS, View
-from bideuchre_env.records.words import signed
+from bideuchre_env.records.words import Game, ending, signed, title
 from bideuchre_env.rules.cards import N_SEATS
 
 LEGEND = "> led, * won the trick."

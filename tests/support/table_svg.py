@@ -1,13 +1,16 @@
-"""The picture of the table as an SVG document."""
+"""The picture of the table as an SVG document, for the README and the pages of the variants.
+
+In the README's the bidder must follow diamonds, and holds the jack of hearts: it is the left bower,
+so it is one.
+"""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
-from bideuchre_env._checks import is_whole, shown
-from bideuchre_env.errors import OptionError
-from bideuchre_env.records.marks import (
+import bideuchre_env
+from bideuchre_env.records.picture import (
     DARK,
     HEIGHT,
     LIGHT,
@@ -17,11 +20,20 @@ from bideuchre_env.records.marks import (
     Box,
     Mark,
     Suit,
+    TablePicture,
     Words,
 )
-from bideuchre_env.records.picture import TablePicture
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
+
+DEALER, VIEWER = 0, 3
+DEAL = (
+    "KS JS JD 9D KC TC",
+    "AS QS 9S TH KD QC",
+    "TS AH KH QH 9H JC",
+    "JH AD QD TD AC 9C",
+)
+ACTIONS = ("bid 3", "pass", "bid 4", "pass", "trump D", "KD", "TS", "TD", "JD", "9D", "TH", "JC")
 
 
 def table_svg(
@@ -38,9 +50,7 @@ def table_svg(
     Where it is the viewer's turn to give or play a card, the cards it may choose stand out.
     `agents` are four names, by seat. Raises `OptionError` for a seat that is none.
     """
-    if not is_whole(viewer) or not 0 <= viewer < N_SEATS:
-        raise OptionError(f"viewer={shown(viewer)}: a seat from 0 to 3")
-    picture = TablePicture(row, rules, viewer, agents=agents)
+    picture = TablePicture(row, rules, parse_seat("viewer", viewer), agents=agents)
     theme = DARK if dark else LIGHT
     symbols = "".join(
         f'<symbol id="{suit}" viewBox="0 0 20 20"><path d="{path}"/></symbol>'
@@ -79,3 +89,17 @@ def _painted(mark: Mark, theme: dict[str, str]) -> str:
     opacity = f' opacity="{PALE}"' if mark.pale else ""
     parts = "".join(_painted(part, theme) for part in mark.parts)
     return f'<g transform="translate({mark.x:g} {mark.y:g})"{opacity}>{parts}</g>'
+
+
+def readme_pictures() -> dict[str, str]:
+    """The SVG documents of the README, by file name."""
+    env = bideuchre_env.cincinnati_v0.raw_env()
+    deal = [hand.split() for hand in DEAL]
+    env.reset(options={"dealer": DEALER, "deal": deal, "score": [24, 19]})
+    for name in ACTIONS:
+        env.step(env.action_names.index(name))
+    row, rules = env.get_state()[0], bideuchre_env.cincinnati_v0.rules
+    return {
+        f"hand-{theme}.svg": table_svg(row, rules, viewer=VIEWER, dark=theme == "dark")
+        for theme in ("light", "dark")
+    }

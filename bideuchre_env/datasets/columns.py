@@ -1,0 +1,184 @@
+"""A dataset's metadata and options, and its columns, which follow from steps of episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bideuchre_env._checks import shown
+from bideuchre_env.core.observation.layout import Layout, layout_of
+from bideuchre_env.core.state import Phase
+from bideuchre_env.envs.options import EpisodeOptions
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.returns import checked_rate, lambda_returns
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+
+FORMAT = "bideuchre-dataset/1"
+METADATA = "bideuchre"
+"""The key of the metadata in that of a .parquet file or of a Minari dataset."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetOptions(EpisodeOptions):
+    """How the decisions of a dataset are taken. Raises `OptionError` for any other value."""
+
+    gamma: float = 1.0
+    """What a return counts of what comes a decision of the same seat later, from 0 to 1."""
+    forced: bool = True
+    """Whether moves with one legal action are in it; False gives their pay to earlier ones."""
+    player: str | None = None
+    """The name of the only player whose decisions are in it; None: everybody's are."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked_rate("gamma", self.gamma)
+        if not isinstance(self.forced, bool):
+            raise OptionError(f"forced={shown(self.forced)}: True or False")
+        if not isinstance(self.player, str | None):
+            raise OptionError(f"player={shown(self.player)}: the name of a player, or None")
+
+
+class About(NamedTuple):
+    """What a dataset is of."""
+
+    variant: str
+    rules: Rules
+    options: DatasetOptions
+    agents: Sequence[str] | None
+    """Who plays by seat, in the first game if not in all."""
+    source: Any
+    """Where the decisions come from: the files of records, or how many rows of a `vec`."""
+
+    def dtypes(self) -> dict[str, Any]:
+        """The dtype of every column, in order, with the shape of an entry."""
+        number = np.float32 if self.options.observation == "flat" else np.int8
+        return {
+            "observation": np.dtype((number, (layout_of(self.rules).size,))),
+            "action_mask": np.dtype((np.bool_, (actions.of(self.rules).n,))),
+            "action": np.dtype(np.int64),
+            "reward": np.dtype(np.float32),
+            "return": np.dtype(np.float32),
+            "terminated": np.dtype(np.bool_),
+            "truncated": np.dtype(np.bool_),
+            "seat": np.dtype(np.int8),
+            "player": np.dtype(np.int32),
+            "forced": np.dtype(np.bool_),
+            "episode": np.dtype(np.int64),
+            "hand": np.dtype(np.int32),
+            "decision": np.dtype(np.int32),
+        }
+
+    def metadata(self) -> dict[str, Any]:
+        """A JSON object: the game, the layout, the names of the actions, the options."""
+        from bideuchre_env import __version__
+
+        layout, options = layout_of(self.rules), self.options
+        blocks = [
+            {
+                "name": block.name,
+                "start": layout.slices[block.name].start,
+                "stop": layout.slices[block.name].stop,
+                "shape": list(block.shape),
+                "low": block.low,
+                "high": block.high,
+                "meaning": block.meaning,
+            }
+            for block in layout.blocks
+        ]
+        return {
+            "format": FORMAT,
+            "bideuchre_env": __version__,
+            "variant": self.variant,
+            "rules": self.rules.to_dict(),
+            "layout": blocks,
+            "actions": list(actions.of(self.rules).names),
+            **{name: getattr(options, name) for name in options.names()},
+            "source": self.source,
+        }
+
+
+NOBODY = -1
+
+
+class Steps(NamedTuple):
+    """Every decision of some whole episodes, one episode after another: N in all."""
+
+    observations: Array  # int8 or, scaled, float32 (N, D): what the seat to act saw
+    masks: Array  # int8 (N, A)
+    actions: Array  # int64 (N,)
+    seats: Array  # int8 (N,): who acted
+    players: Array  # int32 (N,): the number of that player's name, or NOBODY
+    rewards: Array  # float32 (N, 4): what came of it at once, by seat
+    terminated: Array  # bool (N,): the episode ends with it
+    truncated: Array  # bool (N,): it is cut short with it
+
+
+Columns = dict[str, Array]
+"""The columns of a dataset by name, as many rows in each."""
+
+
+def columns_of(
+    steps: Steps, layout: Layout, first_episode: int, gamma: float, forced: bool
+) -> Columns:
+    """The columns of steps, their episodes numbered from `first_episode`.
+
+    Without `forced`, moves with one legal action are left out, and what they pay goes to the
+    seat's earlier decisions, as if it had not been asked.
+    """
+    ends = steps.terminated | steps.truncated
+    only = steps.masks.sum(axis=1) == 1
+    kept = ~(only & (not forced))
+    rewards, returns, last = _seat_by_seat(steps, ends, kept, gamma)
+    episode: Array = np.cumsum(ends) - ends
+    starts = np.flatnonzero(np.r_[True, ends[:-1]])
+    lengths = np.diff(np.r_[starts, len(ends)])
+    dealt = _first_of_hand(steps.observations, layout)
+    dealt[starts] = True  # even one that a caller began in the middle
+    hands = np.cumsum(dealt)
+    columns = {
+        "observation": steps.observations,
+        "action_mask": steps.masks.astype(np.bool_),
+        "action": steps.actions,
+        "reward": rewards,
+        "return": returns,
+        "terminated": last & np.repeat(steps.terminated[ends], lengths),
+        "truncated": last & np.repeat(steps.truncated[ends], lengths),
+        "seat": steps.seats,
+        "player": steps.players,
+        "forced": only,
+        "episode": first_episode + episode,
+        "hand": (hands - np.repeat(hands[starts], lengths)).astype(np.int32),
+        "decision": (np.arange(len(ends)) - np.repeat(starts, lengths)).astype(np.int32),
+    }
+    return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
+
+
+def _seat_by_seat(
+    steps: Steps, ends: Array, kept: Array, gamma: float
+) -> tuple[Array, Array, Array]:
+    """By decision: its reward up to the seat's next one, its return, whether it is the last."""
+    n = len(ends)
+    seats = np.where(kept, steps.seats, np.int8(NOBODY))[:, None]
+    nothing = np.zeros((n, 1), np.float32)
+    paid = np.ascontiguousarray(steps.rewards)[:, None]
+    at_end = np.repeat(ends.astype(np.float32), N_SEATS).reshape(n, 1, N_SEATS)
+
+    def sums(rewards: Array, rate: float) -> Array:
+        made = lambda_returns(seats, rewards, ends[:, None], nothing, gamma=rate, lambda_=1.0)
+        found: Array = made.returns[:, 0]
+        return found
+
+    return sums(paid, 0.0), sums(paid, gamma), sums(at_end, 0.0) > 0
+
+
+def _first_of_hand(observations: Array, layout: Layout) -> Array:
+    """Where the first seat of a hand has not called yet: nobody has."""
+    auction = observations[:, layout.slices["phase"].start + Phase.AUCTION] == 1
+    first: Array = auction & ~(observations[:, layout.slices["calls"]] == 1).any(axis=1)
+    return first
