@@ -173,20 +173,19 @@ class Rules(GameOptions):
         """The rules in a file, by its path, or in such a file's text.
 
         An option that the file leaves out is as in the variant it names as `base`, or else as in
-        `Rules()`. Raises `RulesError` with the file, the line and what is allowed there.
+        `Rules()`. Raises `RulesError` with the file, the option and what is allowed.
         """
         file = source
         if not isinstance(file, RulesFile):
             file = read_rules_file(file, OPTIONS)
-        if file.base is None:
-            with file.faults_placed():
-                return cls(**file.options)
         try:
-            base = BY_NAME[variant_name(file.base)]
+            if file.base is None:
+                return cls(**file.options)
+            return BY_NAME[variant_name(file.base)].replace(**file.options)
         except OptionError as error:
-            raise file.fault(f"base={error}", "base") from None
-        with file.faults_placed():
-            return base.replace(**file.options)
+            raise file.fault(f"base={error}") from None
+        except RulesError as error:
+            raise file.fault(error) from None
 
     def to_toml(self) -> str:
         """These rules as the text of a file: every option, with what it means and takes.

@@ -132,18 +132,10 @@ class BidEuchreEnv(Bookkeeping, Face):
         start_row(self._states, dealer, *score)
         self._begin_bookkeeping()
         if hands is None:
-            self._deal_and_call()
+            self._call_on(self._deal)
         else:
             deal_given_row(self._states, self._tables, hands)
-            self._look_and_call()
-
-    def _deal_and_call(self) -> None:
-        """Deal the next hand and call on its first seat."""
-        self._call_on(self._deal)
-
-    def _look_and_call(self) -> None:
-        """Call on the seat to act by the state row, which has changed."""
-        self._call_on(self._look)
+            self._call_on(self._look)
 
     def _call_on(self, kernel: Callable[..., int]) -> None:
         """Have a kernel write what the seat to act sees, call on that seat and tell it its mask."""
@@ -284,7 +276,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         if end != GOES_ON:
             self._end_bookkeeping(truncated=end == TRUNCATED_THERE)
         else:
-            self._deal_and_call()
+            self._call_on(self._deal)
 
     @property
     def record(self) -> GameRecord:
@@ -334,7 +326,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         low, high = rng.integers(0, 2**64, size=2, dtype=np.uint64)
         resample_row(twin._states, twin._tables, place, new_redeal(), low, high)
         twin._seed = None
-        twin._look_and_call()  # it may hold other cards now
+        twin._call_on(twin._look)  # it may hold other cards now
         return twin
 
     def render(self) -> str | Array | None:
