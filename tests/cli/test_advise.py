@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.commands import run
 from support.known import known
 
 from bideuchre_env import records_io, selfplay
@@ -19,13 +20,6 @@ from bideuchre_env.rules import actions
 
 HAND = ("--hand", "JH JD AH KH QS 9C")
 FEW = ("--worlds", "20")
-
-
-def run(*arguments: str) -> int:
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,10 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from support.notation import KEYS
+from support.commands import KEYS, run
 
 import bideuchre_env
 from bideuchre_env import records_io, selfplay
-from bideuchre_env.cli import main as cli
 from bideuchre_env.cli.program import BROKEN_PIPE
 from bideuchre_env.rules.options import OPTIONS
 
@@ -37,13 +36,6 @@ def games(tmp_path_factory):
     out = tmp_path_factory.mktemp("games") / "games.jsonl"
     selfplay.play("cincinnati_v0", "rule", "cautious", games=6, seed=1, out=out)
     return out.read_text().splitlines(keepends=True)
-
-
-def run(*arguments: str) -> int:
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 def test_selfplay_prints_the_result_and_where_the_records_are(capsys):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.commands import run
 
 from bideuchre_env import selfplay
-from bideuchre_env.cli import main as cli
 from bideuchre_env.datasets.writer import DatasetWriter
 
 
@@ -27,13 +27,6 @@ def games():
     """A file of six games."""
     selfplay.play("six_card_v0", "rule", "random", games=6, seed=4, out="games.jsonl")
     return "games.jsonl"
-
-
-def run(*arguments: str) -> int:
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 def error_of(capsys, *arguments, code=2):

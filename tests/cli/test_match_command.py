@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.notation import KEYS
+from support.commands import KEYS, run
 
 from bideuchre_env import match
-from bideuchre_env.cli import main as cli
 from bideuchre_env.evaluation import export
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import H1
@@ -34,13 +33,6 @@ COMMAND = (
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def run(*arguments: str) -> int:
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 def test_a_match_prints_boards_games_contracts_and_time(capsys, tmp_path):

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import run
 
 from bideuchre_env import match, records_io, selfplay
 from bideuchre_env._files import Output
-from bideuchre_env.cli import main as cli
 from bideuchre_env.errors import RecordError
 from bideuchre_env.records.record import GameRecord
 
@@ -27,13 +27,6 @@ NO_SPACE = "No space left on device"
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def run(*arguments: str) -> int:
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 def command(*arguments, buffered="", **streams):

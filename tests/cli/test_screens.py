@@ -7,17 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from support.commands import run
 
 from bideuchre_env import agents, records_io, selfplay, variants
 from bideuchre_env.cli import main as cli
 from bideuchre_env.cli import screen
-
-
-def run(*arguments: str) -> int:
-    try:
-        return cli.main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
 
 
 def parsers():

@@ -43,11 +43,6 @@ def test_names_are_read_as_people_type_them(variant):
             assert acts.parse(given) == acts.index[name]
 
 
-@pytest.mark.parametrize("variant", RULES)
-def test_no_two_actions_share_a_spelling(variant):
-    assert len(actions.of(RULES[variant])._spelled) == len(actions.of(RULES[variant]).names)
-
-
 def begun(make):
     env = make()
     env.reset(seed=3, options={"dealer": 3})
