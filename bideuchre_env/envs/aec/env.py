@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _INT64 = np.int64
-Space = TypeVar("Space")
+T = TypeVar("T")
+_SEATS = {agent: seat for seat, agent in enumerate(AGENT_NAMES)}
 
 
 class BidEuchreEnv(Bookkeeping, Face):
@@ -174,7 +175,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     def observe(self, agent: str) -> Observation:
         """The observation of any agent at any time; new arrays every time."""
         self._require_game()
-        seat, (observation, mask) = _seat_of(agent), next(self._fresh)
+        seat, (observation, mask) = _of_agent(_SEATS, agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
             self._observe(self._states, self._tables, self._offsets, seat, observation)
             mask[:] = 0
@@ -351,9 +352,6 @@ class BidEuchreEnv(Bookkeeping, Face):
         turn = "over" if self._over else f"{self.agent_selection} to act"
         return f"<{name}: hand {row['hands_dealt']}, {turn}, score {score}>"
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
         derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
@@ -364,19 +362,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._derive()
 
 
-def _seat_of(agent: Any) -> int:
-    try:
-        return AGENT_NAMES.index(agent)
-    except ValueError:
-        raise _no_agent(agent) from None
-
-
-def _of_agent(by_agent: dict[str, Space], agent: Any) -> Space:
+def _of_agent(by_agent: dict[str, T], agent: Any) -> T:
     try:
         return by_agent[agent]
     except (KeyError, TypeError):
-        raise _no_agent(agent) from None
-
-
-def _no_agent(agent: Any) -> OptionError:
-    return OptionError(f"agent {shown(agent)}: one of {', '.join(AGENT_NAMES)}")
+        raise OptionError(f"agent {shown(agent)}: one of {', '.join(AGENT_NAMES)}") from None
