@@ -172,32 +172,36 @@ def evaluate_rows(
 
 @kernel
 def add_up(n: int, work: NetworkWorkspace) -> None:
-    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers.
-
-    Four rows of weights are added at a time, which halves the time.
-    """
-    net, active = work.network, work.features.active
-    first, one, second, two = net.first, work.one, net.second, work.two
-    width = one.shape[1]
-    for h in range(width):
-        one[0, h] = net.first_bias[h]
-    i = 0
-    while i + 4 <= n:
-        a, b, c, d = active[0, i], active[0, i + 1], active[0, i + 2], active[0, i + 3]
-        for h in range(width):
-            one[0, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
-        i += 4
-    while i < n:
-        a = active[0, i]
-        for h in range(width):
-            one[0, h] += first[a, h]
-        i += 1
-    for h in range(width):
-        one[0, h] = max(one[0, h], SLOPE * one[0, h])
-    add_layer(one, second, net.second_bias, two)
+    """Fill `work.outputs` from the first `n` active inputs; rewrites the hidden layers."""
+    net, one, two = work.network, work.one, work.two
+    add_first_layer(work.features.active, n, net.first, net.first_bias, one, 0)
+    add_layer(one, net.second, net.second_bias, two)
     for k in range(two.shape[1]):
         two[0, k] = max(two[0, k], SLOPE * two[0, k])
     add_layer(two, net.last, net.last_bias, work.outputs)
+
+
+@inline_kernel
+def add_first_layer(active: Array, n: int, first: Array, bias: Array, out: Array, i: int) -> None:
+    """Rewrite row i of `out` by the leaky sums of `bias` and the rows of `first` that are active.
+
+    `active`, int64 (1, m), lists `n` of them. Four rows are added at a time, which halves the time.
+    """
+    width, k = out.shape[1], 0
+    for h in range(width):
+        out[i, h] = bias[h]
+    while k + 4 <= n:
+        a, b, c, d = active[0, k], active[0, k + 1], active[0, k + 2], active[0, k + 3]
+        for h in range(width):
+            out[i, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
+        k += 4
+    while k < n:
+        a = active[0, k]
+        for h in range(width):
+            out[i, h] += first[a, h]
+        k += 1
+    for h in range(width):
+        out[i, h] = max(out[i, h], SLOPE * out[i, h])
 
 
 @inline_kernel
@@ -217,3 +221,74 @@ def add_layer(x: Array, weights: Array, bias: Array, out: Array) -> None:
         for j in range(m):
             out[0, j] += x[0, i] * weights[i, j]
         i += 1
+
+
+# Steps of fitting.
+
+
+@inline_kernel
+def list_ones(packed: Array, i: int, active: Array) -> int:
+    """List the inputs of a row that are 1 in `active`, int64 (1, m); how many there are."""
+    n = 0
+    for b in range(packed.shape[1]):
+        byte = np.int64(packed[i, b])
+        at = 8 * b
+        while byte:
+            if byte & 128:
+                active[0, n] = at
+                n += 1
+            byte = (byte << 1) & 255
+            at += 1
+    return n
+
+
+@entry_kernel
+def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Array) -> None:
+    """Rewrite `sums`, float32 (n, H), by the leaky sums of `bias + inputs @ first`.
+
+    `packed` uint8 (n, B) has eight inputs a byte, the first the highest bit; `first` is (F, H) and
+    `active`, int64 (1, 8 * B), room to work in.
+    """
+    for i in range(len(packed)):
+        add_first_layer(active, list_ones(packed, i, active), first, bias, sums, i)
+
+
+@entry_kernel
+def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, active: Array) -> None:
+    """Add `inputs.T @ gradients` to `out`, float32 (F, H).
+
+    `gradients`, float32 (n, H), come as those in the leaky `sums` and leave as those in plain ones.
+    """
+    width = gradients.shape[1]
+    for i in range(len(packed)):
+        for h in range(width):
+            if sums[i, h] < ZERO:
+                gradients[i, h] *= SLOPE
+        for k in range(list_ones(packed, i, active)):
+            at = active[0, k]
+            for h in range(width):
+                out[at, h] += gradients[i, h]
+
+
+@entry_kernel
+def adam_rows(
+    part: Array,
+    gradient: Array,
+    m: Array,
+    v: Array,
+    betas: Array,
+    step_size: float,
+    bias_correction: float,
+) -> None:
+    """One step of Adam: rewrites `part`, float32 (n,), and both moments of its gradient.
+
+    `betas`, float32 (2,), is how much of the moments stays. `step_size` is the learning rate with
+    the bias of the first moment corrected, and the second moment is divided by `bias_correction`.
+    """
+    beta_1, beta_2, one = betas[0], betas[1], np.float32(1.0)
+    size, correction = np.float32(step_size), np.float32(bias_correction)
+    epsilon = np.float32(1e-8)
+    for i in range(len(part)):
+        m[i] = beta_1 * m[i] + (one - beta_1) * gradient[i]
+        v[i] = beta_2 * v[i] + (one - beta_2) * gradient[i] * gradient[i]
+        part[i] -= size * m[i] / (np.sqrt(v[i] / correction) + epsilon)

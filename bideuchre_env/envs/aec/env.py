@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import check_flag, shown, typed
+from bideuchre_env._checks import check_flag, shown
 from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -234,7 +234,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             return
         kind = type(action)
         if kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
-            action = self._read(action)
+            action = whole_action(action, self.rules, f"{agent}: ", self._states)
         seen, mask = next(self._fresh)
         turn = self._play(self._states, self._tables, self._offsets, action, seen, mask)
         if turn == NOT_LEGAL:
@@ -252,15 +252,6 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._end_hand()
         if self.render_mode == "human":
             self.render()
-
-    def _read(self, action: Any) -> int:
-        """An action as a number in range; one that was typed is legal, too."""
-        number = whole_action(action, self.rules, f"{self.agent_selection}: ", self._states)
-        if isinstance(action, str) and not self.action_masks()[number]:
-            name = self.action_names[number]
-            given = "" if action == name else f"{typed(action)}: "
-            raise IllegalActionError(illegal(self._states[0], self.rules, name, given))
-        return number
 
     def _refuse(self, action: Any) -> None:
         name = self.action_names[whole_action(action, self.rules, f"{self.agent_selection}: ")]
