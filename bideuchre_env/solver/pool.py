@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
-from bideuchre_env._checks import shown
+from bideuchre_env._checks import is_number, shown
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.interrupts import ctrl_c
 from bideuchre_env.runtime.threads import check_threads
@@ -31,8 +31,7 @@ def check_memory(memory: Any) -> float:
     """Megabytes for each thread: the default for None; `OptionError` unless from 1 to 65,536."""
     if memory is None:
         return DEFAULT_MEMORY
-    number = isinstance(memory, (int, float)) and not isinstance(memory, bool)
-    if not number or not 1 <= memory <= MOST_MEMORY:
+    if not is_number(memory) or not 1 <= memory <= MOST_MEMORY:
         raise OptionError(f"memory={shown(memory)}: megabytes a thread, from 1 to {MOST_MEMORY}")
     return float(memory)
 
