@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
-from bideuchre_env._checks import is_number, shown, unknown_options
+from bideuchre_env._checks import check_flag, is_number, shown, unknown_options
 from bideuchre_env.errors import DealError, OptionError, UnknownOptionError
 from bideuchre_env.rules.options import GameKeywords
 from bideuchre_env.rules.parse import parse_seat
@@ -182,8 +182,7 @@ class VecOptions(EpisodeOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_threads(self.threads)
-        if not isinstance(self.copy, bool):
-            raise OptionError(f"copy={shown(self.copy)}: True or False")
+        check_flag("copy", self.copy)
         check_device(self.device)
         if self.device != "cpu" and self.threads != 1:
             raise OptionError(

@@ -10,14 +10,20 @@ from dataclasses import Field, dataclass, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
-from bideuchre_env._checks import check_name, check_type, did_you_mean, shown, unknown_options
+from bideuchre_env._checks import (
+    check_name,
+    check_type,
+    did_you_mean,
+    is_integer,
+    shown,
+    unknown_options,
+)
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
     check_integer,
     check_lone,
     lone_bids,
-    plain_integer,
     trick_range,
 )
 from bideuchre_env.rules.cards import plain_letters
@@ -62,7 +68,8 @@ class Rules(GameOptions):
                 close = did_you_mean(value, words)
                 raise RulesError(f"{name}={shown(value)}: one of {choices}{close}")
         for name in ("copies", "target", "rounds", "max_hands"):
-            object.__setattr__(self, name, plain_integer(getattr(self, name)))
+            if is_integer(value := getattr(self, name)):
+                object.__setattr__(self, name, int(value))
         check_integer("copies", self.copies, 1, 2)
         check_integer("max_hands", self.max_hands, 1, MAX_COUNT)
         self._check_ladder()

@@ -14,11 +14,11 @@ from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import STATE, Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
-from bideuchre_env.errors import DealError, OptionError, PositionError
+from bideuchre_env.errors import DealError, PositionError
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, N_SEATS
 from bideuchre_env.rules.parse import parse_deal
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FAULTS = {
@@ -43,8 +43,7 @@ def first_fault(states: Array, tables: Array, scratch: Array) -> int:
 
 def check_rows(rows: Any, rules: Rules) -> Array:
     """State rows in play, shape (n,), copied; `PositionError` names the first that is not sound."""
-    if not isinstance(rules, Rules):
-        raise PositionError(f"rules={shown(rules)}: state rows need the Rules they are played by")
+    check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
         raise PositionError(f"{shown(rows)}: rows of the STATE dtype are expected")
     given = np.atleast_1d(np.asarray(rows))
@@ -127,10 +126,7 @@ def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
 
 def hands_of_deals(deals: Any, rules: Rules) -> Array:
     """Deals as hand integers, int64 (n, 4), from such an array or lists of names by seat."""
-    if not isinstance(rules, Rules):
-        raise OptionError(
-            f"rules={shown(rules)}: a Rules is expected; the order is (deal, rules, dealer=...)"
-        )
+    check_rules(rules)
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
             raise DealError(f"deals {shown(deals)}: a list of deals, or int64 (n, 4) hands")

@@ -139,8 +139,7 @@ def _contracts(
     """A state row for each deal, one contract at its opening lead."""
     if strain is None or declarer is None:
         raise OptionError("deals need a contract: strain='H' (or another) and declarer=0 (to 3)")
-    if not isinstance(alone, (bool, np.bool_)):
-        raise OptionError(f"alone={shown(alone)}: True or False")
+    check_flag("alone", alone)
     seat, suit = parse_seat("declarer", declarer), parse_strain(strain)
     states, tables = new_states(len(hands)), compile_tables(rules)
     values.set_contracts(states, tables, hands, dealer_seat(dealer, rules), seat, suit, int(alone))
