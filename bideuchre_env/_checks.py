@@ -35,7 +35,7 @@ def is_integer(value: object) -> bool:
 def is_number(value: Any) -> bool:
     """Whether this is a finite real number of Python or numpy, and no bool."""
     try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
 
