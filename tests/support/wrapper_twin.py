@@ -55,10 +55,6 @@ class Plain(BidEuchreEnv):
         if self._actor is not None:
             self.infos[self._actor] = {"action_mask": mask_of(self)}
 
-    def _was_dead_step(self, action):
-        AECEnv._was_dead_step(self, action)
-        self._actor = None
-
 
 Plain.__name__ = "BidEuchreEnv"  # it is in the message of a missing attribute
 
