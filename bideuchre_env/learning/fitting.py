@@ -11,16 +11,8 @@ import numpy as np
 from bideuchre_env._checks import check_type, is_integer, shown, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
-from bideuchre_env.learning.network import (
-    SLOPE,
-    Network,
-    adam_rows,
-    add_first,
-    add_gradients,
-    checked,
-    forward,
-    leaky,
-)
+from bideuchre_env.learning.network import SLOPE, Network, checked, forward, leaky
+from bideuchre_env.learning.packed_rows import adam_rows, add_first, add_gradients
 from bideuchre_env.runtime.jit import Array
 
 BATCH = 512
@@ -105,7 +97,7 @@ def gradients(network: Network, examples: Examples) -> Network:
     """The gradient of half the mean squared error in every weight."""
     rows = np.arange(len(examples.targets))
     one = np.empty((len(rows), len(network.first_bias)), np.float32)
-    active = np.empty((1, 8 * examples.inputs.shape[1]), np.int64)
+    active = np.empty(8 * examples.inputs.shape[1], np.int64)
     add_first(examples.inputs, network.first, network.first_bias, one, active)
     two = leaky(one @ network.second + network.second_bias)
     outputs = two @ network.last + network.last_bias
