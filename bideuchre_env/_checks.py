@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -29,6 +30,14 @@ def is_whole(value: object) -> bool:
 def is_integer(value: object) -> bool:
     """Whether this is a whole number of Python or numpy, and no bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a finite real number of Python or numpy, and no bool."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def shown(value: object) -> str:

@@ -51,6 +51,7 @@ from bideuchre_env.evaluation.statistics.intervals import Interval, Moments
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, as_rows
+from bideuchre_env.solver.solve import threads_of
 
 ROLES = ("declarer", "helper", "defenders", "alone", "against alone")
 PASSED_OUT, PARTNERS, ALONE = range(3)
@@ -326,7 +327,7 @@ def check(args: Args) -> dict[str, list[str]]:
     if args.hands < 2:
         raise OptionError(f"--hands {args.hands}: 2 or more, for an interval")
     check_seed(args.seed, args.hands)
-    solver.pool.threads_of(args.threads)
+    threads_of(args.threads)
     if len(set(args.agents)) != len(args.agents):
         raise OptionError(f"--agents {' '.join(args.agents)}: each of them once")
     games = [bideuchre_env.make(variant) for variant in args.variants]

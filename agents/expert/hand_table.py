@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.agents.data import read_array, read_provenance
-from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
+from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
@@ -48,8 +48,8 @@ class HandTable:
 
     def row(self, hand: int) -> tuple[int, Array]:
         """The row of a hand number and its suit map, int64 (4,); (-1, ...) if there is none."""
-        key = int(canonical_key(int(hand)))
-        return int(find_row(self.keys, key)), SUIT_MAPS[canonical_symmetry(int(hand), key)]
+        key, symmetry = canonical(int(hand))
+        return int(find_row(self.keys, key)), SUIT_MAPS[symmetry]
 
 
 @entry_kernel

@@ -21,7 +21,7 @@ from bideuchre_env.agents.rule.bidding import (
     we_lead,
 )
 from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump, weigh
-from bideuchre_env.learning.suits import SUIT_MAPS, canonical_key, canonical_symmetry
+from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, kernel
@@ -44,11 +44,11 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
     """Fill what the table says of the hand in every strain; False if it does not have it."""
     hand = view.held | view.held_pair << COPY_SHIFT
-    key = canonical_key(hand)
+    key, symmetry = canonical(hand)
     row = find_row(learned.keys, key)
     if row < 0:
         return False
-    tricks, symmetry = learned.tricks, canonical_symmetry(hand, key)
+    tricks = learned.tricks
     last = tricks.shape[1] - 1
     lead = 0 if we_lead(view, t, 0, False) else last
     lone_lead = 0 if we_lead(view, t, 0, True) else last

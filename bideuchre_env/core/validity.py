@@ -83,7 +83,7 @@ def play_rows_again(
         else:
             replays[0] = states[i]
             wind_back(t, s, replay)
-            if not whole_deck(t, replay):
+            if not sound_hands(t, replay, -1, t.tricks):
                 faults[i] = _CARDS
                 continue
             if s.phase >= DEAL:  # its points are in the score
@@ -119,12 +119,6 @@ def plausible_numbers(t: Row, s: Row) -> bool:
 
 
 @kernel
-def whole_deck(t: Row, s: Row) -> bool:
-    """Whether the four hands of a row are the deck, dealt out equally."""
-    return sound_hands(t, s, -1, t.tricks) and cards_left(t, s, -1) == t.tricks * N_SEATS
-
-
-@kernel
 def sound_hands(t: Row, s: Row, absent: int, most: int) -> bool:
     """Whether all hands but the absent seat's hold `most` cards, each of them in the deck."""
     deck = (1 << t.kinds) - 1
@@ -142,15 +136,6 @@ def sound_hands(t: Row, s: Row, absent: int, most: int) -> bool:
         if copies > t.copies:
             return False
     return True
-
-
-@kernel
-def cards_left(t: Row, s: Row, absent: int) -> int:
-    """The cards in all hands but the absent seat's."""
-    cards = 0
-    for seat in range(N_SEATS):
-        cards += 0 if seat == absent else popcount(s.hands[seat])
-    return cards
 
 
 # An ending is a position in the play whose past is not asked for: a strain, hands, a trick.

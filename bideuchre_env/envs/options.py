@@ -5,13 +5,11 @@ Rules are options of the game, see `Rules`; these say how a game is presented to
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
-from bideuchre_env._checks import shown, unknown_options
+from bideuchre_env._checks import check_flag, is_number, shown, unknown_options
 from bideuchre_env.errors import DealError, OptionError, UnknownOptionError
 from bideuchre_env.rules.options import GameKeywords
 from bideuchre_env.rules.parse import parse_seat
@@ -184,8 +182,7 @@ class VecOptions(EpisodeOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_threads(self.threads)
-        if not isinstance(self.copy, bool):
-            raise OptionError(f"copy={shown(self.copy)}: True or False")
+        check_flag("copy", self.copy)
         check_device(self.device)
         if self.device != "cpu" and self.threads != 1:
             raise OptionError(
@@ -219,7 +216,9 @@ class SoloOptions(ViewOptions):
         super().__post_init__()
         if self.seat is not None:
             object.__setattr__(self, "seat", learners_seat(self.seat))
-        object.__setattr__(self, "illegal_reward", _finite("illegal_reward", self.illegal_reward))
+        if not is_number(self.illegal_reward):
+            raise OptionError(f"illegal_reward={shown(self.illegal_reward)}: a finite number")
+        object.__setattr__(self, "illegal_reward", float(self.illegal_reward))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,14 +237,3 @@ def learners_seat(seat: Any) -> int:
         return parse_seat("seat", seat)
     except DealError as error:
         raise OptionError(f"{error}, or None to draw one for every episode") from None
-
-
-def _finite(name: str, value: Any) -> float:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    try:
-        number = float(value) if real else math.nan
-    except OverflowError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise OptionError(f"{name}={shown(value)}: a finite number")
-    return number

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from bideuchre_env._checks import shown, to_list
+from bideuchre_env._checks import is_number, shown, to_list
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ class Pool:
         given = [1] * len(players)
         if weights is not None:
             given = to_list("weights", weights, "a positive number for each player")
-        if len(given) != len(players) or not _are_weights(given):
+        positive = all(is_number(each) and each > 0 for each in given)
+        if len(given) != len(players) or not positive or not math.isfinite(sum(map(float, given))):
             raise OptionError(
                 f"Pool: weights={shown(weights)}: a positive number for each of its {len(players)} "
                 "is expected, with a finite sum"
@@ -71,13 +71,3 @@ def _pair(option: str, spec: Any) -> tuple[Any, Any]:
     if len(spec) != 2:
         raise OptionError(f"{option}={shown(spec)}: a player, a pair (left, right), or a Pool")
     return spec
-
-
-def _are_weights(values: Sequence[Any]) -> bool:
-    if not all(isinstance(each, Real) and not isinstance(each, bool) for each in values):
-        return False
-    try:
-        numbers = [float(each) for each in values]
-    except OverflowError:
-        return False
-    return all(each > 0 for each in numbers) and math.isfinite(sum(numbers))

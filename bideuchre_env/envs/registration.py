@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import check_name
@@ -154,11 +153,9 @@ def make(
         file = read_rules_file(game, OPTIONS)
         variant = Variant(name or file.name or CUSTOM, Rules.from_toml(file))
         if variant.rules != RULES.get(variant.name, variant.rules):
-            key = None if file.name == Path(game).stem else "name"
             raise file.fault(
                 f"{variant.name!r} is a declared variant with other rules: give this game a name "
-                'of its own, as name = "ours"',
-                key,
+                'of its own, as name = "ours"'
             )
     else:
         try:
@@ -227,14 +224,9 @@ def _players(value: Any) -> Any:
 make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: ignore[attr-defined]
 
 
-class _EntryPoint:
-    """Makes an environment for PettingZoo's registry; pickles by its variant's name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, **options: Any) -> Any:
-        return variants[self.name].env(**options)
+def make_aec(variant: str, **options: Any) -> WrappedEnv:
+    """Return the AEC environment of a declared variant by name: PettingZoo's entry point."""
+    return variants[variant].env(**options)
 
 
 def register() -> None:
@@ -251,4 +243,6 @@ def register() -> None:
                 kwargs={"variant": name},
             )
         if hasattr(pettingzoo, "register") and aec_id(name) not in pettingzoo.aec_registry:
-            pettingzoo.register("aec", aec_id(name), entry_point=_EntryPoint(name))
+            pettingzoo.register(
+                "aec", aec_id(name), f"{__name__}:{make_aec.__name__}", kwargs={"variant": name}
+            )

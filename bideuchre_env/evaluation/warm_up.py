@@ -27,6 +27,7 @@ from bideuchre_env.agents.search.likelihood import log_likelihood
 from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.worlds import prepare_worlds
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.aec.env import BidEuchreEnv
@@ -45,7 +46,6 @@ from bideuchre_env.learning.view import new_view
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.runtime import jit
-from bideuchre_env.solver.inputs import act, opened_hand
 
 GAME = variants["barrie_v0"]
 
@@ -59,7 +59,7 @@ def play_game() -> None:
     record = played(env)
     GameRecord.loads(record.dumps())
     env.reset(options={"deal": record.hands[0]["deal"]})
-    act(opened_hand(record.hands[0], GAME.rules), GAME.rules, "pass")
+    step_row(env.get_state(), compile_tables(GAME.rules), 0)
     with contextlib.suppress(ValueError):  # the refusal names what is legal
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmin()))
     for threads in (1, 2):

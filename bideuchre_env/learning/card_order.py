@@ -9,7 +9,7 @@ import numpy as np
 
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import cards
-from bideuchre_env.rules.cards import JACK, MAX_KINDS, NO_TRUMP
+from bideuchre_env.rules.cards import JACK, MAX_KINDS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import inline_kernel, kernel
@@ -19,30 +19,14 @@ _WIDEST = compile_tables(Rules(ranks="9", target=1))[0]
 SUIT_OF = np.array(_WIDEST["suit_of"], np.int64)
 """[strain, kind]: the suit a card belongs to, the left bower to trump; int64 (5, 24)."""
 
-STRENGTH = np.array(
-    [
-        [int(_WIDEST["power"][strain, SUIT_OF[strain, kind], kind]) for kind in range(MAX_KINDS)]
-        for strain in range(NO_TRUMP + 1)
-    ],
-    np.int64,
+STRENGTH = np.take_along_axis(_WIDEST["power"], SUIT_OF[:, np.newaxis], axis=1)[:, 0].astype(
+    np.int64
 )
 """[strain, kind]: its power when its own suit is led; any trump is above any other card."""
 
-BEATS = np.array(
-    [
-        [
-            sum(
-                1 << other
-                for other in range(MAX_KINDS)
-                if SUIT_OF[strain, other] == SUIT_OF[strain, kind]
-                and STRENGTH[strain, other] > STRENGTH[strain, kind]
-            )
-            for kind in range(MAX_KINDS)
-        ]
-        for strain in range(NO_TRUMP + 1)
-    ],
-    np.int64,
-)
+_ABOVE = STRENGTH[:, np.newaxis, :] > STRENGTH[:, :, np.newaxis]  # [strain, kind, other kind]
+_SAME_SUIT = SUIT_OF[:, np.newaxis, :] == SUIT_OF[:, :, np.newaxis]
+BEATS = (_ABOVE & _SAME_SUIT) @ (1 << np.arange(MAX_KINDS))
 """[strain, kind]: the kinds of its own suit that rank above it, as bits."""
 
 same_colour = inline_kernel(cards.same_colour)

@@ -13,21 +13,12 @@ import numpy as np
 from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.state import GIVING, NAMING, PLAY
 from bideuchre_env.learning.card_order import BEATS, left_bower, right_bower
-from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, renamed
+from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, suit_symmetry
 from bideuchre_env.learning.view import count, count_held, read_view
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-# fmt: off
-BLOCKS = (
-    "held", "held_pair", "dealer", "calls", "call_strains", "naming", "trumps", "bowers",
-    "side_aces", "side_voids", "phase", "given", "received", "unseen", "unseen_pair", "played",
-    "boss", "near_boss", "beating", "winning_kind", "winning_seat", "led", "after", "voids",
-    "suit_held", "suit_unseen", "bid", "no_trump", "declarer", "ours", "theirs", "missing",
-    "spare",
-)  # in order, of both parts
-# fmt: on
 COUNTED = 8  # values of a count of cards: 0 to 7, 7 standing for more
 ACE_BITS = 15  # the kinds of the four aces
 INVERSE_MAPS = np.argsort(SUIT_MAPS, axis=1)
@@ -89,19 +80,6 @@ def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> in
 def strain_map(strain: int, symmetry: int) -> int:
     """The strain with its suit renamed."""
     return SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else strain
-
-
-@kernel
-def suit_symmetry(hand: int, strain: int) -> int:
-    """The renaming that makes trump, if there is one, the first suit, and the hand the least."""
-    best, least = 0, -1
-    for symmetry in range(len(SUIT_MAPS)):
-        if 0 <= strain < NO_TRUMP and SUIT_MAPS[symmetry, strain] != 0:
-            continue
-        other = renamed(hand, symmetry)
-        if least < 0 or other < least:
-            best, least = symmetry, other
-    return best
 
 
 @kernel

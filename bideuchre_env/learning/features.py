@@ -25,7 +25,6 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import (
-    BLOCKS,
     COUNTED,
     FeatureWorkspace,
     actions_rows,
@@ -100,7 +99,11 @@ def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
     # fmt: on
 
 
-assert tuple(block.name for block in every_block(Rules(target=1))) == BLOCKS
+BLOCKS = tuple(block.name for block in every_block(Rules(target=1)))
+PLACES = np.dtype(
+    [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("entries", np.int32)], align=True
+)
+"""Where each block begins, for kernels; -1 for one that is not there; 1 for the part "cards"."""
 
 
 class Written(NamedTuple):
@@ -136,7 +139,16 @@ class Features:
         acts = actions.of(rules)
         self._n_actions, self._width = acts.n, layout_of(rules).size
         self.outputs: int = acts.card_offset if part == "auction" else rules.kinds
-        self.places = new_places(self)
+        self.places = self._places()
+
+    def _places(self) -> Array:
+        """The places of the blocks as an array of one record, read-only."""
+        places = new_rows(PLACES, 1)
+        for name in BLOCKS:
+            places[name] = self.slices[name].start if name in self.slices else -1
+        places["cards"], places["entries"] = self.part == "cards", self.size
+        places.flags.writeable = False
+        return places
 
     def workspace(self) -> FeatureWorkspace:
         """What the kernels of `feature_rows` read and write; one for each thread."""
@@ -247,19 +259,3 @@ def check_part(part: object) -> None:
     """Raise `OptionError` unless this is the name of a part of a hand."""
     if not isinstance(part, str) or part not in PARTS:
         raise OptionError(f"part={shown(part)}: one of {', '.join(map(repr, PARTS))}")
-
-
-PLACES = np.dtype(
-    [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("entries", np.int32)], align=True
-)
-"""Where each block begins, for kernels; -1 for one that is not there; 1 for the part "cards"."""
-
-
-def new_places(features: Features) -> Array:
-    """The places of the blocks as an array of one record, read-only."""
-    places = new_rows(PLACES, 1)
-    for name in BLOCKS:
-        places[name] = features.slices[name].start if name in features.slices else -1
-    places["cards"], places["entries"] = features.part == "cards", features.size
-    places.flags.writeable = False
-    return places

@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from bideuchre_env.rules.cards import same_colour
+from bideuchre_env.rules.cards import NO_TRUMP, same_colour
 from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 MAX_NIBBLES = 12  # ranks of both copies in a hand number
@@ -39,18 +39,20 @@ def renamed(hand: int, symmetry: int) -> int:
 
 
 @entry_kernel
-def canonical_key(hand: int) -> int:
-    """The least of the eight renamings of a hand."""
-    least = hand
-    for symmetry in range(len(RENAMED)):
-        least = min(least, renamed(hand, symmetry))
-    return least
+def suit_symmetry(hand: int, strain: int) -> int:
+    """The renaming that makes trump, if there is one, the first suit, and the hand the least."""
+    best, least = 0, -1
+    for symmetry in range(len(SUIT_MAPS)):
+        if 0 <= strain < NO_TRUMP and SUIT_MAPS[symmetry, strain] != 0:
+            continue
+        other = renamed(hand, symmetry)
+        if least < 0 or other < least:
+            best, least = symmetry, other
+    return best
 
 
 @entry_kernel
-def canonical_symmetry(hand: int, key: int) -> int:
-    """The first renaming that makes this key of the hand."""
-    symmetry = 0
-    while symmetry < len(RENAMED) - 1 and renamed(hand, symmetry) != key:
-        symmetry += 1
-    return symmetry
+def canonical(hand: int) -> tuple[int, int]:
+    """The canonical hand, and the first renaming that makes it of the hand."""
+    symmetry = suit_symmetry(hand, NO_TRUMP)
+    return renamed(hand, symmetry), symmetry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -93,16 +92,6 @@ def trick_range(value: Any) -> tuple[int, int]:
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_whole, value)):
         return int(value[0]), int(value[1])
     raise RulesError(f"partnered={shown(value)}: the lowest and highest bid, as (3, 5), or None")
-
-
-def plain_integer(value: Any) -> Any:
-    """A whole number of another library as Python's own; anything else as it is."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        return value
-    try:
-        return operator.index(value)
-    except TypeError:  # an array that is no single whole number
-        return value
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:

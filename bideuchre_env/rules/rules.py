@@ -10,14 +10,20 @@ from dataclasses import Field, dataclass, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
-from bideuchre_env._checks import check_name, check_type, did_you_mean, shown, unknown_options
+from bideuchre_env._checks import (
+    check_name,
+    check_type,
+    did_you_mean,
+    is_integer,
+    shown,
+    unknown_options,
+)
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
     check_integer,
     check_lone,
     lone_bids,
-    plain_integer,
     trick_range,
 )
 from bideuchre_env.rules.cards import plain_letters
@@ -62,7 +68,8 @@ class Rules(GameOptions):
                 close = did_you_mean(value, words)
                 raise RulesError(f"{name}={shown(value)}: one of {choices}{close}")
         for name in ("copies", "target", "rounds", "max_hands"):
-            object.__setattr__(self, name, plain_integer(getattr(self, name)))
+            if is_integer(value := getattr(self, name)):
+                object.__setattr__(self, name, int(value))
         check_integer("copies", self.copies, 1, 2)
         check_integer("max_hands", self.max_hands, 1, MAX_COUNT)
         self._check_ladder()
@@ -173,20 +180,19 @@ class Rules(GameOptions):
         """The rules in a file, by its path, or in such a file's text.
 
         An option that the file leaves out is as in the variant it names as `base`, or else as in
-        `Rules()`. Raises `RulesError` with the file, the line and what is allowed there.
+        `Rules()`. Raises `RulesError` with the file, the option and what is allowed.
         """
         file = source
         if not isinstance(file, RulesFile):
             file = read_rules_file(file, OPTIONS)
-        if file.base is None:
-            with file.faults_placed():
-                return cls(**file.options)
         try:
-            base = BY_NAME[variant_name(file.base)]
+            if file.base is None:
+                return cls(**file.options)
+            return BY_NAME[variant_name(file.base)].replace(**file.options)
         except OptionError as error:
-            raise file.fault(f"base={error}", "base") from None
-        with file.faults_placed():
-            return base.replace(**file.options)
+            raise file.fault(f"base={error}") from None
+        except RulesError as error:
+            raise file.fault(error) from None
 
     def to_toml(self) -> str:
         """These rules as the text of a file: every option, with what it means and takes.

@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -29,42 +27,20 @@ from bideuchre_env.rules.options import from_file
 
 SUFFIX = ".toml"
 MOST_BYTES = 1_000_000
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_LONE = re.compile(r"lone bid|\w+ of '|\d+ bids")
 
 
 @dataclass
 class RulesFile:
-    """What a file of rules says: `name`, the variant it is based on, and `options`."""
+    """Content of a file of rules: `name`, the variant it is based on, and `options`."""
 
-    text: str
     place: str = ""  # the path, as it was given
     name: str | None = None
     base: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
-    def fault(self, message: str, key: str | None = None) -> RulesError:
-        """The error of this file, with the line where `key` stands."""
-        start = r"^[ \t]*(?:\[\[?)?[ \t]*[\"']?"
-        found = key and re.search(rf"{start}{re.escape(key)}(?![\w-])", self.text, re.M)
-        line = self.text.count("\n", 0, found.start()) + 1 if found else None
-        return self.fault_at(message, line)
-
-    def fault_at(self, message: str, line: Any) -> RulesError:
-        """The error of this file at a line, None for none in particular."""
-        if self.place:
-            return RulesError(f"{self.place}{f':{line}' if line else ''}: {message}")
-        return RulesError(f"line {line}: {message}" if line else message)
-
-    @contextmanager
-    def faults_placed(self) -> Iterator[None]:
-        """Give the errors of `Rules` the place of the option that they name first."""
-        try:
-            yield
-        except RulesError as error:
-            message = str(error)
-            key = "lone" if _LONE.match(message) else message.partition("=")[0]
-            raise self.fault(message, key if key in self.options else None) from None
+    def fault(self, message: object) -> RulesError:
+        """Return the error of this file, which begins with its path."""
+        return RulesError(f"{self.place}: {message}" if self.place else str(message))
 
 
 def is_rules_file(game: object) -> bool:
@@ -77,53 +53,43 @@ def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> Rule
 
     `known` are the options there are. Raises `RulesError` for what is no such file.
     """
+    file = RulesFile()
     if isinstance(source, str) and not is_rules_file(source) and re.search(r"[\n=]", source):
-        file = RulesFile(source)
+        text = source
     elif isinstance(source, (str, PathLike)):
-        file = RulesFile(_text_of(Path(source)), _shown_path(Path(source)))
-        file.name = Path(source).stem
+        path = Path(source)
+        file.place, file.name = printable(str(path))[:200], path.stem
+        text = _read_text(path, file)
     else:
         raise RulesError(f"{shown(source)}: the path of a file of rules, or its text")
     try:
-        file.options = tomllib.loads(file.text)
-    except tomllib.TOMLDecodeError as error:
-        found = _PLACE.search(str(error))
-        last = file.text.rstrip().count("\n") + 1
-        message = f"is not valid TOML: {_PLACE.sub('', str(error))}"
-        raise file.fault_at(message, found and (found[1] or last)) from None
-    except RecursionError:
-        raise file.fault("is not valid TOML: too deep") from None
-    except ValueError:  # Python reads no such number
-        raise file.fault("is not valid TOML: a number has too many digits") from None
+        file.options = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise file.fault(f"is not valid TOML: {error}") from None
     if unknown := unknown_options(file.options, (*known, "base", "name")):
-        raise file.fault(unknown, min(set(file.options) - {*known, "base", "name"}))
+        raise file.fault(unknown)
     file.base = file.options.pop("base", None)
     file.name = file.options.pop("name", file.name)
     if file.name is not None and not is_plain_name(file.name):
         raise file.fault(
-            f"name={shown(file.name)}: a name has 1 to {MAX_NAME} printable characters", "name"
+            f"name={shown(file.name)}: a name has 1 to {MAX_NAME} printable characters"
         )
     file.options = {key: from_file(key, value) for key, value in file.options.items()}
     return file
 
 
-def _shown_path(path: Path) -> str:
-    return printable(str(path))[:200]
-
-
-def _text_of(path: Path) -> str:
+def _read_text(path: Path, file: RulesFile) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise RulesError(f"{_shown_path(path)}: too large for a file of rules")
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
+        with path.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
-        raise RulesError(f"{_shown_path(path)}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise RulesError(f"{_shown_path(path)}: is not UTF-8 text ({error})") from None
-    except ValueError as error:  # a path with a zero
-        raise RulesError(f"{_shown_path(path)}: cannot be read: {error}") from None
+        raise file.fault(f"cannot be read: {error.strerror}") from None
+    except ValueError as error:  # no UTF-8, or a path with a zero
+        raise file.fault(f"cannot be read: {error}") from None
+    if len(content) > MOST_BYTES:
+        raise file.fault("too large for a file of rules")
+    return text
 
 
 def written(name: str, value: Any) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bideuchre_env._checks import shown
+from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import PositionError
-from bideuchre_env.records.record import GameRecord
-from bideuchre_env.rules.rules import Rules
-from bideuchre_env.solver.inputs import act, opened_hand
+from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.solver.solve import solve_batch
 
 
@@ -42,23 +42,21 @@ def analyse(
     """
     if not isinstance(record, GameRecord):
         raise PositionError(f"{shown(record)}: a GameRecord is expected")
-    record.verify()
     cards = []
-    for number in range(len(record.hands)):
-        cards += _analyse_hand(record, number, record.rules, threads, memory)
+    for number, played in enumerate(list(record.played_hands())):
+        cards += _analyse_hand(record, number, played, threads, memory)
     return cards
 
 
 def _analyse_hand(
-    record: GameRecord, number: int, rules: Rules, threads: int | None, memory: float | None
+    record: GameRecord, number: int, played: PlayedHand, threads: int | None, memory: float | None
 ) -> list[PlayedCard]:
-    hand = record.hands[number]
-    states, rows, plies = opened_hand(hand, rules), [], []
-    for ply, name in enumerate(hand["actions"]):
+    rules, states, rows, plies = record.rules, rows_of([played.dealt]), [], []
+    for ply, action in enumerate(played.actions.tolist()):
         if states[0]["phase"] == Phase.PLAY:
             rows.append(states.tobytes())
             plies.append(ply)
-        act(states, rules, name)
+        step_row(states, compile_tables(rules), action)
     if not plies:
         return []
     if states[0]["phase"] == Phase.PLAY:  # a game cut short in the middle of a hand
@@ -73,7 +71,7 @@ def _analyse_hand(
             hand=number,
             ply=ply,
             seat=int(before[i]["turn"]),
-            card=hand["actions"][ply],
+            card=record.hands[number]["actions"][ply],
             tricks=int(tricks[i]),
             lost=abs(int(in_all[i]) - int(in_all[i + 1])),
         )

@@ -26,8 +26,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.solver import values
 from bideuchre_env.solver.inputs import hands_of_deal, hands_of_deals
-from bideuchre_env.solver.pool import run
-from bideuchre_env.solver.solve import dealer_seat, spans
+from bideuchre_env.solver.solve import dealer_seat, run, spans
 from bideuchre_env.solver.transpositions import Searcher
 
 

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
-from bideuchre_env.core.one_row import deal_given_row, step_row
-from bideuchre_env.core.rows import start_rows
-from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env.core.one_row import replay_row
+from bideuchre_env.core.state import STATE, Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
-from bideuchre_env.errors import DealError, OptionError, PositionError
-from bideuchre_env.records.record import GameRecord
-from bideuchre_env.rules import actions
+from bideuchre_env.errors import DealError, PositionError
+from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, N_SEATS
 from bideuchre_env.rules.parse import parse_deal
-from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FAULTS = {
@@ -45,8 +43,7 @@ def first_fault(states: Array, tables: Array, scratch: Array) -> int:
 
 def check_rows(rows: Any, rules: Rules) -> Array:
     """State rows in play, shape (n,), copied; `PositionError` names the first that is not sound."""
-    if not isinstance(rules, Rules):
-        raise PositionError(f"rules={shown(rules)}: state rows need the Rules they are played by")
+    check_rules(rules)
     if not isinstance(rows, (np.ndarray, np.void)) or rows.dtype.names != STATE.names:
         raise PositionError(f"{shown(rows)}: rows of the STATE dtype are expected")
     given = np.atleast_1d(np.asarray(rows))
@@ -102,51 +99,34 @@ def rows_before(record: GameRecord, ply: Any, hand: Any) -> Array:
 
     Both count from 0; the record is verified on the way.
     """
-    record.verify()
+    hands = list(record.played_hands())
     if not is_integer(ply):
         raise PositionError(f"ply={shown(ply)}: a record needs the number of an action, from 0")
-    number, left = (hand, ply) if hand is not None else _hand_of(record, ply)
-    if not is_integer(number) or not 0 <= number < len(record.hands):
-        raise PositionError(f"hand={shown(number)}: from 0 to {len(record.hands) - 1}")
-    played = record.hands[number]["actions"]
+    number, left = (hand, ply) if hand is not None else _hand_of(hands, ply)
+    if not is_integer(number) or not 0 <= number < len(hands):
+        raise PositionError(f"hand={shown(number)}: from 0 to {len(hands) - 1}")
+    played = hands[number].actions
     if not 0 <= left < len(played):
         raise PositionError(f"ply={shown(ply)}: hand {number} has actions 0 to {len(played) - 1}")
-    states = opened_hand(record.hands[number], record.rules)
-    for name in played[:left]:
-        act(states, record.rules, name)
+    states = rows_of([hands[number].dealt])
+    replay_row(states, compile_tables(record.rules), played[:left])
     return states
 
 
-def _hand_of(record: GameRecord, ply: Any) -> tuple[int, int]:
+def _hand_of(hands: list[PlayedHand], ply: Any) -> tuple[int, int]:
     """Which hand an action of the whole game is in, and its number there."""
     left = int(ply)
-    lengths = [len(hand["actions"]) for hand in record.hands]
-    for number, length in enumerate(lengths):
-        if 0 <= left < length:
+    for number, hand in enumerate(hands):
+        if 0 <= left < len(hand.actions):
             return number, left
-        left -= length
-    raise PositionError(f"ply={ply}: the record's actions are numbered 0 to {sum(lengths) - 1}")
-
-
-def opened_hand(hand: dict[str, Any], rules: Rules) -> Array:
-    """A state row, shape (1,), with a verified record's hand just dealt."""
-    tables, states = compile_tables(rules), new_states(1)
-    start_rows(states, tables, np.array([hand["dealer"]], np.int64))
-    deal_given_row(states, tables, parse_deal(hand["deal"], rules))
-    return states
-
-
-def act(states: Array, rules: Rules, name: str) -> None:
-    """Carry out an action of a verified record, by name."""
-    step_row(states, compile_tables(rules), actions.of(rules).index[name])
+        left -= len(hand.actions)
+    total = sum(len(hand.actions) for hand in hands)
+    raise PositionError(f"ply={ply}: the record's actions are numbered 0 to {total - 1}")
 
 
 def hands_of_deals(deals: Any, rules: Rules) -> Array:
     """Deals as hand integers, int64 (n, 4), from such an array or lists of names by seat."""
-    if not isinstance(rules, Rules):
-        raise OptionError(
-            f"rules={shown(rules)}: a Rules is expected; the order is (deal, rules, dealer=...)"
-        )
+    check_rules(rules)
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
             raise DealError(f"deals {shown(deals)}: a list of deals, or int64 (n, 4) hands")

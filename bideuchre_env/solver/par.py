@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -67,23 +68,14 @@ class _Auction:
         self.hands, self.dealer, self.rules, self.memory = hands, dealer, rules, memory
         self.tables, self.row = compile_tables(rules), new_states(1)
         self.tricks = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
-        self._contracts: dict[tuple[int, int], Par] = {}
-        self._exchanged: dict[tuple[int, int, int], int] = {}
-        self._best: dict[tuple[int, int, int], Par] = {}
+        self.best = cache(self._best)
+        self.contract = cache(self._contract)
+        self.exchanged = cache(self._exchanged)
 
-    def best(self, made: int, level: int, declarer: int) -> Par:
+    def _best(self, made: int, level: int, declarer: int) -> Par:
         """The result from here on: so many calls made, this bid standing (-1 for none)."""
-        key = (made, level, declarer)
-        if key not in self._best:
-            self._best[key] = self._choice(*key) if made < N_SEATS else self._end(level, declarer)
-        return self._best[key]
-
-    def _end(self, level: int, declarer: int) -> Par:
-        if level < 0:
-            return Par(0, None, None, None, ())
-        return self._contract(level, declarer)
-
-    def _choice(self, made: int, level: int, declarer: int) -> Par:
+        if made == N_SEATS:
+            return Par(0, None, None, None, ()) if level < 0 else self.contract(level, declarer)
         seat = (self.dealer + 1 + made) % N_SEATS
         sign = -1 if seat & 1 else 1
         legal = int(self.tables["legal_calls"][0][made, level + 1])
@@ -97,38 +89,36 @@ class _Auction:
 
     def _words(self, level: int, seat: int) -> str:
         if self.rules.strain_named == "in_bid":
-            return f"bid {self._contract(level, seat).contract}"
+            return f"bid {self.contract(level, seat).contract}"
         return f"bid {self.rules.ladder[level].name}"
 
     def _contract(self, level: int, declarer: int) -> Par:
         """The result of a bid that wins the auction, in its declarer's best strain."""
-        key = (level, declarer)
-        if key not in self._contracts:
-            sign = -1 if declarer & 1 else 1
-            tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
-            points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
-            strain = int(np.argmax(sign * np.array(points)))
-            words = actions.of(self.rules).contract(level, strain)
-            self._contracts[key] = Par(points[strain], words, declarer, tricks[strain], ())
-        return self._contracts[key]
+        sign = -1 if declarer & 1 else 1
+        tricks = [self._tricks(level, declarer, strain) for strain in range(len(STRAINS))]
+        points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
+        strain = int(np.argmax(sign * np.array(points)))
+        words = actions.of(self.rules).contract(level, strain)
+        return Par(points[strain], words, declarer, tricks[strain], ())
 
     def _tricks(self, level: int, declarer: int, strain: int) -> int:
         bid = self.rules.ladder[level]
-        if not bid.exchange:
-            return int(self.tricks[int(bid.alone), declarer, strain])
-        key = (bid.exchange, declarer, strain)
-        if key not in self._exchanged:
-            self._exchanged[key] = best_exchange(
-                self.hands[0],
-                self.rules,
-                declarer=declarer,
-                strain=STRAINS[strain],
-                cards=bid.exchange,
-                dealer=self.dealer,
-                memory=self.memory,
-            ).tricks
-        return self._exchanged[key]
+        if bid.exchange:
+            return self.exchanged(bid.exchange, declarer, STRAINS[strain])
+        return int(self.tricks[int(bid.alone), declarer, strain])
+
+    def _exchanged(self, cards: int, declarer: int, strain: str) -> int:
+        """The tricks of a lone declarer after the best exchange."""
+        return best_exchange(
+            self.hands[0],
+            self.rules,
+            declarer=declarer,
+            strain=strain,
+            cards=cards,
+            dealer=self.dealer,
+            memory=self.memory,
+        ).tricks
 
 
 def _after(call: str, rest: Par) -> Par:
-    return Par(rest.points, rest.contract, rest.declarer, rest.tricks, (call, *rest.calls))
+    return replace(rest, calls=(call, *rest.calls))

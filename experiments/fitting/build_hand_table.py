@@ -44,7 +44,7 @@ from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.auction import N_STRAINS
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.suits import canonical_key
+from bideuchre_env.learning.suits import canonical
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
@@ -214,7 +214,7 @@ def canonical_hands(kinds: int, copies: int) -> Array:
 def key_rows(hands: Array, keys: Array) -> None:
     """Fill `keys` with the canonical hand of every hand."""
     for i in range(len(hands)):
-        keys[i] = canonical_key(hands[i])
+        keys[i] = canonical(hands[i])[0]
 
 
 def game(kinds: int, copies: int, leader: str) -> Rules:

@@ -12,8 +12,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from support.commands import run
-from support.notation import KEYS
+from support.commands import KEYS, run
 
 import bideuchre_env
 from bideuchre_env import records_io, selfplay

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.commands import run
-from support.notation import KEYS
+from support.commands import KEYS, run
 
 from bideuchre_env import match
 from bideuchre_env.evaluation import export

@@ -27,21 +27,6 @@ def test_every_entry_has_a_name(name):
     assert layout.names[layout["hand"]] == tuple(f"hand {card}" for card in layout.cards)
 
 
-def test_names_of_some_games():
-    """As they are documented."""
-    layout = layout_of(bideuchre_env.cincinnati_v0.rules)
-    for name in ("hand JH", "phase auction", "calls left pass", "calls left bid 4", "bid 4"):
-        assert name in layout.names
-    assert layout.names[-6:] == (
-        *("score ours", "score theirs", "to_go ours", "to_go theirs", "target", "hands_left"),
-    )
-    assert "played partner 9S" in layout.names
-    double = layout_of(bideuchre_env.double_deck_v0.rules).names
-    assert "played right first AH" in double
-    assert "played right second AH" in double
-    assert "call_strains self NT" in layout_of(bideuchre_env.club_v0.rules).names
-
-
 @every_variant
 def test_names_say_what_is_there(name):
     """The entries that are set, by their names alone, are what `decode` says in words."""

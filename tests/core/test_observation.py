@@ -1,7 +1,5 @@
 """Observations: decoded they say exactly what a seat may know, within bounds, and no more."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -134,35 +132,6 @@ def test_blocks_partition_the_vector(game, seed):
     assert make(game).raw_env().observation_space("player_0")["observation"].shape == (at,)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_the_layout_prints_as_a_table(name):
-    """A line for every block, with its place, shape, bounds and meaning."""
-    layout = bideuchre_env.variants[name].raw_env().observation_layout
-    lines = str(layout).splitlines()
-    assert lines[0].split() == ["block", "at", "shape", "bounds", "meaning"]
-    assert len(lines) == 1 + len(layout.blocks)
-    for line, block in zip(lines[1:], layout.blocks, strict=True):
-        at = layout.slices[block.name]
-        assert line.split()[:2] == [block.name, f"{at.start}:{at.stop}"]
-        assert line.endswith(block.meaning)
-        assert f"{block.low}..{block.high}" in line
-        assert " x ".join(map(str, block.shape)) in line
-
-
-def test_games_without_a_thing_have_no_block_for_it():
-    """No exchange, no lone bid, no strain in the bid, no target: no room is taken."""
-    blocks = {
-        name: {block.name for block in layout_of(bideuchre_env.variants[name].rules).blocks}
-        for name in VARIANTS
-    }
-    assert {"discarded", "passed", "sitting_out"} & blocks["six_card_v0"] == set()
-    assert {"discarded", "passed", "sitting_out"} <= blocks["barrie_v0"]
-    assert "call_strains" not in blocks["cincinnati_v0"]
-    assert "call_strains" in blocks["club_v0"]
-    assert {"to_go", "target"} & blocks["simplified_v0"] == set()
-    assert {"to_go", "target"} <= blocks["double_deck_v0"]
-
-
 @pytest.mark.parametrize("score", [[10**15, -(10**15)], [-(10**15), 10**15], [128, -129]])
 @pytest.mark.parametrize("win_rule", ["any", "made_bid", "made_or_set", "rounds"])
 def test_absurd_numbers_are_clipped(score, win_rule):
@@ -184,19 +153,6 @@ def test_absurd_numbers_are_clipped(score, win_rule):
                 assert words["target"] == CLIP
                 assert words["to_go"] == [clipped(10**15 - ours), clipped(10**15 - theirs)]
     assert abs(env.record.hands[-1]["score"][0]) > 120
-
-
-def test_the_last_hands_are_counted_down():
-    """`hands_left` counts deals to the limit, this one included; under `rounds` played hands."""
-    for options in ({"max_hands": 6, "win_rule": "any", "target": 10**6}, {"rounds": 1}):
-        name = "simplified_v0" if "rounds" in options else "club_v0"
-        env, left = start(name, 3, **options), []
-        for _ in plies(env, Chooser(3)):
-            seen = env.observe(env.agent_selection)["observation"]
-            left.append(env.observation_layout.decode(seen)["hands_left"])
-        assert left[0] == (4 if "rounds" in options else 6)
-        assert left[-1] == 1
-        assert all(before - after in (0, 1) for before, after in pairwise(left))
 
 
 def hands_left_after(env, choose):

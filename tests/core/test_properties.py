@@ -1,16 +1,14 @@
 """What holds in every game, of any rules: tried on random `Rules`, deals and choices."""
 
 import copy
-import itertools
 import pickle
 from collections import Counter
 
 import numpy as np
 from hypothesis import strategies as st
-from oracles.reference import ReferenceGame, deck, winner_of
+from oracles.reference import ReferenceGame, deck
 from support.playthroughs import (
     Chooser,
-    act,
     finish,
     legal_names,
     over,
@@ -23,10 +21,9 @@ from support.playthroughs import (
 )
 from support.strategies import in_two_sizes, rules, seeds
 
-from bideuchre_env import GameRecord, Rules, make
-from bideuchre_env.core.one_row import mask_row, step_row
-from bideuchre_env.core.rows import deal_rows
-from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env import GameRecord, make
+from bideuchre_env.core.one_row import mask_row
+from bideuchre_env.core.state import STATE
 from bideuchre_env.core.tables import compile_tables
 
 CHOICES = st.integers(0, 2**32)
@@ -52,66 +49,6 @@ def test_no_card_is_lost_or_made(game, seed, choices):
     env = start(game, seed)
     for _ in plies(env, Chooser(choices), 200):
         assert cards_in_sight(env) == whole
-
-
-@in_two_sizes(100, game=rules(), seed=seeds(), choices=CHOICES)
-def test_only_the_seat_to_act_may_do_anything(game, seed, choices):
-    """Its mask has a legal action, the other masks are zero; at the end all are."""
-    env = start(game, seed)
-    for _ in plies(env, Chooser(choices)):
-        for agent in env.possible_agents:
-            mask = env.observe(agent)["action_mask"]
-            assert mask.dtype == np.int8
-            assert mask.any() == (agent == env.agent_selection)
-            assert ("action_mask" in env.infos[agent]) == (agent == env.agent_selection)
-        shown = env.infos[env.agent_selection]["action_mask"]
-        assert same(shown, env.observe(env.agent_selection)["action_mask"])
-    assert not any(env.observe(agent)["action_mask"].any() for agent in env.possible_agents)
-
-
-def tricks_of(hand: dict, game: Rules, alone: bool) -> list[int]:
-    """Tricks by side, found from the cards alone: who led, and who won by the reference."""
-    cards = [name for name in hand["actions"] if len(name) == 2 and name[1] in "CDHS"]
-    cards = cards[len(cards) - game.tricks * (3 if alone else 4) :]  # the exchange came first
-    strain, declarer = hand["contract"].rsplit(" ", 1)[1], hand["declarer"]
-    playing = [seat for seat in range(4) if not alone or seat != (declarer + 2) % 4]
-    leader = declarer
-    if game.opening_lead == "eldest":
-        leader = next(s % 4 for s in range(hand["dealer"] + 1, 8) if s % 4 in playing)
-    won = [0, 0]
-    for first in range(0, len(cards), len(playing)):
-        at = playing.index(leader)
-        order = playing[at:] + playing[:at]
-        trick = zip(order, cards[first : first + len(playing)], strict=True)
-        leader = winner_of(list(trick), strain)
-        won[leader % 2] += 1
-    return won
-
-
-@in_two_sizes(200, game=rules(), seed=seeds(), choices=CHOICES)
-def test_points_are_as_the_rules_say(game, seed, choices):
-    """Every trick goes to a side; made and set pay by the contract, defenders a point a trick."""
-    bids = {bid.name: bid for bid in game.ladder}
-    total = [0, 0]
-    for hand in finish(start(game, seed), Chooser(choices)).record.hands:
-        expected = [0, 0]
-        if hand["contract"] is None:
-            assert hand["tricks"] == [0, 0]
-            assert hand["actions"] == ["pass"] * 4
-        else:
-            bid, side = bids[hand["contract"].rsplit(" ", 1)[0]], hand["declarer"] % 2
-            assert sum(hand["tricks"]) == game.tricks
-            assert hand["tricks"] == tricks_of(hand, game, bid.alone)
-            expected[1 - side] = hand["tricks"][1 - side]
-            if bid.alone:
-                swept = hand["tricks"][side] == game.tricks
-                expected[side] = bid.value if swept else -bid.value
-            else:
-                made = hand["tricks"][side] >= int(bid.name)
-                expected[side] = hand["tricks"][side] if made else -int(bid.name)
-        total = [total[0] + expected[0], total[1] + expected[1]]
-        assert hand["points"] == expected
-        assert hand["score"] == total
 
 
 @in_two_sizes(150, game=rules(), seed=seeds(), choices=CHOICES)
@@ -163,92 +100,6 @@ def test_a_kept_game_has_the_same_future(game, seed, choices):
         assert same(snapshot(env), now)  # the copies went their own way
     for twin in companions:
         assert same(snapshot(twin), snapshot(env))
-
-
-@in_two_sizes(40, game=rules(), seed=seeds(), choices=CHOICES)
-def test_a_copied_row_is_the_whole_game(game, seed, choices):
-    """A state row written to bytes and read back plays on the same, deals to come included."""
-    tables, env, choose = compile_tables(game), start(game, seed), Chooser(choices)
-    for ply, (_, action) in enumerate(plies(env, choose, 150)):
-        if ply % 25 == 0:
-            rows = new_states(1)
-            rows[:] = np.frombuffer(env._states.tobytes(), STATE)
-        step_row(rows, tables, action)
-        if rows[0]["phase"] == Phase.DEAL:
-            deal_rows(rows, tables)
-        if ply % 25 == 24:
-            after = env.clone()
-            after.step(action)
-            assert rows_bytes(rows) == row_bytes(after)
-
-
-SUIT_MAPS = [
-    dict(zip("CDHS", image, strict=True))
-    for image in itertools.permutations("CDHS")
-    if {frozenset((image[0], image[3])), frozenset((image[1], image[2]))}
-    == {frozenset("CS"), frozenset("DH")}
-]
-
-
-def relabelled(name: str, suits: dict[str, str]) -> str:
-    """A card or an action with its suit, if it has one, changed."""
-    last = name.rsplit(" ", 1)[-1]
-    if last == "NT" or last[-1] not in suits or (name == last and len(name) != 2):
-        return name
-    return name[:-1] + suits[name[-1]]
-
-
-def test_eight_relabellings_keep_the_colours():
-    """Clubs and spades stay of one colour, diamonds and hearts of the other."""
-    assert len(SUIT_MAPS) == 8
-    swapped = {"C": "S", "S": "C", "D": "D", "H": "H"}
-    names = ("bid 4 C", "trump D", "JS", "pass", "bid 4", "bid moon NT")
-    changed = ["bid 4 S", "trump D", "JC", "pass", "bid 4", "bid moon NT"]
-    assert [relabelled(name, swapped) for name in names] == changed
-
-
-def played_again(env, suits: dict[str, str], turn: int) -> None:
-    """Play a game's record again with suits relabelled and seats turned, comparing every ply."""
-    size = env.observation_layout.size
-    for hand in env.record.hands:
-        here, there = env.clone(), env.clone()
-        deal = [[relabelled(card, suits) for card in cards] for cards in hand["deal"]]
-        deal = [deal[(seat - turn) % 4] for seat in range(4)]
-        here.reset(options={"deal": hand["deal"], "dealer": hand["dealer"]})
-        there.reset(options={"deal": deal, "dealer": (hand["dealer"] + turn) % 4})
-        for name in hand["actions"]:
-            seat, twin = (int(e.agent_selection[-1]) for e in (here, there))
-            assert twin == (seat + turn) % 4
-            assert {relabelled(n, suits) for n in legal_names(here)} == set(legal_names(there))
-            if all(suit == image for suit, image in suits.items()):
-                for who in range(4):
-                    views = (
-                        here.observe(f"player_{who}"),
-                        there.observe(f"player_{(who + turn) % 4}"),
-                    )
-                    assert same(*views)
-                    assert views[0]["observation"].shape == (size,)
-            act(here, name)
-            act(there, relabelled(name, suits))
-        before, after = here.record.hands[0], there.record.hands[0]
-        for word in ("tricks", "points", "score"):
-            assert [after[word][side ^ turn & 1] for side in range(2)] == before[word]
-
-
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
-def test_relabelled_suits_give_relabelled_results(game, seed, choices):
-    """No suit is special: every colour-preserving relabelling commutes with the play."""
-    env = finish(start(game, seed, episode="hand"), Chooser(choices))
-    for suits in SUIT_MAPS:
-        played_again(env, suits, 0)
-
-
-@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
-def test_turned_seats_give_turned_results(game, seed, choices):
-    """No seat is special: turning deal and dealer turns everything, and what each seat sees."""
-    env = finish(start(game, seed, episode="hand"), Chooser(choices))
-    for turn in range(1, 4):
-        played_again(env, {suit: suit for suit in "CDHS"}, turn)
 
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 from support.playthroughs import VARIANTS, Chooser, finish, mask_of, plies, row_bytes, same
 from support.wrapper_twin import (
     CALLS,
@@ -15,9 +14,6 @@ from support.wrapper_twin import (
     Pair,
     books,
     chosen,
-    forfeited,
-    leaving,
-    over,
     playing,
     proper,
     resets_badly,
@@ -26,7 +22,7 @@ from support.wrapper_twin import (
 import bideuchre_env
 from bideuchre_env.core.one_row import NOT_LEGAL
 from bideuchre_env.envs.aec.env import BidEuchreEnv
-from bideuchre_env.errors import DealError, IllegalActionError, OptionError, OutOfBoundsError
+from bideuchre_env.errors import DealError, IllegalActionError, OutOfBoundsError
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
@@ -134,24 +130,6 @@ def test_a_scribbled_mask_misleads_nobody(scribbled):
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_caller_may_write_into_whatever_it_was_given(name):
-    """All that is handed out is written over, and the game goes on as its twin's does."""
-    env, twin = (bideuchre_env.variants[name](episode="hand") for _ in range(2))
-    for each in (env, twin):
-        each.reset(seed=21)
-    choose = Chooser(2)
-    for _, action in plies(twin, choose, 200):
-        agent = env.agent_selection
-        for look in (env.last()[0], env.last()[0], env.observe(agent), env.clone().last()[0]):
-            assert same(look, twin.observe(agent))
-            for array in look.values():
-                array[:] = 1
-        assert same(env.action_masks(), twin.action_masks())
-        env.unwrapped.step(action)
-    assert env.unwrapped._states.tobytes() == twin.unwrapped._states.tobytes()
-
-
-@pytest.mark.parametrize("name", VARIANTS)
 def test_what_was_handed_out_stays_as_it_was(name):
     """No two arrays share memory, none is the environment's own, none is rewritten later.
 
@@ -179,41 +157,6 @@ def test_what_was_handed_out_stays_as_it_was(name):
     env.reset(seed=13)
     finish(env, Chooser(6))
     assert all(map(same, arrays, kept))
-
-
-def test_the_books_are_of_plain_things():
-    """Dicts of Python floats and bools in every situation, as trainers' logs want them."""
-    for situation in (playing, over, forfeited, leaving):
-        pair = Pair("cincinnati_v0", episode="hand")
-        situation(pair)
-        raw = pair.ours.unwrapped
-        for book in (raw.rewards, raw._cumulative_rewards):
-            assert type(book) is dict
-            assert {type(value) for value in book.values()} == {float}
-        for book in (raw.terminations, raw.truncations):
-            assert type(book) is dict
-            assert {type(value) for value in book.values()} == {bool}
-        assert type(raw.agents) is list
-
-
-def test_the_raw_environment_is_within():
-    """`unwrapped` raises where `env()` ends the game, and clones; it is named like its variant."""
-    env = bideuchre_env.cincinnati_v0()
-    raw = env.unwrapped
-    assert type(raw) is BidEuchreEnv
-    assert raw.unwrapped is raw
-    assert isinstance(env, OrderEnforcingWrapper)
-    assert str(env) == str(raw) == "cincinnati_v0"
-    env.reset(seed=1)
-    wrong = chosen(env, False)
-    with pytest.raises(IllegalActionError, match=r"player_\d may not choose"):
-        raw.step(wrong)
-    twin = env.clone()
-    with pytest.raises(IllegalActionError):
-        twin.step(wrong)
-    env.step(wrong)
-    assert env.unwrapped.rewards != twin.rewards
-    assert not any(twin.terminations.values())
 
 
 def test_the_books_can_be_set():
@@ -247,13 +190,3 @@ def test_the_kernel_refuses_any_number_that_is_no_legal_action():
             with pytest.raises(error):
                 env.step(kind(number))
     assert row_bytes(env) == before
-
-
-def test_looking_before_the_first_deal_of_a_raw_environment():
-    """It has no wrappers' words for it."""
-    env = bideuchre_env.cincinnati_v0.raw_env()
-    with pytest.raises(OptionError, match=r"reset\(\) deals a game"):
-        env.last()
-    with pytest.raises(IllegalActionError, match=r"reset\(\) deals one"):
-        env.step(0)
-    assert not hasattr(env, "agents")

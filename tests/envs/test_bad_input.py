@@ -2,6 +2,8 @@
 
 import copy
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -17,29 +19,15 @@ from support.playthroughs import (
 )
 
 import bideuchre_env
-from bideuchre_env import Bid, GameRecord, Rules, errors, make
+from bideuchre_env import GameRecord, agents, errors, selfplay
 from bideuchre_env._checks import shown
+from bideuchre_env.records.render import table_text
 
 HUGE = 10**5000  # more digits than Python writes
-NOT_NUMBERS = [
-    True,
-    np.bool_(True),
-    1.0,
-    np.float64(1.0),
-    math.nan,
-    math.inf,
-    b"1",
-    None,
-    [1],
-    (1,),
-    {},
-    object(),
-    1j,
-    np.array([1]),
-    np.array([[1, 2]]),
-    np.array(1.0),
-    np.array(True),
-]
+NOT_NUMBERS = [True, np.bool_(True), 1.0, math.nan, b"1", None, [1], (1,), {}, object(), 1j]
+NOT_NUMBERS += [np.array([1]), np.array([[1, 2]]), np.array(1.0), np.array(True)]
+NO_SCORES = [[1], [1, 2, 3], 5, "12", [1.0, 2.0], [True, False], [None, None], {0: 1, 1: 2}]
+NO_SCORES += [[10**15 + 1, 0], [0, -(10**15) - 1], [HUGE, 0], np.zeros((2, 2), int), np.array(0)]
 
 
 def label(value):
@@ -168,17 +156,6 @@ def test_a_deal_that_cannot_be(deal, match):
     refuses(env, errors.DealError, match, lambda: env.reset(options={"deal": deal}))
 
 
-def test_a_deal_from_another_deck():
-    """A whole and equal deal, but of cards this game does not have."""
-    nines = start("double_deck_v0", 1).record.hands[0]["deal"]
-    jacks = start("barrie_v0", 1).record.hands[0]["deal"]
-    env = start("barrie_v0", 2)
-    refuses(env, errors.DealError, "12 cards", lambda: env.reset(options={"deal": nines}))
-    mixed = [["9C" if card == jacks[0][0] else card for card in hand] for hand in jacks]
-    match = "is dealt . times, and this deck of 32 has it . times"
-    refuses(env, errors.DealError, match, lambda: env.reset(options={"deal": mixed}))
-
-
 @pytest.mark.parametrize(
     "dealer", [-1, 4, HUGE, True, 1.0, "1", [1], math.nan, np.array([1])], ids=label
 )
@@ -192,27 +169,7 @@ def test_a_dealer_who_is_no_seat(dealer):
     refuses(env, errors.DealError, match, lambda: env.resample_hidden(dealer, rng))
 
 
-@pytest.mark.parametrize(
-    "score",
-    [
-        [1],
-        [1, 2, 3],
-        5,
-        "12",
-        [1.0, 2.0],
-        [True, False],
-        [None, None],
-        [10**15 + 1, 0],
-        [0, -(10**15) - 1],
-        [HUGE, 0],
-        {0: 1, 1: 2},
-        np.array([0.5, 1]),
-        np.zeros((2, 2), int),
-        np.array(0),
-        [math.nan, 0],
-    ],
-    ids=label,
-)
+@pytest.mark.parametrize("score", NO_SCORES, ids=label)
 def test_a_score_that_is_none(score):
     """Two whole numbers within 10**15."""
     env = start("six_card_v0", 1)
@@ -230,151 +187,11 @@ def test_a_seed_that_is_none(seed):
     refuses(env, errors.OptionError, match, lambda: env.reset(seed=seed))
 
 
-@pytest.mark.parametrize("options", [5, "dealer", [("dealer", 1)], {"dealer"}])
-def test_reset_options_that_are_no_mapping(options):
-    """`options` is a dict or None."""
-    env = start("six_card_v0", 1)
-    refuses(env, errors.OptionError, "options=.*mapping", lambda: env.reset(options=options))
-
-
 def test_an_error_in_one_option_spoils_all():
     """A good seed and a good dealer beside a bad score change nothing."""
     env = start("six_card_v0", 1)
     options = {"dealer": 2, "score": [1]}
     refuses(env, errors.DealError, "score", lambda: env.reset(seed=5, options=options))
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        (
-            {"colour": 1},
-            "unexpected keyword argument 'colour' of barrie_v0; the options are: episode",
-        ),
-        ({"a": 1, "target": 5, "b": 2}, "unexpected keyword argument 'a', 'b'"),
-        ({"episode": "round"}, "episode='round': one of 'game', 'hand'"),
-        ({"reward": "money"}, "reward='money': one of 'win', 'points'"),
-        ({"reward": True}, "reward=True: one of"),
-        ({"render_mode": "rgb"}, "render_mode='rgb': one of None, 'human', 'ansi', 'rgb_array'"),
-        ({"view": 4}, "view=4: one of 'all', 'actor', 0"),
-        ({"view": True}, "view=True: one of"),
-        ({"episode": ["game"]}, "episode=.*: one of"),
-    ],
-)
-def test_options_of_an_environment(options, match):
-    """An unknown keyword, or an unknown word for a known one: the error lists what there is."""
-    for maker in (bideuchre_env.barrie_v0, bideuchre_env.barrie_v0.raw_env):
-        with pytest.raises(errors.OptionError, match=match):
-            maker(**options)
-
-
-def test_make_of_no_game():
-    """`make` takes the name of a variant or `Rules`."""
-    for game in ("bridge", "", None, 5, ["barrie_v0"], {"target": 5}):
-        with pytest.raises(errors.OptionError, match="is no variant: one of cincinnati_v0"):
-            make(game)
-    with pytest.raises(errors.OptionError, match="barrie_v0 has a name"):
-        make("barrie_v0", name="mine")
-    unexpected = "unexpected keyword argument 'colour'; the options are: ranks"
-    with pytest.raises(errors.RulesError, match=unexpected):
-        make("barrie_v0", colour=1)
-
-
-MOONS = (Bid("moon", 12), Bid("double moon", 24))
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"ranks": "8"}, "ranks='8': one of '9', '10', 'J'"),
-        ({"ranks": 9}, "ranks=9: one of"),
-        ({"copies": 3}, "copies=3: a whole number from 1 to 2"),
-        ({"copies": True}, "copies=True: a whole number"),
-        ({"copies": 1.0}, "copies=1.0: a whole number"),
-        ({"partnered": (0, 6)}, "from 1 up to 6, the tricks of a hand of this 24-card deck"),
-        ({"partnered": (1, 7)}, "from 1 up to 6"),
-        ({"partnered": (5, 4)}, "low before high"),
-        ({"partnered": (1,)}, "partnered=.*the lowest and highest bid"),
-        ({"partnered": "16"}, "partnered='16': the lowest and highest bid"),
-        ({"partnered": (1.0, 6)}, "the lowest and highest bid"),
-        ({"partnered": None}, "no lone bids: there is nothing to bid"),
-        ({"lone": None}, "lone=None: a list of lone bids"),
-        ({"lone": ["moon"]}, "lone bid 'moon': a Bid, or a mapping"),
-        ({"lone": [{"name": "moon"}]}, "a mapping with name, exchange and value"),
-        ({"lone": [{"name": "moon", "value": 1, "tricks": 2}]}, "a mapping with name"),
-        ({"lone": [Bid("moon", 12, tricks=3)]}, "has tricks=3: it takes them all"),
-        ({"lone": [Bid("Moon", 12)]}, "name 'Moon': lower-case words"),
-        ({"lone": [Bid("4", 12)]}, "name '4': lower-case words"),
-        ({"lone": [Bid("moon\n", 12)]}, "lower-case words"),
-        ({"lone": [Bid(7, 12)]}, "name 7: lower-case words"),
-        ({"lone": [Bid("moon", 0)]}, "value of 'moon'=0: a whole number from 1"),
-        ({"lone": [Bid("moon", 10**6 + 1)]}, "value of 'moon'=1000001: a whole number"),
-        ({"lone": [Bid("moon", HUGE)]}, "value of 'moon'=.*: a whole number"),
-        ({"lone": [Bid("moon", 12, exchange=4)]}, "exchange of 'moon'=4: .* from 0 to 3"),
-        ({"lone": [Bid("moon", 12, exchange=-1)]}, "exchange of 'moon'=-1"),
-        ({"lone": [Bid("moon", 12), Bid("moon", 24)]}, "each needs a name of its own"),
-        ({"lone": [Bid(f"b{i}", 9) for i in range(27)]}, "33 bids: a ladder has at most 32"),
-        ({"moon_ladder": "step"}, "needs two or more lone bids to step through; .* has 0"),
-        ({"moon_ladder": "step", "lone": MOONS[:1]}, "this ladder has 1"),
-        (
-            {"moon_ladder": "step", "lone": (*MOONS, Bid("call-1", 30, exchange=1))},
-            "with calls for cards in the ladder any higher lone bid may be made",
-        ),
-        ({"dealer_may_equal": "lone"}, "this ladder has no lone bid to equal"),
-        ({"dealer_may_equal": "always"}, "dealer_may_equal='always': one of 'never', 'lone'"),
-        ({"win_rule": "rounds"}, "win_rule='rounds' is played to no target: leave target out"),
-        ({"win_rule": "rounds", "target": None}, "rounds=None: a whole number from 1"),
-        ({"win_rule": "rounds", "target": None, "rounds": 0}, "rounds=0: a whole number"),
-        (
-            {"win_rule": "rounds", "target": None, "rounds": 26},
-            "rounds=26 is 104 hands, but max_hands=100 would truncate every game",
-        ),
-        ({"rounds": 1}, "rounds=1 is for win_rule='rounds'; win_rule='made_or_set'"),
-        ({"target": None}, "win_rule='made_or_set' needs a target"),
-        ({"target": 0}, "target=0: a whole number from 1"),
-        ({"target": HUGE}, "target=.*: a whole number from 1"),
-        ({"target": 52.0}, "target=52.0: a whole number"),
-        ({"both_over": "highest"}, "both_over='highest' is for win_rule='any'"),
-        ({"max_hands": 0}, "max_hands=0: a whole number from 1"),
-        ({"max_hands": "5"}, "max_hands='5': a whole number"),
-        ({"all_pass": ""}, "all_pass='': one of 'dealer_forced'"),
-        ({"opening_lead": ["eldest"]}, "opening_lead=.*: one of 'eldest', 'declarer'"),
-        ({"strain_named": None}, "strain_named=None: one of"),
-    ],
-    ids=label,
-)
-def test_rules_that_make_no_game(options, match):
-    """Each value out of bounds and each combination without sense has a sentence saying why."""
-    with pytest.raises(errors.RulesError, match=match):
-        Rules(**({"target": 32} | options))
-
-
-def test_rules_hold_no_unknown_field():
-    """A misspelt field is Python's own TypeError; through `replace` it is a `RulesError`."""
-    with pytest.raises(TypeError, match="colour"):
-        Rules(target=32, colour=1)
-    unexpected = "unexpected keyword argument 'colour'; the options are: ranks"
-    with pytest.raises(errors.RulesError, match=unexpected):
-        Rules(target=32).replace(colour=1)
-
-
-def test_names_that_are_none():
-    """`parse` of what is no card, strain or action of the game says what would be one."""
-    from bideuchre_env.rules import actions, cards
-
-    acts = actions.of(bideuchre_env.cincinnati_v0.rules)
-    for name in ("bid 6", "bid 4 H", "passs", "trump X", "AX", "", None, 5, [], HUGE):
-        with pytest.raises(errors.NotationError, match=r"is no action of this game.*: pass"):
-            acts.parse(name)
-        with pytest.raises(errors.NotationError, match="is no card: a rank of"):
-            cards.parse_card(name)
-        with pytest.raises(errors.NotationError, match="is no strain: one of C D H S NT"):
-            cards.parse_strain(name)
-    with pytest.raises(errors.RecordError, match="a record: an object with format, variant"):
-        GameRecord.from_dict(None)
-    for line in ("", "{", "[]", "NaN", "1" * 5000, '{"format": 1, "format": 2}', "[" * 10**5):
-        with pytest.raises(errors.RecordError, match=r"JSON|object with"):
-            GameRecord.loads(line)
 
 
 def test_a_failed_replay_leaves_the_record_alone():
@@ -386,3 +203,108 @@ def test_a_failed_replay_leaves_the_record_alone():
         with pytest.raises(errors.RecordError, match="hand 2: tricks"):
             record.verify()
     assert record == before
+
+
+def a_game(variant="cincinnati_v0", **options):
+    env = bideuchre_env.variants[variant].raw_env(**options)
+    env.reset(seed=1)
+    return env
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda env: env.observe("player_0"),
+        lambda env: env.last(),
+        lambda env: env.state(),
+        lambda env: env.get_state(),
+        lambda env: env.render(),
+        lambda env: env.resample_hidden(0, np.random.default_rng(1)),
+        lambda env: env.agent_iter(),
+    ],
+)
+def test_nothing_to_see_before_the_first_deal(look):
+    env = bideuchre_env.cincinnati_v0.raw_env(render_mode="ansi")
+    with pytest.raises(errors.OptionError, match="reset\\(\\) deals a game"):
+        look(env)
+
+
+def test_a_clone_does_not_print(capsys):
+    env = a_game(render_mode="human")
+    twin = env.clone()
+    twin.step(int(twin.infos[twin.agent_selection]["action_mask"].argmax()))
+    assert capsys.readouterr().out == ""
+    env.step(int(env.infos[env.agent_selection]["action_mask"].argmax()))
+    assert "score" in capsys.readouterr().out
+
+
+def test_the_table_is_text_in_a_notebook(monkeypatch):
+    """rich would hand it to the notebook's display and leave an empty string."""
+    shell = type("ZMQInteractiveShell", (), {})
+    monkeypatch.setattr("builtins.get_ipython", lambda: shell(), raising=False)
+    env = a_game()
+    assert "dealer" in table_text(env._states[0], env.rules)
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "two\nlines", "x" * 81, "", "\ud800", 5])
+def test_names_that_would_spoil_a_screen(name):
+    data = a_game().record.to_dict() | {"agents": ["rule", name, "rule", "rule"]}
+    with pytest.raises(errors.RecordError, match="printable"):
+        GameRecord.from_dict(data)
+    with pytest.raises(errors.OptionError, match="printable"):
+        agents.register(name, lambda rules, seed=None: None)
+    agent = agents.make("random", bideuchre_env.cincinnati_v0.rules, seed=1)
+    agent.name = name
+    with pytest.raises(errors.OptionError, match="printable"):
+        selfplay.play("cincinnati_v0", agent, "random", boards=1)
+
+
+def test_an_agent_of_other_rules_is_refused():
+    other = agents.make("rule", bideuchre_env.cincinnati_v0.rules.replace(target=500))
+    with pytest.raises(errors.OptionError, match="other rules"):
+        selfplay.play("cincinnati_v0", other, "random", boards=1)
+
+
+def test_check_goes_on_where_the_screen_has_few_letters(tmp_path):
+    """An error quotes what it found in letters any screen has, and the next line is checked."""
+    record = a_game().record.to_dict()
+    bad = record | {"hands": [record["hands"][0] | {"actions": ["♥"]}]}
+    lines = [
+        GameRecord(**{k: v for k, v in r.items() if k != "format"}).dumps() for r in (bad, record)
+    ]
+    file = tmp_path / "games.jsonl"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    code = "import sys; from bideuchre_env.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check", str(file)],
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "\\u2665" in done.stdout
+    assert "1 game" in done.stdout
+
+
+def test_an_option_of_the_environment_is_no_rule():
+    with pytest.raises(errors.OptionError, match=r"give it to \.env\(\)"):
+        bideuchre_env.make("barrie_v0", episode="hand")
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    rules = bideuchre_env.cincinnati_v0.rules.replace(target=np.int64(40))
+    assert rules == bideuchre_env.cincinnati_v0.rules.replace(target=40)
+    assert type(rules.target) is int
+    with pytest.raises(errors.RulesError, match="target"):
+        rules.replace(target=np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"start": ("a", 1)}, {"start": (10**30, 2)}, {"start": (1.5, 2)}, {"hands": 5}]
+)
+def test_replaying_checks_what_it_replays(wrong):
+    record = a_game().record
+    for name, value in wrong.items():
+        setattr(record, name, value)
+    with pytest.raises(errors.RecordError):
+        list(record.replay())

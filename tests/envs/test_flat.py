@@ -6,15 +6,12 @@ import warnings
 
 import gymnasium
 import numpy as np
-import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from pettingzoo.test import api_test, parallel_api_test, seed_test
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-from support.playthroughs import VARIANTS, Chooser, finish, over, plies, snapshot
+from support.playthroughs import VARIANTS, Chooser, over, plies
 from support.solo_helpers import Spy, assert_same
-from support.wrapper_twin import NoMaskLeft
 
 import bideuchre_env
 from bideuchre_env.core.observation.layout import layout_of
@@ -93,55 +90,6 @@ def test_pettingzoos_tests(name):
     parallel_api_test(variant.parallel_env(observation="flat"), num_cycles=50)
 
 
-@pytest.mark.parametrize("illegal", [False, True])
-def test_pettingzoos_wrappers_find_the_mask(illegal):
-    """`TerminateIllegalWrapper` takes it from the infos, those of agents that are done, too."""
-    raw = cincinnati.raw_env(observation="flat", max_hands=2)
-    env = OrderEnforcingWrapper(NoMaskLeft(raw, illegal_reward=-1))
-    ours = cincinnati.env(observation="flat", max_hands=2)
-    env.reset(seed=2)
-    ours.reset(seed=2)
-    chooser = Chooser(1)
-    for turn, agent in enumerate(env.agent_iter()):
-        seen, reward, terminated, truncated, info = env.last()
-        assert_same(list(ours.last()), [seen, reward, terminated, truncated, info])
-        action = None if terminated or truncated else chooser(env)
-        if illegal and turn == 9:
-            action = int(info["action_mask"].argmin())
-        assert ours.agent_selection == agent
-        env.step(action)
-        ours.step(action)
-    assert not ours.agents
-    assert turn > 30 or illegal
-
-
-def test_pettingzoos_registry():
-    """`pettingzoo.make` hands the option on."""
-    if not hasattr(pettingzoo, "register"):
-        pytest.skip("this PettingZoo has no registry")
-    env = pettingzoo.make("aec", "bideuchre/barrie-v0", observation="flat")
-    env.reset(seed=1)
-    assert env.last()[0].dtype == np.float32
-
-
-def test_copies_of_a_table():
-    """Clones, copies, pickles and redealt clones stay flat, and keep masks to themselves."""
-    env = cincinnati.raw_env(observation="flat")
-    env.reset(seed=4)
-    for _ in plies(env, Chooser(2), 9):
-        pass
-    twins = [env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
-    for twin in twins:
-        assert_same(snapshot(twin), snapshot(env))
-        twin.infos[twin.agent_selection]["action_mask"][:] = 1
-    other = env.resample_hidden(
-        env.possible_agents.index(env.agent_selection), np.random.default_rng(1)
-    )
-    assert_same(other.last(), env.last())
-    last = [snapshot(finish(twin, Chooser(8))) for twin in (env, other.clone())]
-    assert last[0]["seen"]["player_0"].dtype == last[1]["seen"]["player_0"].dtype == np.float32
-
-
 @pytest.mark.parametrize("copied", [False, True])
 @every_variant
 def test_vec_shows_the_same(name, copied):
@@ -210,18 +158,6 @@ def test_masks_of_one_table_are_bool():
             assert not env.action_masks().all()
             env.unwrapped._forfeit(-1)
             assert not env.action_masks().any()
-
-
-def test_after_an_illegal_action_no_mask_says_that_something_is_legal():
-    """Neither the observation's nor an info's; in flat environments the info has the only one."""
-    for word in ("dict", "flat"):
-        env = cincinnati(observation=word)
-        env.reset(seed=1)
-        env.step(int(np.flatnonzero(~env.action_masks())[0]))
-        seen, reward, terminated, _, info = env.last()
-        assert (reward, terminated) == (-1, True)
-        assert not any(each.get("action_mask", np.zeros(1)).any() for each in env.infos.values())
-        assert not (info if word == "flat" else seen)["action_mask"].any()
 
 
 def test_masks_of_many_tables_are_bool():
@@ -350,19 +286,6 @@ def watched(choose):
         return choose(observations, masks)
 
     return int8_alone
-
-
-def test_gymnasiums_registry():
-    """`make` and `make_vec` hand the option on."""
-    env = gymnasium.make("bideuchre/Barrie-v0", observation="flat")
-    assert env.reset(seed=1)[0] in env.observation_space
-    assert env.observation_space.dtype == np.float32
-    vec = gymnasium.make_vec("bideuchre/Barrie-v0", num_envs=3, observation="flat")
-    assert vec.reset(seed=1)[0] in vec.observation_space
-    sync = gymnasium.make_vec(
-        "bideuchre/Barrie-v0", num_envs=3, vectorization_mode="sync", observation="flat"
-    )
-    assert sync.observation_space == vec.observation_space
 
 
 def test_another_word_is_refused():

@@ -136,3 +136,10 @@ def test_an_unusable_value_is_not_one(face):
     with pytest.raises(OptionError, match="episode='round': one of") as caught:
         FACES[face](episode="round")
     assert not isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("name", ["reward", "observation", "render_mode", "view"])
+@pytest.mark.parametrize("value", ["odd", True, 4, ["all"]])
+def test_a_word_that_there_is_not(name, value):
+    with pytest.raises(OptionError, match=rf"{name}=.*: one of .*'"):
+        game.raw_env(**{name: value})

@@ -4,12 +4,10 @@ import copy
 import pickle
 import warnings
 
-import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
-from pettingzoo.test.state_test import test_state_space as check_state_space
-from support.playthroughs import VARIANTS, Chooser, finish, over, plies, same, snapshot
+from support.playthroughs import VARIANTS, Chooser, finish, same, snapshot
 
 import bideuchre_env
 
@@ -47,48 +45,9 @@ def test_api(name, kind):
 
 
 @every_variant
-def test_state_is_in_its_space(name):
-    """PettingZoo's check of the space; then the state itself, at every step of a hand."""
-    env = variant(name).raw_env(episode="hand")
-    env.reset(seed=11)
-    check_state_space(env)
-    for _ in plies(env, Chooser(5)):
-        assert env.state_space.contains(env.state())
-    assert env.state_space.contains(env.state())
-
-
-@every_variant
 def test_seeded(name):
     """PettingZoo's `seed_test`, which ends with the first episode."""
     seed_test(variant(name), num_cycles=300)
-
-
-def trace(env, choices, episodes, seed):
-    """Everything seen and done over some episodes, the first seeded, the others going on."""
-    seen = []
-    for episode in range(episodes):
-        env.reset(seed=seed if episode == 0 else None)
-        for _, action in plies(env, Chooser(choices)):
-            seen.append((env.agent_selection, action, env.observe(env.agent_selection)))
-        seen.append((dict(env.rewards), env.unwrapped.record.to_dict()["hands"]))
-    return seen
-
-
-def equal_traces(left, right):
-    """Whether two traces are the same throughout."""
-    return len(left) == len(right) and all(
-        all(map(same, a, b)) for a, b in zip(left, right, strict=True)
-    )
-
-
-@every_variant
-def test_same_seed_same_games(name):
-    """The same over several episodes, in a new environment and after reseeding a used one."""
-    first = variant(name)(max_hands=8)
-    once = trace(first, 3, 4, seed=123)
-    assert equal_traces(once, trace(variant(name)(max_hands=8), 3, 4, seed=123))
-    assert equal_traces(once, trace(first, 3, 4, seed=123))
-    assert not equal_traces(once, trace(first, 3, 4, seed=124))
 
 
 def first_deal(env):
@@ -164,24 +123,6 @@ def test_registry(name):
     assert str(env.unwrapped) == name
 
 
-@every_variant
-@pytest.mark.parametrize("wrapped", [True, False], ids=["wrapped", "raw"])
-@pytest.mark.parametrize("keep", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_kept_in_mid_game(name, wrapped, keep):
-    """Pickled or deep-copied at any time it is the same game, and plays on the same."""
-    make = variant(name).env if wrapped else variant(name).raw_env
-    env = make(max_hands=4)
-    env.reset(seed=77)
-    choose, ends = Chooser(8), []
-    for ply, (_, action) in enumerate(plies(env, choose)):
-        if ply % 17 == 0:
-            twin, twin_choose = keep(env), copy.deepcopy(choose)
-            assert same(snapshot(twin), snapshot(env))
-            twin.step(action)
-            ends.append(snapshot(finish(twin, twin_choose)))
-    assert all(same(end, snapshot(env)) for end in ends)
-
-
 @pytest.mark.parametrize("keep", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_kept_before_reset(keep):
     """An environment that was never reset can be kept too."""
@@ -192,77 +133,12 @@ def test_kept_before_reset(keep):
 
 
 @every_variant
-@pytest.mark.parametrize("episode", ["game", "hand"])
-def test_an_illegal_action_ends_a_wrapped_game(name, episode):
-    """The wrapper's way: the culprit gets -1, everybody is done, and nothing else is paid."""
-    env = variant(name)(episode=episode)
-    env.reset(seed=3)
-    choose = Chooser(1)
-    for _ in range(9):
-        env.step(choose(env))
-    culprit = env.agent_selection
-    mask = env.observe(culprit)["action_mask"]
-    env.step(int(np.flatnonzero(mask == 0)[0]))
-    assert env.rewards == {a: -1 if a == culprit else 0 for a in env.possible_agents}
-    assert all(env.terminations.values())
-    assert not any(env.observe(agent)["action_mask"].any() for agent in env.possible_agents)
-    for _ in range(4):
-        env.step(None)
-    assert not env.agents
-    env.reset(seed=3)
-    assert env.agents == env.possible_agents
-
-
-def test_an_action_out_of_range_is_refused_by_the_wrappers():
-    """`AssertOutOfBoundsWrapper` comes before the one that ends the game."""
-    env = bideuchre_env.club_v0()
-    env.reset(seed=3)
-    before = snapshot(env)
-    with pytest.raises(AssertionError):
-        env.step(len(env.unwrapped.action_names))
-    assert same(snapshot(env), before)
-
-
-@every_variant
 def test_the_reset_option_of_pettingzoos_own_tests_changes_nothing(name):
     """`api_test` and `parallel_api_test` call `reset(options={"options": 1})`."""
     plain, other = variant(name)(), variant(name)()
     plain.reset(seed=6)
     other.reset(seed=6, options={"options": 1})
     assert same(snapshot(plain), snapshot(other))
-
-
-@every_variant
-def test_observations_are_in_their_space(name):
-    """At every step, for every agent, whoever acts; spaces are the same objects every time."""
-    env = variant(name).raw_env(max_hands=6)
-    env.reset(seed=21)
-    for agent in env.possible_agents:
-        assert env.observation_space(agent) is env.observation_space(agent)
-        assert env.action_space(agent) is env.action_space(agent)
-        assert env.observation_space(agent) == env.observation_space("player_0")
-    for _, action in plies(env, Chooser(2)):
-        for agent in env.possible_agents:
-            seen = env.observe(agent)
-            assert env.observation_space(agent).contains(seen)
-            assert seen["observation"].dtype == seen["action_mask"].dtype == np.int8
-        assert env.action_space(env.agent_selection).contains(action)
-    for agent in env.possible_agents:
-        assert env.observation_space(agent).contains(env.observe(agent))
-
-
-@every_variant
-def test_masks_can_be_sampled_with(name):
-    """`Discrete.sample(mask)` takes the mask as it is and gives a legal action."""
-    env = variant(name)()
-    env.reset(seed=2)
-    for _ in range(40):
-        mask = env.observe(env.agent_selection)["action_mask"]
-        action = env.action_space(env.agent_selection).sample(mask)
-        assert mask[action] == 1
-        env.step(action)
-        if over(env):
-            break
 
 
 def test_what_is_handed_out_may_be_written_to():
@@ -343,34 +219,6 @@ def test_the_winner_gets_one_the_loser_minus_one():
         received, _ = played(env, 0)
         assert env.unwrapped.record.outcome == outcome
         assert received == dict(zip(env.possible_agents, [side_0, -side_0] * 2, strict=True))
-
-
-def test_a_draw_pays_nobody():
-    """Four hands of `rounds` with equal totals: `terminated`, with no reward to anyone."""
-    drawn = 0
-    for seed in range(400):
-        env = bideuchre_env.simplified_v0.raw_env()
-        env.reset(seed=seed)
-        finish(env, Chooser(seed))
-        if env.record.outcome == "drawn":
-            drawn += 1
-            assert set(env.rewards.values()) == {0.0}
-            assert all(env.terminations.values())
-            assert not any(env.truncations.values())
-    assert drawn
-
-
-@every_variant
-def test_the_last_hand_allowed_truncates(name):
-    """At `max_hands` deals a game is truncated, not terminated, and under "win" pays nothing."""
-    env = variant(name).raw_env(max_hands=3, win_rule="any", target=10**6)
-    env.reset(seed=8)
-    finish(env, Chooser(8))
-    assert len(env.record.hands) == 3
-    assert env.record.outcome == "truncated"
-    assert all(env.truncations.values())
-    assert not any(env.terminations.values())
-    assert set(env.rewards.values()) == {0.0}
 
 
 def test_an_episode_of_one_hand_terminates():

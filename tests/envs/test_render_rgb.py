@@ -7,11 +7,9 @@ import warnings
 
 import gymnasium
 import numpy as np
-import pettingzoo
 import pytest
 from gymnasium.error import DependencyNotInstalled
-from support.playthroughs import VARIANTS, Chooser, finish, plies
-from support.table_svg import table_svg
+from support.playthroughs import VARIANTS, Chooser, plies
 
 import bideuchre_env
 from bideuchre_env.core.state import Phase
@@ -114,19 +112,6 @@ def test_views_turn_the_table():
     assert len(distinct) == 5
 
 
-def test_pixels_and_svg_are_one_picture():
-    """Wherever the SVG has a card of the viewer's hand, the pixels have its corner."""
-    env = made("cincinnati_v0", view=1)
-    env.reset(seed=6, options={"dealer": 1})
-    svg, frame = table_svg(env.get_state()[0], env.rules, viewer=1), env.render()
-    places = [line.split("(")[1].split(")")[0] for line in svg.splitlines() if "<g " in line]
-    assert len(places) == 6
-    for place in places:
-        x, y = (int(float(number)) for number in place.split())
-        assert (frame[y + 35, x + 5] == 255).all()  # inside, beside the suit
-        assert (frame[y + 35, x - 1 : x + 2] < 200).any()  # its edge
-
-
 def test_a_learner_sits_at_the_bottom():
     """With all hands open, too; the vector environment draws every row as one table does."""
     options = {"render_mode": "rgb_array", "opponents": "rule", "seat": None}
@@ -177,13 +162,6 @@ def test_without_pillow_it_is_made_and_says_what_to_install(monkeypatch):
         assert "\n" not in str(error.value)
 
 
-def test_a_copy_of_an_environment_draws_the_same():
-    """A clone for search keeps the mode."""
-    env = made("six_card_v0")
-    env.reset(seed=2)
-    assert np.array_equal(env.clone().render(), env.render())
-
-
 def play(env, episodes=1):
     """Whole episodes of a Gymnasium environment, by chance."""
     for seed in range(episodes):
@@ -206,42 +184,6 @@ def test_gymnasium_collects_frames():
     assert len(frames) >= 8
     for frame in frames:
         check_frame(frame)
-
-
-def test_gymnasium_records_videos(tmp_path):
-    """Its wrapper writes a film of an episode, and one of a batch of tables."""
-    pytest.importorskip("moviepy")
-    env = gymnasium.make(ID, render_mode="rgb_array", episode="hand")
-    env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "one"), episode_trigger=bool)
-    play(env, 2)
-    env.close()
-    assert (tmp_path / "one" / "rl-video-episode-1.mp4").stat().st_size > 1000
-    vec = gymnasium.make_vec(
-        ID, 4, render_mode="rgb_array", episode="hand", autoreset_mode="NextStep"
-    )
-    vec = gymnasium.wrappers.vector.RecordVideo(
-        vec, str(tmp_path / "many"), step_trigger=lambda step: step == 0, video_length=3
-    )
-    _, info = vec.reset(seed=1)
-    for _ in range(5):
-        action = vec.action_space.sample(mask=tuple(info["action_mask"]))
-        info = vec.step(action)[4]
-    vec.close()
-    assert (tmp_path / "many" / "rl-video-step-0.mp4").stat().st_size > 1000
-
-
-def test_pettingzoo_records_videos(tmp_path):
-    """Its wrapper, where this PettingZoo has one."""
-    pytest.importorskip("moviepy")
-    wrappers = pytest.importorskip("pettingzoo.utils.wrappers")
-    if not hasattr(wrappers, "RecordVideo"):
-        pytest.skip(f"PettingZoo {pettingzoo.__version__} records no videos")
-    env = bideuchre_env.barrie_v0(render_mode="rgb_array", episode="hand")
-    env = wrappers.RecordVideo(env, str(tmp_path / "film"), episode_trigger=lambda episode: True)
-    env.reset(seed=1)
-    finish(env, Chooser(1))
-    env.close()
-    assert next((tmp_path / "film").glob("*.mp4")).stat().st_size > 1000
 
 
 def test_stable_baselines_makes_its_environments(tmp_path):

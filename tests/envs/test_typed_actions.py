@@ -43,11 +43,6 @@ def test_names_are_read_as_people_type_them(variant):
             assert acts.parse(given) == acts.index[name]
 
 
-@pytest.mark.parametrize("variant", RULES)
-def test_no_two_actions_share_a_spelling(variant):
-    assert len(actions.of(RULES[variant])._spelled) == len(actions.of(RULES[variant]).names)
-
-
 def begun(make):
     env = make()
     env.reset(seed=3, options={"dealer": 3})
@@ -75,8 +70,8 @@ def test_the_raw_environment_says_what_was_typed_and_what_is_legal():
     legal = r"legal: 'pass', 'bid 5 C', 'bid 5 D'"
     for given, error, match in (
         ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
-        ("BID 4 ♠", errors.IllegalActionError, "^'BID 4 ♠': player_1 may not choose 'bid 4 S'; "),
-        ("jh", errors.IllegalActionError, "^'jh': player_1 may not choose 'JH'; " + legal),
+        ("BID 4 ♠", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; "),
+        ("jh", errors.IllegalActionError, "^player_1 may not choose 'JH'; " + legal),
         ("bidd 5 C", errors.OutOfBoundsError, "^player_1: 'bidd 5 C' is no action of this game "),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
         ("bidd 5 c", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),

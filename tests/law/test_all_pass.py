@@ -10,16 +10,9 @@ from support.law_tables import (
     STRAINS,
     Table,
     in_games,
+    in_strains,
+    numbers,
 )
-
-
-def in_strains(*bids):
-    """Bids in every strain."""
-    return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
-
-
-def numbers(low, high):
-    return [str(n) for n in range(low, high + 1)]
 
 
 @in_games(*BID_EUCHRE)

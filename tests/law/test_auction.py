@@ -17,15 +17,6 @@ MOONS = ["bid moon", "bid double moon", "bid triple moon", "bid quadruple moon"]
 CINCINNATI_BIDS = ["bid 3", "bid 4", "bid 5", *MOONS]
 
 
-def in_strains(*bids):
-    """Bids in every strain."""
-    return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
-
-
-def numbers(low, high):
-    return [str(n) for n in range(low, high + 1)]
-
-
 @pytest.mark.parametrize("dealer", range(4))
 def test_cincinnati_takes_turns(dealer):
     """S0.01: "In Cincinnati Euchre, players take turns bidding on how many tricks they believe

@@ -17,20 +17,12 @@ from support.law_tables import (
     Table,
     by,
     in_games,
+    in_strains,
+    numbers,
     trick,
 )
 
 from bideuchre_env.errors import IllegalActionError
-
-
-def in_strains(*bids):
-    """Bids in every strain."""
-    return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
-
-
-def numbers(low, high):
-    return [str(n) for n in range(low, high + 1)]
-
 
 LADDERS = {
     CINCINNATI: ["3", "4", "5", "moon", "double moon", "triple moon", "quadruple moon"],

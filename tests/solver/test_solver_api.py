@@ -11,20 +11,11 @@ import pytest
 from support.playthroughs import Chooser, finish, start
 from support.solver_positions import RULES, Ending, in_play, random_endings, whole_deal
 
-import bideuchre_env
 from bideuchre_env import errors, make, solver
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import SUITS, hand_bits, parse_card
 
 SINGLE, DOUBLE = RULES["9", 1], RULES["J", 2]
-
-
-def test_it_is_a_name_of_the_package():
-    """`bideuchre_env.solver`, imported when first used."""
-    assert bideuchre_env.solver is solver
-    assert "solver" in dir(bideuchre_env)
-    for name in solver.__all__:
-        assert getattr(solver, name).__doc__
 
 
 def test_a_position_is_an_environment_a_row_or_a_record_with_a_ply():
@@ -225,26 +216,6 @@ def test_what_is_no_deal_is_refused():
     row = in_play(SINGLE)._states
     with pytest.raises(errors.OptionError, match="state rows have contracts"):
         solver.solve_batch(row, SINGLE, **options)
-
-
-def test_one_order_of_arguments():
-    """A deal, its rules, the dealer: whoever has them in another order is told."""
-    deal = whole_deal(random.Random(1), SINGLE, "H").hands
-    for call in (
-        lambda: solver.table([], None),
-        lambda: solver.table(deal, 0),
-        lambda: solver.par(deal, 0, SINGLE),
-        lambda: solver.tables_of([deal], 0),
-        lambda: solver.best_exchange(deal, 0, declarer=0, strain="H", cards=1),
-        lambda: solver.solve_batch([deal], 0, strain="H", declarer=0),
-    ):
-        message = r"rules=(0|None): a Rules is expected; the order is \(deal, rules, dealer=...\)"
-        with pytest.raises(errors.OptionError, match=message):
-            call()
-    assert solver.par(deal, SINGLE, 0) == solver.par(deal, SINGLE, dealer=0)
-    for dealer in (None, 4, "0"):
-        with pytest.raises(errors.DealError, match=f"dealer {dealer!r}: a seat from 0 to 3"):
-            solver.par(deal, SINGLE, dealer=dealer)
 
 
 def test_ctrl_c_ends_a_batch_and_the_solver_goes_on():

@@ -1,13 +1,16 @@
-"""The command line, called in this process."""
+"""Commands run in this process, and the keys of the results that they print as JSON."""
 
-from __future__ import annotations
+from bideuchre_env.cli import main as cli
 
-from bideuchre_env.cli.main import main
+KEYS = (
+    *("variant", "options", "agents", "boards", "hands", "points_per_hand", "games"),
+    *("contracts", "decisions_per_second", "seed", "records"),
+)
 
 
 def run(*arguments: str) -> int:
-    """The exit code of a command."""
+    """Run `bideuchre` with these arguments, and return its exit status."""
     try:
-        return main(list(arguments))
+        return cli.main(arguments)
     except SystemExit as end:
         return int(end.code or 0)

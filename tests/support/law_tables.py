@@ -200,6 +200,16 @@ def by(seat, bid, dealer=0):
     return [bid if (dealer + 1 + i) % 4 == seat else "pass" for i in range(4)]
 
 
+def in_strains(*bids):
+    """Bids in every strain."""
+    return [f"bid {bid} {strain}" for bid in bids for strain in STRAINS]
+
+
+def numbers(low, high):
+    """The names of bids with partner."""
+    return [str(n) for n in range(low, high + 1)]
+
+
 def in_games(*games):
     """Run a test in each of these games, as its `game`."""
     return pytest.mark.parametrize("game", games, ids=lambda game: game.name)

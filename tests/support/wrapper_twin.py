@@ -24,6 +24,7 @@ from support.playthroughs import mask_of, row_bytes, same
 import bideuchre_env
 from bideuchre_env.envs.aec.env import BidEuchreEnv
 from bideuchre_env.envs.face import whole_action
+from bideuchre_env.envs.options import ViewOptions
 from bideuchre_env.errors import IllegalActionError, OptionError
 
 BOOKS = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
@@ -53,10 +54,6 @@ class Plain(BidEuchreEnv):
         self.infos = {agent: self._info() for agent in self.agents}
         if self._actor is not None:
             self.infos[self._actor] = {"action_mask": mask_of(self)}
-
-    def _was_dead_step(self, action):
-        AECEnv._was_dead_step(self, action)
-        self._actor = None
 
 
 Plain.__name__ = "BidEuchreEnv"  # it is in the message of a missing attribute
@@ -142,11 +139,7 @@ class Pair:
         variant = bideuchre_env.variants[name]
         raw = variant.raw_env(**options)
         rules = raw.rules
-        rest = {
-            k: v
-            for k, v in options.items()
-            if k in ("episode", "reward", "observation", "render_mode")
-        }
+        rest = {name: value for name, value in options.items() if name in ViewOptions.names()}
         self.ours = variant.env(**options) if kind == "env" else in_wrappers(raw)
         self.theirs = in_wrappers(Plain(rules, name, **rest))
 
@@ -206,32 +199,11 @@ def resets_badly(env):
     env.reset(options={"dealer": 7})
 
 
-ACTIONS = (
-    None,
-    -1,
-    10**30,
-    -(10**30),
-    1.0,
-    1.5,
-    float("nan"),
-    float("inf"),
-    np.float64(1),
-    "pass",
-    "trump Z",
-)
-ACTIONS += (
-    "trump Z",
-    True,
-    np.True_,
-    [0],
-    (),
-    np.zeros(2),
-    np.float32("nan"),
-    np.array([[1]]),
-    b"1",
-    {},
-)
+ACTIONS = (None, -1, 10**30, 1.5, float("nan"), float("inf"), np.float64(1), "pass", "trump Z")
+ACTIONS += (True, np.True_, [0], (), np.zeros(2), np.array([[1]]), b"1", {})
 KINDS = (int, np.int64, np.int8, np.uint64, np.array)
+NAMES = (*BOOKS, "num_agents", "max_num_agents", "possible_agents", "_cumulative_rewards", "rules")
+NAMES += ("metadata", "render_mode", "_states", "_actor", "nonsense", "action_names")
 
 CALLS = {f"step {action!r}": lambda env, a=action: env.step(a) for action in ACTIONS}
 CALLS |= {
@@ -239,22 +211,7 @@ CALLS |= {
     for kind in KINDS
     for legal in (True, False)
 }
-CALLS |= {
-    f"read {name}": lambda env, n=name: getattr(env, n)
-    for name in (*BOOKS, "num_agents", "max_num_agents", "possible_agents", "_cumulative_rewards")
-}
-CALLS |= {
-    f"read {name}": lambda env, n=name: getattr(env, n)
-    for name in (
-        "rules",
-        "metadata",
-        "render_mode",
-        "_states",
-        "_actor",
-        "nonsense",
-        "action_names",
-    )
-}
+CALLS |= {f"read {name}": lambda env, n=name: getattr(env, n) for name in NAMES}
 CALLS |= {
     f"{word} {agent}": lambda env, w=word, a=agent: getattr(env, w)(a)
     for word in ("observe", "observation_space", "action_space")

@@ -19,12 +19,7 @@ import numpy as np
 from bideuchre_env.core.hands import held, put
 from bideuchre_env.core.phases.deal import bounded, next_word, seed_stream
 from bideuchre_env.core.state import PASSING, PLAY
-from bideuchre_env.rules.cards import (
-    MAX_KINDS,
-    MAX_TRICKS,
-    N_SEATS,
-    NO_TRUMP,
-)
+from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 
@@ -284,17 +279,12 @@ def choose_passed(s: Row, redeal: Row, cards: int) -> None:
 
 @entry_kernel
 def resample_row(
-    states: Array,
-    tables: Array,
-    seat: int,
-    redeals: Array,
-    low: Word,
-    high: Word,
+    states: Array, tables: Array, seat: int, redeals: Array, low: Word, high: Word
 ) -> None:
     """Redeal in row 0 all that the seat cannot know, from the 128-bit seed `high:low`.
 
-    `redeals` is `new_redeal()`. Rewrites the other hands, the hidden half of
-    an exchange and the random stream, and nothing else.
+    `redeals` is `new_redeal()`. Rewrites the other hands, the hidden half of an exchange and the
+    random stream, and nothing else.
     """
     prepare_redeal(states[0], tables[0], seat, redeals[0])
     redeal_row(states[0], tables[0], seat, redeals[0], low, high)

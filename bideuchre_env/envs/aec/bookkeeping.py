@@ -86,24 +86,9 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._end_bookkeeping(truncated=True)
 
     def _was_dead_step(self, action: Any) -> None:
-        """Take the leave of the agent to act; the others, if any are left, are done as it is."""
-        if self._actor is not None:  # ended from outside, perhaps not for everybody
-            super()._was_dead_step(action)
-            self._actor = None
-            return
-        if action is not None:
-            raise ValueError("when an agent is dead, the only valid action is None")
-        agent = self.agent_selection
-        self.agents.remove(agent)
-        del self.terminations[agent], self.truncations[agent], self.infos[agent]
-        del self.rewards[agent], self._cumulative_rewards[agent]
-        if self.agents:
-            self.agent_selection = self.agents[0]
-        else:
-            self.agent_selection = self._skip_agent_selection or agent
-            self._skip_agent_selection = None
-        if self._paid:
-            self._clear_rewards()
+        """Remove the agent to act, whose game is over."""
+        super()._was_dead_step(action)
+        self._actor = None  # also where the game was ended from outside
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
         """The agent to act, at most `max_iter` times, until nobody is left; `step` in between."""

@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from bideuchre_env._checks import check_flag, shown, typed
+from bideuchre_env._checks import check_flag, shown
 from bideuchre_env.core.episode import GOES_ON, TRUNCATED_THERE
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _INT64 = np.int64
-Space = TypeVar("Space")
+T = TypeVar("T")
+_SEATS = {agent: seat for seat, agent in enumerate(AGENT_NAMES)}
 
 
 class BidEuchreEnv(Bookkeeping, Face):
@@ -132,18 +133,10 @@ class BidEuchreEnv(Bookkeeping, Face):
         start_row(self._states, dealer, *score)
         self._begin_bookkeeping()
         if hands is None:
-            self._deal_and_call()
+            self._call_on(self._deal)
         else:
             deal_given_row(self._states, self._tables, hands)
-            self._look_and_call()
-
-    def _deal_and_call(self) -> None:
-        """Deal the next hand and call on its first seat."""
-        self._call_on(self._deal)
-
-    def _look_and_call(self) -> None:
-        """Call on the seat to act by the state row, which has changed."""
-        self._call_on(self._look)
+            self._call_on(self._look)
 
     def _call_on(self, kernel: Callable[..., int]) -> None:
         """Have a kernel write what the seat to act sees, call on that seat and tell it its mask."""
@@ -182,7 +175,7 @@ class BidEuchreEnv(Bookkeeping, Face):
     def observe(self, agent: str) -> Observation:
         """The observation of any agent at any time; new arrays every time."""
         self._require_game()
-        seat, (observation, mask) = _seat_of(agent), next(self._fresh)
+        seat, (observation, mask) = _of_agent(_SEATS, agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
             self._observe(self._states, self._tables, self._offsets, seat, observation)
             mask[:] = 0
@@ -241,7 +234,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             return
         kind = type(action)
         if kind is not _INT64 and not (kind is int and 0 <= action < self._n_actions):
-            action = self._read(action)
+            action = whole_action(action, self.rules, f"{agent}: ", self._states)
         seen, mask = next(self._fresh)
         turn = self._play(self._states, self._tables, self._offsets, action, seen, mask)
         if turn == NOT_LEGAL:
@@ -260,15 +253,6 @@ class BidEuchreEnv(Bookkeeping, Face):
         if self.render_mode == "human":
             self.render()
 
-    def _read(self, action: Any) -> int:
-        """An action as a number in range; one that was typed is legal, too."""
-        number = whole_action(action, self.rules, f"{self.agent_selection}: ", self._states)
-        if isinstance(action, str) and not self.action_masks()[number]:
-            name = self.action_names[number]
-            given = "" if action == name else f"{typed(action)}: "
-            raise IllegalActionError(illegal(self._states[0], self.rules, name, given))
-        return number
-
     def _refuse(self, action: Any) -> None:
         name = self.action_names[whole_action(action, self.rules, f"{self.agent_selection}: ")]
         raise IllegalActionError(illegal(self._states[0], self.rules, name))
@@ -284,7 +268,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         if end != GOES_ON:
             self._end_bookkeeping(truncated=end == TRUNCATED_THERE)
         else:
-            self._deal_and_call()
+            self._call_on(self._deal)
 
     @property
     def record(self) -> GameRecord:
@@ -334,7 +318,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         low, high = rng.integers(0, 2**64, size=2, dtype=np.uint64)
         resample_row(twin._states, twin._tables, place, new_redeal(), low, high)
         twin._seed = None
-        twin._look_and_call()  # it may hold other cards now
+        twin._call_on(twin._look)  # it may hold other cards now
         return twin
 
     def render(self) -> str | Array | None:
@@ -359,9 +343,6 @@ class BidEuchreEnv(Bookkeeping, Face):
         turn = "over" if self._over else f"{self.agent_selection} to act"
         return f"<{name}: hand {row['hands_dealt']}, {turn}, score {score}>"
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def __getstate__(self) -> dict[str, Any]:
         derived = {"_tables", "_scale", "_offsets", "_play", "_deal", "_look", "_observe"}
         derived |= {"_reward", "_ending", "_fresh", "_seen", "_mask"}
@@ -372,19 +353,8 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._derive()
 
 
-def _seat_of(agent: Any) -> int:
-    try:
-        return AGENT_NAMES.index(agent)
-    except ValueError:
-        raise _no_agent(agent) from None
-
-
-def _of_agent(by_agent: dict[str, Space], agent: Any) -> Space:
+def _of_agent(by_agent: dict[str, T], agent: Any) -> T:
     try:
         return by_agent[agent]
     except (KeyError, TypeError):
-        raise _no_agent(agent) from None
-
-
-def _no_agent(agent: Any) -> OptionError:
-    return OptionError(f"agent {shown(agent)}: one of {', '.join(AGENT_NAMES)}")
+        raise OptionError(f"agent {shown(agent)}: one of {', '.join(AGENT_NAMES)}") from None
