@@ -1,6 +1,6 @@
-"""The tables that a batch is played at on a GPU: a thread for each table, or each decision.
+"""Tables on a GPU: a thread for each table, or each decision.
 
-What is learned from stays there. In numba's simulator the tensors are torch's of the CPU.
+The decisions stay on the GPU. In numba's simulator the tensors are torch's of the CPU.
 """
 
 from __future__ import annotations
@@ -33,9 +33,19 @@ from bideuchre_env.runtime.device import (
     to_device,
 )
 from bideuchre_env.runtime.jit import Array, Word, inline_kernel
-from ppo.entering import CALLS, CARDS, OVER, Outcomes, Room, Seen, enter, outcome, waits_for
-from ppo.nets import torch_device
-from ppo.tables import HostTables, check_fits
+from ppo.networks import torch_device
+from ppo.rollout import Tables, check_fits
+from ppo.rollout_kernels import (
+    CALLS,
+    CARDS,
+    OVER,
+    Outcomes,
+    Room,
+    Seen,
+    enter,
+    outcome,
+    waits_for,
+)
 
 
 @Program
@@ -49,7 +59,7 @@ def begin_one(states: Array, tables: Array, low: Word, high: Word, i: int) -> No
 
 @Program
 def wait_one(states: Array, tables: Array, waits: Array, i: int) -> None:
-    """Play what is forced at table i; enter what it waits for in `waits`, int64 (n,)."""
+    """Play forced moves at table i; set `waits[i]`, int64 (n,), to what it is waiting for."""
     waits[i] = waits_for(states[i], tables[0])
 
 
@@ -68,7 +78,7 @@ def own_room(room: Room, i: int) -> Room:
 def enter_one(
     states: Array, calls: Room, cards: Room, waits: Array, places: Array, cells: Array, i: int
 ) -> None:
-    """Enter the decision that table i waits for, if it does.
+    """Enter the decision that table i is waiting for, if any.
 
     The scratch of both rooms has a row for each table. `cells`, int64 (1,), is -1 if a list was
     too long.
@@ -151,21 +161,20 @@ def return_one(
 
 
 @Program
-def tell_one(states: Array, tables: Array, outcomes: Outcomes, i: int) -> None:
-    """Enter what the hand of table i came to."""
+def outcome_one(states: Array, tables: Array, outcomes: Outcomes, i: int) -> None:
+    """Enter the result of table i."""
     outcome(states[i], tables[0], outcomes, i)
 
 
-def given(tensor: Tensor) -> DeviceArray:
-    """A tensor of the device as programs take it, without a copy."""
+def as_device_array(tensor: Tensor) -> DeviceArray:
+    """A tensor of the device as an argument of programs, without a copy."""
     return tensor.numpy() if SIMULATED else on_device(tensor)
 
 
-class DeviceTables(HostTables):
-    """What `HostTables` is, on a GPU, and so are its tensors."""
+class DeviceTables(Tables):
+    """`Tables` on a GPU, and so are its tensors."""
 
     device = torch_device("cuda")
-    on_host = False
 
     def __init__(self, rules: Rules, n: int) -> None:
         self.rules, self.n = rules, n
@@ -181,10 +190,10 @@ class DeviceTables(HostTables):
         work, n = features.workspace(), self.n
         work = work._replace(views=np.repeat(work.views, n), active=np.repeat(work.active, n, 0))
         return Room(
-            seen=Seen(*map(given, seen)),
+            seen=Seen(*map(as_device_array, seen)),
             with_hidden=all_hands,
-            observation=given(self._observation),
-            mask=given(self._mask),
+            observation=as_device_array(self._observation),
+            mask=as_device_array(self._mask),
             features=moved(work, to_device),
         )
 
@@ -193,45 +202,57 @@ class DeviceTables(HostTables):
         begin_one(self.n, self.states, self.tables, low, high)
         self._counts = (0, 0)
 
-    def go_on(self) -> tuple[int, int] | None:
-        """See `HostTables.go_on`; decisions are entered in the same order."""
+    def play_on(self) -> tuple[int, int] | None:
+        """See `Tables.play_on`; decisions are entered in the same order."""
         waits = self._waits
-        wait_one(self.n, self.states, self.tables, given(waits))
+        wait_one(self.n, self.states, self.tables, as_device_array(waits))
         places, cells = self.zeros(self.n, torch.int64), self.zeros(1, torch.int64)
         for part, before in zip((CALLS, CARDS), self._counts, strict=True):
             here = waits == part
             places = torch.where(here, here.cumsum(0) - 1 + before, places)
-        entered = map(given, (waits, places, cells))
+        entered = map(as_device_array, (waits, places, cells))
         enter_one(self.n, self.states, *self._rooms, *entered)
-        told = [(waits == each).sum() for each in (OVER, CALLS, CARDS)]
-        over, calls, cards, fits = torch.stack([*told, cells[0]]).tolist()
+        waiting = [(waits == each).sum() for each in (OVER, CALLS, CARDS)]
+        over, calls, cards, fits = torch.stack([*waiting, cells[0]]).tolist()
         check_fits(fits == 0)
         self._counts = self._counts[0] + calls, self._counts[1] + cards
         return None if over == self.n else self._counts
 
     def apply(self, rows: Tensor, chosen: Tensor) -> None:
         """Carry out these actions in these rows, both int64 (m,)."""
-        apply_one(len(rows), self.states, self.tables, given(rows), given(chosen))
+        apply_one(
+            len(rows), self.states, self.tables, as_device_array(rows), as_device_array(chosen)
+        )
 
     def sample(
         self, logits: Tensor, legal: Tensor, seed: int, outputs: Tensor, log_probs: Tensor
     ) -> None:
-        """See `HostTables.sample`; `RuntimeError` where a logit is not finite."""
+        """See `Tables.sample`; `RuntimeError` where a logit is not finite."""
         m, (low, high) = len(logits), split_seed(seed)
         rows = torch.arange(m, device=self.device)
-        words = given(torch.empty_like(rows)).view(np.uint64)  # torch has few uint64
+        words = as_device_array(torch.empty_like(rows)).view(np.uint64)  # torch has few uint64
         cells = torch.full((1,), m, device=self.device)
-        drawn = map(given, (outputs, log_probs, cells))
-        draw_one(m, given(logits), given(legal), low, high, given(rows), words, *drawn)
+        drawn = map(as_device_array, (outputs, log_probs, cells))
+        draw_one(
+            m,
+            as_device_array(logits),
+            as_device_array(legal),
+            low,
+            high,
+            as_device_array(rows),
+            words,
+            *drawn,
+        )
         if int(cells) < m:
             raise RuntimeError(f"row {int(cells)}: the net's logits are not finite")
 
     def actions(self, features: Features, outputs: Tensor, symmetries: Tensor) -> Tensor:
-        """What these outputs stand for, int64 (m,)."""
-        found = torch.empty_like(outputs)
+        """The actions of these outputs, int64 (m,)."""
+        chosen = torch.empty_like(outputs)
         work = self._rooms[features.part == "cards"].features
-        act_one(len(outputs), given(outputs), given(symmetries), work, given(found))
-        return found
+        of, by, to = map(as_device_array, (outputs, symmetries, chosen))
+        act_one(len(outputs), of, by, work, to)
+        return chosen
 
     def returns(
         self, seats: Tensor, rewards: Tensor, ended: Tensor, values: Tensor, lambda_: float
@@ -239,16 +260,17 @@ class DeviceTables(HostTables):
         """See `lambda_returns`; float32 (T, n)."""
         carried = self.zeros((3, self.n, N_SEATS), torch.float64)
         made = Returns(*(self.zeros(seats.shape, kind) for kind in RETURNED))
-        arrays: Any = map(given, (seats, rewards, ended, values, carried))
-        return_one(self.n, *arrays, lambda_, Returns(*map(given, made)))
-        found: Any = made.returns
-        return found  # type: ignore[no-any-return]
+        arrays: Any = map(as_device_array, (seats, rewards, ended, values, carried))
+        return_one(self.n, *arrays, lambda_, Returns(*map(as_device_array, made)))
+        returns: Tensor = made.returns
+        return returns
 
     def outcomes(self) -> Outcomes:
-        """What the hands came to, all of them being over."""
-        found = self._outcomes()
-        tell_one(self.n, self.states, self.tables, Outcomes(*map(given, found)))
-        return found
+        """The results of the hands, all of which are over."""
+        outcomes = self._new_outcomes()
+        arrays = Outcomes(*map(as_device_array, outcomes))
+        outcome_one(self.n, self.states, self.tables, arrays)
+        return outcomes
 
 
 RETURNED = torch.float32, torch.float32, torch.bool
