@@ -12,7 +12,7 @@ OMP_NUM_THREADS=1, two cores; before the last the worth of the last speaker's bi
 were given bounds, so that the others give other weights now. Training that diverges writes no file.
 
 The expert plays against itself and the rule player, and learns from pairs of calls as
-`agents/expert/call_fitting.py` tells. Games not named keep the package's weights.
+`bideuchre_env/training/calls.py` tells. Games not named keep the package's weights.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ import numpy as np
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import NO_SEARCH, WANTED
-from bideuchre_env.agents.expert.call_fitting import expert_calls
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
+from bideuchre_env.training.calls import expert_calls
 
 SCRIPT = "experiments/fitting/fit_call_network.py"
 GAMES = (

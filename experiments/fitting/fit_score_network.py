@@ -11,7 +11,7 @@ score: the expert plays games against itself, twice, the second time by the tabl
 tried at a random turn to call. The best call and another that looks nearly as good or, at times,
 any, are both played out. What the hand then left of the game, by the table, less what the formula
 promised, is what the network learns, of both calls and of their difference most
-(`agents/expert/call_training.py`). The game goes on from the best call, so that scores
+(`bideuchre_env/training/calls.py`). The game goes on from the best call, so that scores
 come as often as they do in games. Each round is played by the network of the one before and learns
 from the trials of all. Games not named keep what the package has.
 
@@ -34,15 +34,8 @@ from score_values import played_hands, score_values
 from bideuchre_env._files import Output
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed, write_file
-from bideuchre_env.agents.expert.agent import (
-    NO_SEARCH,
-    ExpertAgent,
-    ExpertWorkspace,
-    weigh_hand,
-)
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, call_worth, weigh_calls
-from bideuchre_env.agents.expert.call_fitting import seen, step
-from bideuchre_env.agents.expert.call_training import check_trained, descend, forward
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.auction import call_worth
 from bideuchre_env.agents.expert.score_network import (
     HIDDEN,
     N_SCORE,
@@ -53,19 +46,26 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.score_tables import fitted_wins, provenance
 from bideuchre_env.agents.expert.win_table import rule_table
-from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
-from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
+from bideuchre_env.agents.rule.agent import RuleAgent
+from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
-from bideuchre_env.core.phases.deal import mix, split_seed
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+from bideuchre_env.training.calls import (
+    check_trained,
+    descend,
+    forward,
+    seen,
+    step,
+    two_calls,
+)
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
 WIDTH, SOME = 2.5, 0.03  # points, and chance to win, below the best call that are still tried
@@ -223,24 +223,12 @@ def try_rows(
     work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
 ) -> None:
     """Find for every row the best call and, by `words`, another that looks good, or action -1."""
-    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     for i in range(len(observations)):
-        read_view(row_of(observations, i), t, work.offsets[0], view)
         trials[i].action[1] = -1
-        if not weigh_hand(view, t, learned, work.scratch[0], calls):
-            continue
-        weigh_calls(view, t, learned, call_bits(view, row_of(masks, i), t), calls)
-        best = max(best_call(t, calls), 0)
-        least = calls.worth[best >> 3, best & 7] - WIDTH * calls.slope - SOME
-        if words[i] % 100 < ANY:
-            least = NOT_WEIGHED + 1.0
-        other, best_draw = -1, -1
-        for call in range(8 * (1 + t.n_levels)):
-            if call & 7 < N_STRAINS and call != best:
-                draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
-                if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
-                    other, best_draw = call, draw
-        note_call(work, best, 0, trials[i])
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        best, other = two_calls(work, observation, mask, words[i], WIDTH, SOME, ANY)
+        if best >= 0:
+            note_call(work, best, 0, trials[i])
         if other >= 0:
             note_call(work, other, 1, trials[i])
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.call_fitting import step
 from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import made
@@ -20,6 +19,7 @@ from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.training.calls import step
 
 WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)  # points of blur, to a target and by rounds
 PRIOR = 30.0  # hands that the wider neighbourhood counts for

@@ -1,36 +1,32 @@
-"""How the agent `net` learns its cards by paired differences, and its calls to go with them.
+"""Learn the cards of agent `net` by paired differences, and calls to go with them.
 
-In a hand of self-play some card is replaced by another and the rest is played out both ways: the
-difference in points is what a network learns to foretell, of every card, from what the player
-sees. A later round plays with the network of the round before, and tries cards that it finds good
-more often; it learns from its own pairs and as many of earlier rounds. Before the last two rounds
-the calls of the expert are fitted again to hands played so (once is enough: a second time brought
-nothing), and at last the network goes through all pairs once more.
+In a hand of self-play some card is replaced by another and the rest is played out both ways. A
+network learns the difference in points, of every card, from what the player sees. A later round
+plays with the network of the round before, and tries cards that it finds good more often; it learns
+from its own pairs and as many of earlier rounds. Before the last two rounds the calls of the expert
+are fitted again to hands played so (a second time brought nothing), and at last the network goes
+through all pairs once more.
 
-The weights after every step are kept in a folder, and a round's pairs until the game is done:
-whoever was stopped goes on there, and comes to the same weights.
+The weights after every step are saved in a folder. A run that was stopped resumes there, makes the
+pairs of the finished steps again, and comes to the same weights.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
-from zipfile import BadZipFile
 
 import numpy as np
 
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
-from bideuchre_env.agents.expert.call_fitting import Progress, Report, fit_calls, unseen
 from bideuchre_env.agents.expert.call_network import calls_of
-from bideuchre_env.agents.expert.call_training import drawn_network
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.envs.registration import Variant
@@ -39,32 +35,33 @@ from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.fitting import Examples, checked_examples, fit, joined
+from bideuchre_env.learning.fitting import Examples, fit, joined
 from bideuchre_env.learning.network import new_network
-from bideuchre_env.learning.pairs import BLOCK, Pairs, pair_blocks
+from bideuchre_env.learning.pairs import BLOCK, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.weights import Weights, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
+from bideuchre_env.training.calls import Progress, Report, drawn_network, fit_calls, no_progress
 
 HIDDEN = (256, 64)
 FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
-"""How often each fit goes over its pairs, and the rate of Adam it begins with."""
+"""Passes of each fit over its pairs, and the first learning rate."""
 JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each after a step
 JUDGED_SEED = 2_000_000_000  # of boards alone: pairs are dealt from other streams
 
 Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
-"""What shows how far something is: its title, what it counts, and of what it tells the rate."""
+"""Opens a progress bar: its title, the unit of its counts, and the unit of its rate."""
 
 
 def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
-    """Shows nothing of how far it is."""
-    return nullcontext(unseen)
+    """Show no progress."""
+    return nullcontext(no_progress)
 
 
 @dataclass(frozen=True)
 class Course:
-    """How long is learned, from what, and where it is kept."""
+    """The length of the learning, and the folder of its steps."""
 
     first: int = 300_000
     """Hands of the first round of cards."""
@@ -81,9 +78,16 @@ class Course:
     """Whether `rule` and `expert` are played after every step."""
     out: Path = Path("runs/learn_cards")
 
+    def steps(self) -> list[str]:
+        """The steps in order: cards, with calls before the last two rounds of them."""
+        steps = ["first", *["cards"] * (self.rounds - 1)]
+        if self.call_rounds:
+            steps.insert(max(1, self.rounds - 2), "calls")
+        return [*steps, "polish"]
+
 
 class Learner:
-    """A game's networks on their way; each step makes better ones."""
+    """The networks of a game during a course; each step makes better ones."""
 
     def __init__(
         self,
@@ -96,53 +100,47 @@ class Learner:
         bar: Bar = no_bar,
         report: Report = print,
     ) -> None:
-        """`calls` is the network of calls to begin with, `command` what makes the same weights."""
+        """`calls` is the first network of calls, `command` makes the same weights."""
         self.game, self.rules, self.calls = game, game.rules, calls
         self.course, self.seed, self.command = course, course.seed, command
         self.pool, self.bar, self.report = pool, bar, report
         self.features = features_of(game.rules, "cards")
-        self.steps = steps_of(course)
+        self.steps = course.steps()
 
     def run(self) -> Weights:
-        """Take every step that has not been taken; the weights at the end."""
+        """Take every step that is not saved; the weights at the end."""
         done = 0
-        while done < len(self.steps) and self.is_kept(done + 1):
+        while done < len(self.steps) and self.is_saved(done + 1):
             done += 1
-        weights = self.weights(done)
-        rounds = [k for k in range(done) if self.steps[k] in ("first", "cards")]
-        kept = [self.examples(k) for k in rounds] if done < len(self.steps) else []
-        for k in range(done, len(self.steps)):
+        weights, pairs = self.weights(done), list[Examples]()
+        if done == len(self.steps):
+            return weights
+        for k, step in enumerate(self.steps):
             began = time.process_time()
-            if self.steps[k] == "calls":
-                weights = self.better_calls(weights, k)
-            else:
-                kept += [self.examples(k)] if self.steps[k] != "polish" else []
-                weights = self.better_cards(weights, kept, k)
-            weights = self.keep(weights, k, time.process_time() - began)
-        for k in range(len(self.steps)):
-            self.pairs_file(k).unlink(missing_ok=True)
+            if step in ("first", "cards"):  # of finished steps, too: later ones learn from all
+                pairs.append(self.play_pairs(self.weights(k) if k < done else weights, k))
+            if k >= done:
+                improve = self.improve_calls if step == "calls" else self.improve_cards
+                weights = improve(weights, pairs, k)
+                weights = self.save(weights, k, time.process_time() - began)
         return weights
 
     def file(self, step: int) -> Path:
-        """Where the weights after so many steps are kept."""
+        """The file of the weights after so many steps."""
         return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.npz"
-
-    def pairs_file(self, k: int) -> Path:
-        """Where the pairs of step k are kept meanwhile."""
-        return self.course.out / f"{self.game.name}-seed{self.seed}-pairs{k:02}.npz"
 
     def weights(self, step: int) -> Weights:
         """The weights after so many steps."""
         if step > 0:
-            kept = read_weights(self.file(step))
-            if kept.metadata.get("settings") != self.settings(step):
+            saved = read_weights(self.file(step))
+            if saved.metadata.get("settings") != self.settings(step):
                 raise OptionError(f"{self.file(step)} was made by other settings: another --out")
-            return weights_for(self.rules, kept)
+            return weights_for(self.rules, saved)
         rng = np.random.default_rng([self.seed, 0])
         cards = new_network(self.features.size, HIDDEN, self.features.outputs, rng)
         return net_weights(self.rules, cards, self.calls, {})
 
-    def is_kept(self, step: int) -> bool:
+    def is_saved(self, step: int) -> bool:
         """Whether the weights after so many steps are there; damaged ones are made anew."""
         if not self.file(step).exists():
             return False
@@ -154,22 +152,21 @@ class Learner:
         return True
 
     def settings(self, step: int) -> str:
-        """What the weights after so many steps depend on."""
+        """The settings that the weights after so many steps depend on, as JSON."""
         names = ("seed", "first", "hands", "call_hands", "call_rounds")
         chosen = {name: getattr(self.course, name) for name in names}
         rules = {"rules": self.rules.to_toml(), "features": self.features.version}
         return json.dumps({**chosen, "steps": self.steps[:step], **rules})
 
-    def keep(self, weights: Weights, k: int, seconds: float) -> Weights:
-        """Write the weights that step k has made, and say how good they are."""
+    def save(self, weights: Weights, k: int, seconds: float) -> Weights:
+        """Save and return the weights of step k with their metadata, and report their strength."""
         name = self.game.name
-        told = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
+        message = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
         line: dict[str, Any] = {"step": k + 1, "kind": self.steps[k], "seconds": round(seconds, 1)}
         for other, boards in JUDGED.items() if self.course.judge else ():
-            found = self.judged(weights, other, boards)
-            line[f"over {other}"] = found
-            low, mean, high = (found[key] for key in ("low", "mean", "high"))
-            told += f", over {other} {mean:+.3f} ({low:+.3f} to {high:+.3f})"
+            points = self.judge(weights, other, boards)
+            line[f"over {other}"] = points
+            message += ", over {} {mean:+.3f} ({low:+.3f} to {high:+.3f})".format(other, **points)
         made = {
             "variant": name,
             "seed": str(self.seed),
@@ -177,15 +174,15 @@ class Learner:
             "command": self.command,
             "settings": self.settings(k + 1),
         }
-        whole = Weights(weights.arrays, {**weights.metadata, **made})
+        weights = Weights(weights.arrays, {**weights.metadata, **made})
         curve = self.course.out / f"{name}-seed{self.seed}.jsonl"
-        kept = curve.read_text(encoding="utf-8").splitlines()[:k] if curve.exists() else []
-        write_file(curve, "\n".join([*kept, json.dumps(line)]) + "\n")
-        write_weights(self.file(k + 1), whole.arrays, whole.metadata)
-        self.report(told)
-        return whole
+        before = curve.read_text(encoding="utf-8").splitlines()[:k] if curve.exists() else []
+        write_file(curve, "\n".join([*before, json.dumps(line)]) + "\n")
+        write_weights(self.file(k + 1), weights.arrays, weights.metadata)
+        self.report(message)
+        return weights
 
-    def judged(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
+    def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
         """Points per hand over another agent, on boards that nothing is learned from."""
 
         def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
@@ -196,23 +193,8 @@ class Learner:
             raise KeyboardInterrupt
         return interval_dict(result.points_per_hand)
 
-    def examples(self, k: int) -> Examples:
-        """The pairs of step k, as they are kept, or made by the weights before it and kept."""
-        place = self.pairs_file(k)
-        unread = OSError, ValueError, KeyError, EOFError, BadZipFile, OptionError
-        with suppress(*unread), np.load(place) as kept:
-            if str(kept["settings"]) == self.settings(k):
-                found = Examples(*(kept[name] for name in Examples._fields))
-                checked_examples(found, self.features)
-                return found
-        made = self.played(self.weights(k), k)
-        data = io.BytesIO()
-        np.savez(data, settings=np.array(self.settings(k)), **made._asdict())
-        write_file(place, data.getvalue())
-        return made
-
-    def played(self, weights: Weights, k: int) -> Examples:
-        """The pairs of step k, played by these weights."""
+    def play_pairs(self, weights: Weights, k: int) -> Examples:
+        """Play the pairs of step k by these weights; as examples for the network."""
         first = k == 0
         hands = self.course.first if first else self.course.hands
         policy = self.fast(weights) if first else self.net(weights)
@@ -222,14 +204,19 @@ class Learner:
         parts, count = [], 0
         blocks = pair_blocks(policy, self.rules, hands, seed, propose=propose, pool=self.pool)
         with self.bar(f"{self.game.name} step {k + 1}, pairs", "hands", "pairs") as progress:
-            for number, made in enumerate(blocks, 1):
-                parts.append(self.told(made))
-                count += len(made.gain)
+            for number, pairs in enumerate(blocks, 1):
+                packed = self.features.pack(pairs.observations, pairs.masks)
+                of, against = (
+                    self.features.outputs_of(actions, packed.symmetries).astype(np.int16)
+                    for actions in (pairs.other, pairs.chosen)
+                )
+                parts.append(Examples(packed.inputs, of, against, pairs.gain))
+                count += len(pairs.gain)
                 progress(min(hands, BLOCK * number), hands, count)
         return joined(parts)
 
     def fast(self, weights: Weights) -> RowAgent:
-        """What the net plays like while its network says nothing."""
+        """The expert without search, which plays as the net does while its network is new."""
         calls = calls_of(weights)
         return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
 
@@ -237,23 +224,14 @@ class Learner:
         """The net with these weights."""
         return NetAgent(self.rules, weights=weights, goal="points")
 
-    def told(self, made: Pairs) -> Examples:
-        """What pairs tell the network."""
-        packed = self.features.pack(made.observations, made.masks)
-        of, against = (
-            self.features.outputs_of(actions, packed.symmetries).astype(np.int16)
-            for actions in (made.other, made.chosen)
-        )
-        return Examples(packed.inputs, of, against, made.gain)
-
-    def better_cards(self, weights: Weights, kept: list[Examples], k: int) -> Weights:
+    def improve_cards(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
         """The weights after the network of cards has been fitted to pairs."""
         rng = np.random.default_rng([self.seed, k, 3])
         epochs, rate = FITS[self.steps[k]]
         if self.steps[k] != "cards":
-            examples = joined(kept)
+            examples = joined(pairs)
         else:
-            older, newer = joined(kept[:-1]), kept[-1]
+            older, newer = joined(pairs[:-1]), pairs[-1]
             some = rng.integers(0, len(older.targets), len(newer.targets))
             examples = joined([newer, Examples(*(each[some] for each in older))])
         total = epochs * len(examples.targets)
@@ -269,7 +247,7 @@ class Learner:
             )
         return net_weights(self.rules, fitted, calls_of(weights), {})
 
-    def better_calls(self, weights: Weights, k: int) -> Weights:
+    def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
         """The weights after the calls have been fitted to hands that are played by the net."""
         cards, fast = network_of(weights, "cards"), self.fast(weights)
 
@@ -286,11 +264,3 @@ class Learner:
 
         fitted = fit_calls(calls, players, hands, rounds, rng, report, settle=0)
         return net_weights(self.rules, cards, fitted, {})
-
-
-def steps_of(course: Course) -> list[str]:
-    """What is learned, in order: cards, with calls before the last two rounds of them."""
-    steps = ["first", *["cards"] * (course.rounds - 1)]
-    if course.call_rounds:
-        steps.insert(max(1, course.rounds - 2), "calls")
-    return [*steps, "polish"]

@@ -1,9 +1,9 @@
-"""The numbers that agents play by, learned for rules of one's own and kept on this machine.
+"""Learn the weights of agents for custom rules, and save them on this machine.
 
 The calls of `expert` are fitted first, from the package's for the variant most like the game, or
-else from nothing; then `net` learns its cards. What is not surely better than what was there before
-is not kept. Every finished step is: whoever was stopped goes on there, and comes to the same
-numbers, as does whoever prepares the game again by the same settings.
+else from nothing; then `net` learns its cards. Weights that are not surely better than those before
+are left out. A run that was stopped resumes after its last finished step. The same settings make
+the same weights.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
-from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_calls
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
@@ -43,10 +42,11 @@ from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation import match
 from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
-from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar, steps_of
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
+from bideuchre_env.training.calls import Report, expert_calls, fit_calls
+from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
 ROUNDS = (3, 6)
 """Rounds of calls, from those of a game much like it and from nothing."""
@@ -122,7 +122,7 @@ class Preparation:
             "rules": self.rules.to_toml(),
             "package": __version__,
             "features": [call_network.VERSION, features.VERSION],
-            "steps": steps_of(self._course),
+            "steps": self._course.steps(),
         }
         command = command_of(self.rules, self.hands, self.seed)
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}

@@ -1,15 +1,15 @@
-"""How the calls of an agent are fitted to its game: pairs of calls, played out both ways.
+"""Fit the calls of the expert to a game: pairs of calls, played out both ways.
 
-The agent plays against itself and another. In every hand one of its calls, at a random turn, is
-replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any
+The agent plays against itself and another agent. In every hand one of its calls, at a random turn,
+is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any
 other it weighs (`ANY`), and the hand is played out both ways. The network learns the points the
-caller's side got beyond what the contract of the call should bring. As only the difference of two
-calls decides, and luck strikes both of a pair alike, the loss weighs the differences of the pairs
-more than their sums, by how alike the luck is.
+caller's side got beyond those that the contract of the call should bring. As only the difference of
+two calls decides, and luck strikes both of a pair alike, the loss weighs the differences of the
+pairs more than their sums, by the correlation of the luck.
 
 Each round starts from the weights of the one before. The first `SETTLING`, of fewer hands, also fit
-by least squares what the hand and the auction tell of tricks beyond the table's; that is kept, and
-a later round learns from the hands of the last `KEEP`.
+by least squares the tricks beyond the table's that the hand and the auction promise; that fit is
+saved, and a later round learns from the hands of the last `KEEP`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bideuchre_env.agents.expert.agent import (
 )
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
-from bideuchre_env.agents.expert.call_training import drawn_network, train
+from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
 from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
 from bideuchre_env.agents.rule.bidding import (
     N_AUCTION_FEATURES,
@@ -39,11 +39,12 @@ from bideuchre_env.agents.rule.bidding import (
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, new_states
+from bideuchre_env.errors import DivergedError
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 
 WIDTH = (3.0, 2.0)  # points below the best call that are still tried: while settling, and after
 SETTLING, SHARE = 3, 4  # first rounds, of a quarter of the hands
@@ -52,14 +53,18 @@ KEEP = 4  # rounds whose hands are learned from together
 RIDGE = 50.0
 AT_ONCE = 20_000
 N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
+EPOCHS = 2
+RATE = 2e-3  # of Adam, falling to 0 in every round
+PAIRS = 1024  # of a minibatch
+WORSE = 2.0  # times the squared error before training; above it training has diverged
 
 Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, RowAgent]]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
 
-def unseen(done: int, total: int, count: int) -> None:
-    """Shows nothing of how far it is."""
+def no_progress(done: int, total: int, count: int) -> None:
+    """Show no progress."""
 
 
 TRIAL = np.dtype(
@@ -87,9 +92,9 @@ def expert_calls(
     report: Report,
     *,
     wanted: tuple[int, ...] = NO_SEARCH,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> Array:
-    """The network of the expert's calls in a game, from nothing: one `NETWORK` record.
+    """Fit the network of the expert's calls in a game from nothing: one `NETWORK` record.
 
     It plays against itself and the rule player, with a search of the last tricks as `wanted`.
     Raises `DivergedError` where training does not come to anything.
@@ -111,7 +116,7 @@ def fit_calls(
     report: Report,
     *,
     settle: int = SETTLING,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> Array:
     """The network after so many rounds; `report` is given a line on each.
 
@@ -216,25 +221,47 @@ def try_rows(
     trials: Array,
 ) -> None:
     """Find for every row the best call and, by `words`, another that looks good, or action -1."""
-    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     for i in range(len(observations)):
-        read_view(row_of(observations, i), t, work.offsets[0], view)
         trials[i].action[1] = -1
-        if not weigh_hand(view, t, learned, work.scratch[0], calls):
-            continue
-        weigh_calls(view, t, learned, call_bits(view, row_of(masks, i), t), calls)
-        best = max(best_call(t, calls), 0)
-        most = calls.worth[best >> 3, best & 7]
-        other, best_draw = -1, -1
-        least = most - width * calls.slope if words[i] % 100 >= ANY else NOT_WEIGHED + 1.0
-        for call in range(8 * (1 + t.n_levels)):
-            if call & 7 < N_STRAINS and call != best:
-                draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
-                if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
-                    other, best_draw = call, draw
-        note_call(work, best, 0, trials[i])
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        best, other = two_calls(work, observation, mask, words[i], width, 0.0, ANY)
+        if best >= 0:
+            note_call(work, best, 0, trials[i])
         if other >= 0:
             note_call(work, other, 1, trials[i])
+
+
+@kernel
+def two_calls(
+    work: ExpertWorkspace,
+    observation: Array,
+    mask: Array,
+    word: Word,
+    width: float,
+    margin: float,
+    wild: int,
+) -> tuple[int, int]:
+    """Weigh the calls; return the best and, by the random `word`, another to try, each or -1.
+
+    A call is 8 * (1 + level) + the place of its strain. The other is at most `width` points and
+    `margin` below the best, or in `wild` of 100 cases any call that is weighed.
+    """
+    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
+    read_view(observation, t, work.offsets[0], view)
+    if not weigh_hand(view, t, learned, work.scratch[0], calls):
+        return -1, -1
+    weigh_calls(view, t, learned, call_bits(view, mask, t), calls)
+    best = max(best_call(t, calls), 0)
+    least = calls.worth[best >> 3, best & 7] - width * calls.slope - margin
+    if word % 100 < wild:
+        least = NOT_WEIGHED + 1.0
+    other, best_draw = -1, -1
+    for call in range(8 * (1 + t.n_levels)):
+        if call & 7 < N_STRAINS and call != best:
+            draw = int(mix(np.uint64(word) + np.uint64(call)) >> np.uint64(2))
+            if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
+                other, best_draw = call, draw
+    return best, other
 
 
 @kernel
@@ -267,3 +294,99 @@ def refit_shifts(network: Array, trials: Array) -> None:
         x = told[these]
         left = x.T @ x + RIDGE * np.eye(N_TOLD)
         network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
+
+
+def drawn_network(rng: np.random.Generator) -> Array:
+    """A network to start from, which adds nothing yet."""
+    network = new_network()
+    network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
+    network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
+    return network
+
+
+def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
+    """What a network says of inputs (n, inputs), and its layers on the way; it may have but one."""
+    one = np.maximum(x @ p["first"] + p["first_base"], 0)
+    two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
+    return two @ p["last"] + x @ p["straight"] + p["base"], one, two
+
+
+def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
+    """The slope of the loss in every weight, given that in what the network says, (n,)."""
+    slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
+    g_one = g[:, None] * p["last"] * (two > 0)
+    if "second" in p:
+        slopes |= {"second": one.T @ g_one, "second_base": g_one.sum(axis=0)}
+        g_one = (g_one @ p["second"].T) * (one > 0)
+    return slopes | {"first": x.T @ g_one, "first_base": g_one.sum(axis=0)}
+
+
+def train(network: Array, kept: list[Array], rng: np.random.Generator) -> str:
+    """Train the network on these trials, and say how it went."""
+    x = np.concatenate([trials["inputs"] for trials in kept])
+    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in kept])
+    y = y.astype(np.float32)
+    p = {name: network[name][0].copy() for name in LAYERS}
+    n = len(kept[-1])
+    before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
+    p = descend(p, x, y, float(np.corrcoef(before.T)[0, 1]), rng, EPOCHS, RATE)
+    check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
+    for name in LAYERS:
+        network[name][0] = p[name]
+    whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
+    return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
+
+
+def descend(
+    p: dict[str, Array],
+    x: Array,
+    y: Array,
+    alike: float,
+    rng: np.random.Generator,
+    epochs: int,
+    rate: float,
+    told: Array | None = None,
+) -> dict[str, Array]:
+    """The weights after so many times over the pairs: `x` (n, 2, inputs), `y` (n, 2), by Adam.
+
+    Of a pair of residuals with correlation r, `alike`, the loss is
+    sum^2 / (1 + r) + difference^2 / (1 - r). Where `told` (n, 2) is 0 the network is not asked: it
+    says 0. `rate` falls to 0.
+    """
+    moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
+    p, batches, step = dict(p), max(1, len(x) // PAIRS), 0
+    for _ in range(epochs):
+        for these in np.array_split(rng.permutation(len(x)), batches):
+            step += 1
+            rows = x[these].reshape(-1, x.shape[2])
+            said, one, two = forward(p, rows)
+            asked = np.float32(1.0) if told is None else told[these]
+            r = said.reshape(-1, 2) * asked - y[these]
+            together = r.sum(axis=1) / (1 + alike)
+            apart = (r[:, 0] - r[:, 1]) / (1 - alike)
+            g = (np.stack([together + apart, together - apart], axis=1) * asked).reshape(-1)
+            g *= np.float32(1 / len(rows))
+            now = rate * 0.5 * (1 + np.cos(np.pi * step / (epochs * batches)))
+            for name, slope in gradients(p, rows, one, two, g).items():
+                first, second = moments[name]
+                first += 0.1 * (slope - first)
+                second += 0.001 * (slope * slope - second)
+                scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+                p[name] = (p[name] - now / (1 - 0.9**step) * first / scale).astype(np.float32)
+    return p
+
+
+def check_trained(
+    p: dict[str, Array], x: Array, y: Array, before: float, scale: float = SCALE
+) -> None:
+    """Raise `DivergedError` unless the weights are finite and err on these pairs about as before.
+
+    `x` (n, 2, inputs), `y` (n, 2) in units of `scale`; `before`: the squared error training began
+    with.
+    """
+    if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
+        raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
+    after = float(np.mean((y - forward(p, x.reshape(-1, x.shape[2]))[0].reshape(-1, 2)) ** 2))
+    if not after <= WORSE * before:
+        told = f"squared error {scale**2 * after:.3g}, before it {scale**2 * before:.3g}"
+        raise DivergedError(f"training diverged: {told}; nothing is written")

@@ -20,9 +20,9 @@ from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
-from bideuchre_env.preparing.net_learning import Course, Learner, no_bar
-from bideuchre_env.preparing.prepare import Preparation
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.training.cards import Course, Learner, no_bar
+from bideuchre_env.training.prepare import Preparation
 
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
 LUCK, UNKNOWN = Interval(0.2, -0.1, 0.5), Interval(0.2, None, None)
