@@ -17,7 +17,7 @@ With `--workers N` so many processes play while this one learns: by weights that
 update old, so that results follow from the settings as before. `--ray` puts them on a cluster.
 
 With `--device cuda` (experimental) a GPU learns, and plays unless there are workers: games,
-features, draws and returns stay there, and of a batch nothing comes back but counts.
+features and draws stay there. Hands are dealt, and returns computed, on the CPU.
 
 A run resumes from the checkpoint in `--out`, if there is one, as though it had not been stopped: on
 one thread of the same processor bit for bit. Ctrl-C writes a checkpoint and ends. The folder has

@@ -11,7 +11,7 @@ import numpy as np
 from bideuchre_env._checks import check_type, is_integer, shown, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
-from bideuchre_env.learning.network import SLOPE, Network, checked, forward, leaky
+from bideuchre_env.learning.network import SLOPE, Network, checked, leaky
 from bideuchre_env.learning.packed_rows import adam_rows, add_first, add_gradients
 from bideuchre_env.runtime.jit import Array
 
@@ -120,19 +120,6 @@ def gradients(network: Network, examples: Examples) -> Network:
         two.T @ of_outputs,
         of_outputs.sum(axis=0),
     )
-
-
-def errors_of(network: Network, features: Features, examples: Examples) -> Array:
-    """How far the outputs are above the targets, float32 (m,)."""
-    network = checked(network, features)
-    checked_examples(examples, features)
-    found = np.empty(len(examples.targets), np.float32)
-    for start in range(0, len(found), BATCH):
-        part = Examples(*(each[start : start + BATCH] for each in examples))
-        outputs, rows = forward(network, features.unpack(part.inputs)), np.arange(len(part.of))
-        less = np.where(part.against >= 0, outputs[rows, part.against], np.float32(0))
-        found[start : start + BATCH] = outputs[rows, part.of] - less - part.targets
-    return found
 
 
 def checked_examples(examples: Examples, features: Features) -> None:

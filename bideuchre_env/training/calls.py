@@ -91,20 +91,23 @@ def expert_calls(
     rng: np.random.Generator,
     report: Report,
     *,
+    network: Array | None = None,
     wanted: tuple[int, ...] = NO_SEARCH,
     progress: Progress = no_progress,
 ) -> Array:
-    """Fit the network of the expert's calls in a game from nothing: one `NETWORK` record.
+    """Fit the network of the expert's calls in a game: one `NETWORK` record.
 
-    It plays against itself and the rule player, with a search of the last tricks as `wanted`.
-    Raises `DivergedError` where training does not come to anything.
+    It starts from `network`, or from nothing and settles first. The expert plays against itself and
+    the rule player, with a search of the last tricks as `wanted`. Raises `DivergedError` where
+    training diverges.
     """
 
     def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
         agent = ExpertAgent(rules, network=network, wanted=wanted, goal="points")
         return agent.workspace(), agent, RuleAgent(rules)
 
-    return fit_calls(drawn_network(rng), players, hands, rounds, rng, report, progress=progress)
+    start, settle = (drawn_network(rng), SETTLING) if network is None else (network, 0)
+    return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
 
 
 def fit_calls(
@@ -115,7 +118,7 @@ def fit_calls(
     rng: np.random.Generator,
     report: Report,
     *,
-    settle: int = SETTLING,
+    settle: int,
     progress: Progress = no_progress,
 ) -> Array:
     """The network after so many rounds; `report` is given a line on each.

@@ -30,7 +30,7 @@ from bideuchre_env.agents.expert.call_network import calls_of
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.errors import OptionError, WeightsError
+from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
 from bideuchre_env.evaluation.statistics.scores import interval_dict
@@ -110,7 +110,7 @@ class Learner:
     def run(self) -> Weights:
         """Take every step that is not saved; the weights at the end."""
         done = 0
-        while done < len(self.steps) and self.is_saved(done + 1):
+        while done < len(self.steps) and self.file(done + 1).exists():
             done += 1
         weights, pairs = self.weights(done), list[Examples]()
         if done == len(self.steps):
@@ -130,7 +130,7 @@ class Learner:
         return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.npz"
 
     def weights(self, step: int) -> Weights:
-        """The weights after so many steps."""
+        """The weights after so many steps; `WeightsError` if their file is damaged."""
         if step > 0:
             saved = read_weights(self.file(step))
             if saved.metadata.get("settings") != self.settings(step):
@@ -139,17 +139,6 @@ class Learner:
         rng = np.random.default_rng([self.seed, 0])
         cards = new_network(self.features.size, HIDDEN, self.features.outputs, rng)
         return net_weights(self.rules, cards, self.calls, {})
-
-    def is_saved(self, step: int) -> bool:
-        """Whether the weights after so many steps are there; damaged ones are made anew."""
-        if not self.file(step).exists():
-            return False
-        try:
-            self.weights(step)
-        except WeightsError as error:
-            self.report(f"{error}: made anew")
-            return False
-        return True
 
     def settings(self, step: int) -> str:
         """The settings that the weights after so many steps depend on, as JSON."""

@@ -25,7 +25,7 @@ from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
@@ -35,7 +35,6 @@ from bideuchre_env.agents.prepared import (
     prepared_weights,
     rules_hash,
 )
-from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
@@ -45,7 +44,7 @@ from bideuchre_env.learning.weights import Weights, made_for, read_weights, writ
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
-from bideuchre_env.training.calls import Report, expert_calls, fit_calls
+from bideuchre_env.training.calls import Report, expert_calls
 from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
 ROUNDS = (3, 6)
@@ -56,7 +55,7 @@ BUSY = "let it finish, or end it: the same --hands and --seed go on where it was
 
 @dataclass(frozen=True)
 class Prepared:
-    """What became of the weights of one kind of agent."""
+    """The result for one kind of agent."""
 
     kind: str
     file: Path
@@ -103,19 +102,19 @@ class Preparation:
 
     @property
     def folder(self) -> Path:
-        """Where steps are kept until all is done, beside those of other settings."""
+        """The folder of finished steps, beside those of other settings, until all is done."""
         digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
     @property
     def _course(self) -> Course:
-        """How the cards of `net` are learned; where its steps are kept is left open."""
+        """How the cards of `net` are learned, but for the folder of its steps."""
         hands = self.hands
         return Course(hands, hands // 5, call_hands=hands // 3, seed=self.seed)
 
     @property
     def made(self) -> dict[str, str]:
-        """What the files say of themselves."""
+        """The metadata of the files."""
         settings = {
             "hands": self.hands,
             "seed": self.seed,
@@ -128,9 +127,9 @@ class Preparation:
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
-        """Learn what the agents need, and what became of each kind.
+        """Learn the weights of each kind of agent; return the results.
 
-        From now on `expert`, `net` and all that is built on them play these rules by what was kept.
+        From now on `expert`, `net` and the agents built on them play these rules by what was kept.
         Raises `OptionError` for one of the package's variants, for what is prepared already unless
         `again`, and while another run is at it.
         """
@@ -203,39 +202,36 @@ class Preparation:
             return None
 
     def _fitted(self, calls: Array) -> Weights:
-        """The expert's calls fitted to the game, as they are kept, or made now."""
+        """The expert's calls fitted to the game, from their file if that step is finished."""
         file = self.folder / "calls.npz"
         if file.exists():
-            try:
-                kept = read_weights(file)
-                call_network.checked_calls(self.rules, kept)
-                return kept
-            except WeightsError as error:
-                self.report(f"{error}: made anew")
+            saved = read_weights(file)
+            call_network.checked_calls(self.rules, saved)
+            return saved
         rng = np.random.default_rng([self.seed, 1])
-        hands, known = 2 * self.hands // 3, bool(calls["first"].any())
-
-        def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
-            agent = self._expert(network)
-            return agent.workspace(), agent, RuleAgent(self.rules)
+        known = calls if calls["first"].any() else None
+        rounds = ROUNDS[known is None]
 
         def report(line: str) -> None:
             self.report(f"{self.game.name} calls {line}")
 
         with self.bar(f"{self.game.name} calls", "hands", "hands") as progress:
-            if known:
-                found = fit_calls(
-                    calls, players, hands, ROUNDS[0], rng, report, settle=0, progress=progress
-                )
-            else:
-                found = expert_calls(self.rules, hands, ROUNDS[1], rng, report, progress=progress)
+            fitted = expert_calls(
+                self.rules,
+                2 * self.hands // 3,
+                rounds,
+                rng,
+                report,
+                network=known,
+                progress=progress,
+            )
         game = made_for(call_network.KIND, self.rules, call_network.VERSION)
-        weights = Weights(call_network.call_arrays(found), {**self.made, **game})
+        weights = Weights(call_network.call_arrays(fitted), {**self.made, **game})
         write_weights(file, weights.arrays, weights.metadata)
         return weights
 
     def _learned(self, calls: Array) -> Weights:
-        """The weights of `net`; finished steps are kept."""
+        """The weights of `net`, learned from the last finished step on."""
         course = replace(self._course, out=self.folder)
         command, bar, report = self.made["command"], self.bar, self.report
         game = Variant("game", self.rules)  # its steps are named so, whatever it is called
@@ -258,7 +254,7 @@ class Preparation:
         return result.points_per_hand
 
     def _judgement(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
-        """What becomes of weights that are worth so much."""
+        """The result for weights that are worth so much."""
         file, better = prepared_file(kind, self.rules), surely_better(points)
         return Prepared(kind, file, better, over, points, instead)
 
@@ -281,7 +277,7 @@ def command_of(rules: Rules, hands: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Listed:
-    """A file of what was prepared: what it says of itself, or what is wrong with it."""
+    """A prepared file: its metadata, or its fault."""
 
     file: Path
     game: str = ""

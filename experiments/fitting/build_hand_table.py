@@ -96,8 +96,21 @@ def main(args: Args) -> int:
         raise OptionError("--partnered and --lone: a share between 0 and 1")
     if not set(args.decks) <= NAMES.keys() or len(set(args.decks)) < len(args.decks):
         raise OptionError(f"--decks {' '.join(args.decks)}: each once, of {', '.join(NAMES)}")
+    script = "experiments/fitting/build_hand_table.py"
+    options = ("first", "partnered", "lone", "most", "decks", "seed")
+    made = {
+        "script": script,
+        "command": args.command(script, options),
+        "seed": args.seed,
+        "deals": {"first": args.first, "most": args.most},
+        "half_widths": {"partnered": args.partnered, "lone": args.lone, "best_strains": BEST},
+        "leaders": {deck: LEADERS[NAMES[deck][1]] for deck in args.decks},
+        "played_by": "the rule player at all four seats, the contract given, the other cards "
+        "dealt uniformly at random",
+        "chances": f"uint8, of {SCALE}",
+    }
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        write_file(out, tables(args), told(args))
+        write_file(out, tables(args), made)
     print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
     return 0
 
@@ -139,23 +152,6 @@ def play_hands(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return {name: np.concatenate([part[name] for part in played]) for name in played[0]}
-
-
-def told(args: Args) -> dict[str, object]:
-    """How the table was made, for the file itself."""
-    script = "experiments/fitting/build_hand_table.py"
-    options = ("first", "partnered", "lone", "most", "decks", "seed")
-    return {
-        "script": script,
-        "command": args.command(script, options),
-        "seed": args.seed,
-        "deals": {"first": args.first, "most": args.most},
-        "half_widths": {"partnered": args.partnered, "lone": args.lone, "best_strains": BEST},
-        "leaders": {deck: LEADERS[NAMES[deck][1]] for deck in args.decks},
-        "played_by": "the rule player at all four seats, the contract given, the other cards "
-        "dealt uniformly at random",
-        "chances": f"uint8, of {SCALE}",
-    }
 
 
 def canonical_hands(kinds: int, copies: int) -> Array:

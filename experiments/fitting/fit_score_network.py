@@ -23,12 +23,11 @@ Cincinnati and six-card have nothing: there it won no more games than the formul
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from fit_call_network import GAMES
+from fit_call_network import GAMES, check_games, refit
 from score_values import played_hands, score_values
 
 from bideuchre_env._files import Output
@@ -100,37 +99,24 @@ class Args(ScriptArgs):
 
 def main(args: Args) -> int:
     """Fit the games and write the file; no file if interrupted."""
-    split_seed(args.seed)
-    if unknown := sorted(set(args.games) - set(GAMES)):
-        raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
+    check_games(args)
     if args.hands < 100 or args.rounds < 0 or args.played < 10:
         raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
+    numbers = ("played", "hands", "rounds", "seed")
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        return fit_games(args, out)
-
-
-def fit_games(args: Args, out: Output) -> int:
-    """Fit the games and write the file."""
-    told = {} if set(args.games) == set(GAMES) else provenance()
-    fitted = {
-        name: (fitted_wins(RULES[name]), fitted_score_network(name))
-        for name in told
-        if name not in args.games
-    }
-    for name in args.games:
-        start = time.perf_counter()
-        fitted[name] = fit_game(name, args)
-        made = {each: getattr(args, each) for each in ("played", "hands", "rounds", "seed")}
-        command = args.command(SCRIPT, ("games", *made), games=name)
-        told[name] = {"script": SCRIPT, "command": command, **made}
-        print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-    arrays = {}
-    for name, (wins, network) in fitted.items():
-        arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
-        arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
-    write_file(out, arrays, told)
+        fitted, made = refit(args, SCRIPT, numbers, provenance(), shipped_game, fit_game)
+        arrays = {}
+        for name, (wins, network) in fitted.items():
+            arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
+            arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
+        write_file(out, arrays, made)
     print(f"written to {args.out}")
     return 0
+
+
+def shipped_game(name: str) -> tuple[Array, Array]:
+    """The table and the network of a game in the package."""
+    return fitted_wins(RULES[name]), fitted_score_network(name)
 
 
 def fit_game(name: str, args: Args) -> tuple[Array, Array]:

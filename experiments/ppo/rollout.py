@@ -151,19 +151,15 @@ class Tables:
         self, seats: Tensor, rewards: Tensor, ended: Tensor, values: Tensor, lambda_: float
     ) -> Tensor:
         """See `lambda_returns`; float32 (T, n)."""
-        arrays = (tensor.numpy() for tensor in (seats, rewards, ended, values))
-        return torch.from_numpy(lambda_returns(*arrays, lambda_=lambda_).returns)
+        arrays = (tensor.cpu().numpy() for tensor in (seats, rewards, ended, values))
+        returns = lambda_returns(*arrays, lambda_=lambda_).returns
+        return torch.from_numpy(returns).to(self.device)
 
     def outcomes(self) -> Outcomes:
         """The results of the hands, all of which are over."""
-        outcomes = self._new_outcomes()
-        arrays = Outcomes(*(tensor.numpy() for tensor in outcomes))
-        outcome_rows(self.states, self.tables, 0, self.n, arrays)
+        outcomes = Outcomes(*(np.zeros(self.n, kind) for kind in (np.int64, np.bool_, np.bool_)))
+        outcome_rows(self.states, self.tables, outcomes)
         return outcomes
-
-    def _new_outcomes(self) -> Outcomes:
-        kinds = torch.int64, torch.bool, torch.bool
-        return Outcomes(*(self.zeros(self.n, kind) for kind in kinds))
 
 
 class Part:
@@ -288,7 +284,7 @@ class Dealer:
     def _batch(self, terms: Terms, began: float) -> Batch:
         """The decisions of the hands, all of which are over."""
         outcomes = self.tables.outcomes()
-        points = outcomes.points.double() / terms.scale
+        points = self._to_device(outcomes.points).double() / terms.scale
         rewards = torch.stack([points, -points, points, -points], dim=1).float()
         auction, cards = self.parts["auction"], self.parts["cards"]
         of_cards = self._returns(cards, rewards, terms.lambda_)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.scoring import made
-from bideuchre_env.core.state import DEAL, NAMING
-from bideuchre_env.core.step import apply, legal_bits, only_one, pick_legal, write_mask
+from bideuchre_env.core.state import NAMING
+from bideuchre_env.core.step import legal_bits, write_mask
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
+from bideuchre_env.learning.lines import play_forced
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from ppo.networks import WIDTH
 
 HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
@@ -73,11 +72,7 @@ def play_on(states: Array, live: Array, auction: Room, cards: Room, counts: Arra
 @kernel
 def waits_for(s: Row, t: Row) -> int:
     """Play forced moves; return what the table is waiting for then."""
-    bits = legal_bits(s, t)
-    while s.phase < DEAL and only_one(t, s.phase, bits):
-        apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
-        bits = legal_bits(s, t)
-    if s.phase >= DEAL:
+    if play_forced(s, t) == 0:
         return OVER
     return CALLS if s.phase <= NAMING else CARDS
 
@@ -121,24 +116,19 @@ def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
 
 
 class Outcomes(NamedTuple):
-    """Results of hands, tensors or arrays of the same memory, all (n,)."""
+    """Results of hands, all (n,)."""
 
-    points: Any  # int64: side 0's less side 1's
-    lone: Any  # bool: the contract was played alone
-    set_back: Any  # bool: it was not made
+    points: Array  # int64: side 0's less side 1's
+    lone: Array  # bool: the contract was played alone
+    set_back: Array  # bool: it was not made
 
 
 @entry_kernel
-def outcome_rows(states: Array, tables: Array, start: int, stop: int, outcomes: Outcomes) -> None:
-    """Enter the results of rows `start` to `stop` - 1, whose hands are over."""
-    for i in range(start, stop):
-        outcome(states[i], tables[0], outcomes, i)
-
-
-@inline_kernel
-def outcome(s: Row, t: Row, outcomes: Outcomes, i: int) -> None:
-    """Enter the result of row i, whose hand is over."""
-    played = s.level >= 0
-    outcomes.points[i] = s.points[0] - s.points[1]
-    outcomes.lone[i] = played and s.sitting_out >= 0
-    outcomes.set_back[i] = played and not made(s, t)
+def outcome_rows(states: Array, tables: Array, outcomes: Outcomes) -> None:
+    """Enter the results of all rows, whose hands are over."""
+    for i in range(len(states)):
+        s = states[i]
+        played = s.level >= 0
+        outcomes.points[i] = s.points[0] - s.points[1]
+        outcomes.lone[i] = played and s.sitting_out >= 0
+        outcomes.set_back[i] = played and not made(s, tables[0])
