@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: more add up in a
 
 # isort: split
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -34,20 +34,12 @@ from bideuchre_env.training.cards import Course, Learner
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
-    """What to learn; every field is an option of the command line."""
+class Args(Course, ScriptArgs):
+    """The settings of a course, and the games; every field is an option of the command line."""
 
     games: tuple[str, ...] = option(tuple(RULES), "variants, or files of rules (.toml)")
-    first: int = option(300_000, "hands of the first round of cards")
-    hands: int = option(60_000, "hands of every round after it")
-    rounds: int = option(3, "rounds of cards, the first included")
-    call_hands: int = option(100_000, "hands of a round of calls")
-    call_rounds: int = option(2, "rounds of calls; 0 leaves them alone")
-    judge: bool = option(False, "play rule and expert after every step")
-    seed: int = option(0, "same seed, same pairs; same weights on one machine")
     ray: bool = option(False, "make the pairs on Ray, started here")
     ray_address: str | None = option(None, "make the pairs on this cluster of Ray, as host:port")
-    out: Path = option(Path("runs/learn_cards"), "where steps and weights are kept")
 
 
 def main(args: Args) -> int:
@@ -67,12 +59,11 @@ def main(args: Args) -> int:
 
 def learn(asked: str, game: Variant, args: Args, pool: RayPool | None) -> None:
     """Learn one game, and write the weights."""
-    course = Course(**{each.name: getattr(args, each.name) for each in fields(Course)})
     names = ("games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed")
     command = args.command("experiments/learn_cards.py", names, games=asked)
     report = partial(print, flush=True)
     calls = package_network(game.rules)
-    learner = Learner(game, calls, course, command, pool=pool, bar=progress_bar, report=report)
+    learner = Learner(game, calls, args, command, pool=pool, bar=progress_bar, report=report)
     weights = learner.run()
     place = args.out / f"net-{game.name}.npz"
     write_weights(place, weights.arrays, weights.metadata)

@@ -17,7 +17,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -59,24 +59,25 @@ def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress
     return nullcontext(no_progress)
 
 
+def setting(default: Any, meaning: str) -> Any:
+    """A field of `Course`; `experiments/learn_cards.py` shows its meaning."""
+    return field(default=default, metadata={"help": meaning})
+
+
 @dataclass(frozen=True)
 class Course:
     """The length of the learning, and the folder of its steps."""
 
-    first: int = 300_000
-    """Hands of the first round of cards."""
-    hands: int = 60_000
-    """Hands of every round after it."""
-    rounds: int = 3
-    """Rounds of cards, the first included."""
-    call_hands: int = 100_000
-    """Hands of a round of calls."""
-    call_rounds: int = 2
-    """Rounds of calls; 0 leaves them alone."""
-    seed: int = 0
-    judge: bool = False
-    """Whether `rule` and `expert` are played after every step."""
-    out: Path = Path("runs/learn_cards")
+    first: int = setting(300_000, "hands of the first round of cards")
+    hands: int = setting(60_000, "hands of every round after it")
+    rounds: int = setting(3, "rounds of cards, the first included")
+    call_hands: int = setting(100_000, "hands of a round of calls")
+    call_rounds: int = setting(2, "rounds of calls; 0 leaves them alone")
+    seed: int = setting(0, "same seed, same pairs; same weights on one machine")
+    judge: bool = setting(False, "play rule and expert after every step")
+    out: Path = field(
+        default=Path("runs/learn_cards"), metadata={"help": "folder of the steps and weights"}
+    )
 
     def steps(self) -> list[str]:
         """The steps in order: cards, with calls before the last two rounds of them."""
