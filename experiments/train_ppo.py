@@ -28,7 +28,6 @@ one thread of the same processor bit for bit. Ctrl-C writes a checkpoint and end
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -72,8 +71,8 @@ BOUNDS: dict[tuple[str, ...], tuple[float, float]] = {
 }
 FREE = ("out", "measure", "boards", "final_boards", "opponents", "ray", "ray_address")
 """Options that neither the weights nor a checkpoint depend on."""
-LOOSE = (*FREE, "variant", "threads")
-"""Options that may change when a run resumes; of the variant the rules are compared."""
+LOOSE = ("variant", "threads")
+"""Others that may change when a run resumes; of the variant the rules are compared."""
 
 
 @dataclass(frozen=True)
@@ -138,26 +137,15 @@ def check(args: Args) -> Variant:
     return game
 
 
-def command(args: Args, name: str) -> str:
-    """The command line that makes these weights of the game of this name."""
-    words = ["python", "experiments/train_ppo.py"]
-    for field in fields(args):
-        value = getattr(args, field.name)
-        if field.name == "variant" and not value.endswith(".toml"):
-            value = name
-        if value is not False and field.name not in FREE:
-            words.append(dashed(field.name))
-            words += [] if value is True else [str(value)]
-    return shlex.join(words)
-
-
 def train(args: Args) -> int:
     """Run to the end, from the checkpoint if there is one; 130 if interrupted."""
     torch.set_num_threads(args.threads)
     game = check(args)
-    settings = {each.name: str(getattr(args, each.name)) for each in fields(args)}
-    settings = {name: value for name, value in settings.items() if name not in LOOSE}
-    metadata = {"variant": game.name, "seed": str(args.seed), "command": command(args, game.name)}
+    names = [field.name for field in fields(args) if field.name not in FREE]
+    variant = args.variant if args.variant.endswith(".toml") else game.name
+    command = args.command("experiments/train_ppo.py", names, variant=variant)
+    metadata = {"variant": game.name, "seed": str(args.seed), "command": command}
+    settings = {name: str(getattr(args, name)) for name in names if name not in LOOSE}
     with (
         pool_of(args.workers, args.ray, args.ray_address) as pool,
         Run(args, game.rules, pool, settings, metadata) as training,

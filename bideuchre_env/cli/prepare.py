@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         variant_of(game, arguments.option),
         **{name: number for name, number in numbers.items() if number is not None},
         bar=progress_bar,
-        report=print_now,
+        report=partial(print, flush=True),
     )
     for each in asked.run(again=arguments.force):
         print(told(each))
@@ -92,11 +93,6 @@ def told(each: Prepared) -> str:
     worse = points.high is not None and points.high < 0
     why = "it is worse" if worse else "that may be luck, for the interval reaches down to 0"
     return f"{line}: left out, {why}; {each.instead}"
-
-
-def print_now(line: str) -> None:
-    """Print a line, at once even into a file."""
-    print(line, flush=True)
 
 
 def list_prepared() -> int:

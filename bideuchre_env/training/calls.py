@@ -78,7 +78,6 @@ TRIAL = np.dtype(
         ("beyond", np.float64, (2,)),  # tricks won more than the table's
         ("stood", np.int8, (2,)),  # whether it became the contract
         ("told", np.float64, (2, N_TOLD)),  # what `trick_shift` weighs
-        ("seat", np.int64),
     ]
 )
 """A turn to call at which two calls were tried."""
@@ -103,11 +102,16 @@ def expert_calls(
     """
 
     def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
-        agent = ExpertAgent(rules, network=network, wanted=wanted, goal="points")
+        agent = expert_with(network, rules, wanted)
         return agent.workspace(), agent, RuleAgent(rules)
 
     start, settle = (drawn_network(rng), SETTLING) if network is None else (network, 0)
     return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
+
+
+def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
+    """The expert that calls by a network, for points, and does not search unless `wanted`."""
+    return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 
 def fit_calls(
@@ -133,12 +137,13 @@ def fit_calls(
         settling = turn < settle
         width = WIDTH[0 if settling else 1]
         work, agent, other = players(network)
-        whom = (agent, other)
         some = share if settling else hands
         n, parts = min(AT_ONCE, max(1, some // 8)), []
         for part in range(some // n):
             progress(done + part * n, total, done + part * n)
-            parts.append(try_calls(work, agent, whom[part % 2], n, part // 2 % 4, width, rng))
+            parts.append(
+                try_calls(work, agent, (agent, other)[part % 2], n, part // 2 % 4, width, rng)
+            )
         done += some
         kept = [*([] if settling else kept[1 - KEEP :]), np.concatenate(parts)]
         network = network.copy()
@@ -171,16 +176,20 @@ def try_calls(
         step(states, np.arange(n), seats, agent, other)
     observations, masks = seen(states, np.arange(n), agent)
     trials = new_rows(TRIAL, n)
-    trials["seat"] = seats
     try_rows(work, observations, masks, rng.integers(0, 2**62, n), width, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
-    trials = trials[two]
+    trials, everyone, seats = trials[two], np.arange(len(two)), seats[two]
     for which in range(2):
         played = states[two]
-        apply_rows(played, tables, np.arange(len(two)), trials["action"][:, which].copy())
+        apply_rows(played, tables, everyone, trials["action"][:, which].copy())
         while len(rows := np.flatnonzero(played["phase"] < DEAL)):
-            step(played, rows, trials["seat"], agent, other)
-        note(trials, which, played)
+            step(played, rows, seats, agent, other)
+        points = played["points"].astype(float)
+        trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
+        tricks = played["tricks_won"][everyone, seats & 1]
+        trials["beyond"][:, which] = tricks - trials["told"][:, which, 0]
+        ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
+        trials["stood"][:, which] &= ours
     return trials
 
 
@@ -201,17 +210,6 @@ def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAg
         if mine.any():
             choices[mine] = player.act_rows(observations[mine], masks[mine])
     apply_rows(states, agent.tables, rows, choices)
-
-
-def note(trials: Array, which: int, played: Array) -> None:
-    """Enter what came of one of the two calls."""
-    everyone, seats = np.arange(len(trials)), trials["seat"]
-    points = played["points"].astype(float)
-    trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
-    tricks = played["tricks_won"][everyone, seats & 1]
-    trials["beyond"][:, which] = tricks - trials["told"][:, which, 0]
-    ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
-    trials["stood"][:, which] &= ours
 
 
 @entry_kernel

@@ -25,7 +25,7 @@ import numpy as np
 
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.agent import ExpertWorkspace
 from bideuchre_env.agents.expert.call_network import calls_of
 from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
 from bideuchre_env.agents.learned.shipped import network_of
@@ -42,7 +42,14 @@ from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.weights import Weights, read_weights, write_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
-from bideuchre_env.training.calls import Progress, Report, drawn_network, fit_calls, no_progress
+from bideuchre_env.training.calls import (
+    Progress,
+    Report,
+    drawn_network,
+    expert_with,
+    fit_calls,
+    no_progress,
+)
 
 HIDDEN = (256, 64)
 FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
@@ -187,7 +194,7 @@ class Learner:
         """Play the pairs of step k by these weights; as examples for the network."""
         first = k == 0
         hands = self.course.first if first else self.course.hands
-        policy = self.fast(weights) if first else self.net(weights)
+        policy = expert_with(calls_of(weights), self.rules) if first else self.net(weights)
         seed, draws = (int(n) for n in np.random.SeedSequence([self.seed, k]).generate_state(2))
         network = network_of(weights, "cards")
         propose = None if first else Proposals(network, self.rules, "cards", draws)
@@ -204,11 +211,6 @@ class Learner:
                 count += len(pairs.gain)
                 progress(min(hands, BLOCK * number), hands, count)
         return joined(parts)
-
-    def fast(self, weights: Weights) -> RowAgent:
-        """The expert without search, which plays as the net does while its network is new."""
-        calls = calls_of(weights)
-        return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
 
     def net(self, weights: Weights) -> NetAgent:
         """The net with these weights."""
@@ -239,7 +241,7 @@ class Learner:
 
     def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
         """The weights after the calls have been fitted to hands that are played by the net."""
-        cards, fast = network_of(weights, "cards"), self.fast(weights)
+        cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
 
         def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
             net = self.net(net_weights(self.rules, cards, calls, {}))

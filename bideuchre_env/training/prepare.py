@@ -13,7 +13,7 @@ import json
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
@@ -44,7 +43,7 @@ from bideuchre_env.learning.weights import Weights, made_for, read_weights, writ
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
-from bideuchre_env.training.calls import Report, expert_calls
+from bideuchre_env.training.calls import Report, expert_calls, expert_with
 from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
 ROUNDS = (3, 6)
@@ -136,7 +135,8 @@ class Preparation:
         for name, rules in RULES.items():
             if rules == self.rules:
                 raise OptionError(f"{name} needs no preparing: the package has its numbers")
-        with self._alone():
+        steps = self.folder.parent
+        with only_run_in(steps, BUSY):
             if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):
                 raise OptionError(
                     f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
@@ -145,26 +145,19 @@ class Preparation:
             for each, weights in made:
                 if each.kept:
                     write_weights(each.file, weights.arrays, weights.metadata)
-        return [each for each, _ in made]
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """The one run at these rules; the steps of all are removed once it is through."""
-        steps = self.folder.parent
-        with only_run_in(steps, BUSY):
-            yield
             shutil.rmtree(steps, ignore_errors=True)
+        return [each for each, _ in made]
 
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
         """Each kind of agent in turn, beside what there was of it."""
         calls = call_network.package_network(self.rules)  # whatever was prepared: the same again
         fitted = self._fitted(calls)
-        player = self._expert(call_network.calls_of(fitted))
-        gain = self._judged(player, self._expert(calls))
+        player = expert_with(call_network.calls_of(fitted), self.rules)
+        gain = self._judged(player, expert_with(calls, self.rules))
         was = self._was(call_network.KIND)
         points = gain if was is None else self._judged(player, was)
         over = "the expert as it was, both without search"
-        yield self._judgement(call_network.KIND, over, points, "it calls as before"), fitted
+        yield self._result(call_network.KIND, over, points, "it calls as before"), fitted
         if surely_better(gain) or not calls["first"].any():  # any are better to go on from
             calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
@@ -174,13 +167,13 @@ class Preparation:
             other = self._net(own)
         if other is None:
             over, instead = "the expert without search", "there is none for this game, as before"
-            other = self._expert(calls)
+            other = expert_with(calls, self.rules)
         points = self._judged(self._net(learned), other)
-        yield self._judgement(net.KIND, over, points, instead), learned
+        yield self._result(net.KIND, over, points, instead), learned
 
-    def _expert(self, calls: Array) -> ExpertAgent:
-        """The expert without its search, which is as fast as `net`."""
-        return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
+    def _result(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
+        file = prepared_file(kind, self.rules)
+        return Prepared(kind, file, surely_better(points), over, points, instead)
 
     def _net(self, weights: Weights) -> net.NetAgent:
         """The net with these weights."""
@@ -194,7 +187,7 @@ class Preparation:
                 return None
             if kind == net.KIND:
                 return self._net(weights)
-            return self._expert(call_network.checked_calls(self.rules, weights))
+            return expert_with(call_network.checked_calls(self.rules, weights), self.rules)
         except WeightsError as error:
             self.report(f"{error}: it counts for nothing, and is removed")
             with suppress(OSError):
@@ -252,11 +245,6 @@ class Preparation:
         if result.interrupted or result.points_per_hand is None:
             raise KeyboardInterrupt
         return result.points_per_hand
-
-    def _judgement(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
-        """The result for weights that are worth so much."""
-        file, better = prepared_file(kind, self.rules), surely_better(points)
-        return Prepared(kind, file, better, over, points, instead)
 
 
 def surely_better(points: Interval) -> bool:

@@ -25,9 +25,9 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from hand_play import BEST, N_EXCHANGES, new_table, play_alone, play_partnered
@@ -75,16 +75,6 @@ class Args(ScriptArgs):
     workers: int = option(1, "processes; the table stays the same")
     seed: int = option(1, "same seed, same table")
     out: Path = option(Path("runs/hand_worth.npz"), "the file to write, at the end")
-
-
-class Block(NamedTuple):
-    """Some of the hands of a deck, played with one leader."""
-
-    kinds: int
-    copies: int
-    lead: int
-    start: int
-    keys: Array
 
 
 def main(args: Args) -> int:
@@ -139,12 +129,13 @@ def play_hands(
 ) -> dict[str, Array]:
     """Play the hands of a deck with one leader; tables by name, a row for each hand."""
     starts = range(0, len(keys), BLOCK)
-    blocks = [Block(kinds, copies, lead, start, keys[start : start + BLOCK]) for start in starts]
+    blocks = [keys[start : start + BLOCK] for start in starts]
+    play = partial(play_block, args, kinds, copies, lead)
     played: list[dict[str, Array]] = []
     title = f"{named(kinds, copies)}, {LEADERS[copies][lead]} leads"
     with progress_bar(title, "hands", "hands") as progress:
         try:
-            for part in pool.map(play_block, blocks, [args] * len(blocks)):
+            for part in pool.map(play, starts, blocks):
                 played.append(part)
                 done = min(BLOCK * len(played), len(keys))
                 progress(done, len(keys), done)
@@ -190,17 +181,18 @@ def game(kinds: int, copies: int, leader: str) -> Rules:
     )
 
 
-def play_block(block: Block, args: Args) -> dict[str, Array]:
-    """Play a block; tables by name, a row for each hand."""
-    n, tricks = len(block.keys), block.kinds * block.copies // 4
-    rules = game(block.kinds, block.copies, LEADERS[block.copies][block.lead])
-    table = new_table(rules)
-    low = np.uint64((int(split_seed(args.seed)[0]) + 2 * block.lead + 4 * block.copies) % (1 << 64))
+def play_block(
+    args: Args, kinds: int, copies: int, lead: int, start: int, keys: Array
+) -> dict[str, Array]:
+    """Play the hands from number `start` on; tables by name, a row for each hand."""
+    n, tricks = len(keys), kinds * copies // 4
+    table = new_table(game(kinds, copies, LEADERS[copies][lead]))
+    low = np.uint64((int(split_seed(args.seed)[0]) + 2 * lead + 4 * copies) % (1 << 64))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
     alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
     for i in range(0, n, 8):  # in parts, so that Ctrl-C is heard
         part = slice(i, min(i + 8, n))
-        hands = (table, block.keys[part], block.start + i, low)
+        hands = (table, keys[part], start + i, low)
         play_partnered(*hands, args.first, args.most, args.partnered, won[part])
         play_alone(*hands, args.first, args.most, args.lone, won[part], alone[part])
     lone = np.round(SCALE * alone[..., 1] / alone.sum(axis=-1)).astype(np.uint8)

@@ -155,7 +155,10 @@ def try_hands(
     start_rows(states, tables, np.full(n, -1))
     parts = []
     for _ in range(hands):
-        begin_again(states, tables)
+        over = np.flatnonzero(states["phase"] == OVER)
+        fresh = states[over]
+        start_rows(fresh, tables, np.full(len(over), -1))
+        states[over] = fresh
         deal_rows(states, tables)
         call = int(rng.integers(4))
         seats = (states["dealer"].astype(np.int64) + 1 + call) & 3
@@ -175,14 +178,6 @@ def try_hands(
             trials["won"][:, which] = won
         parts.append(trials)
     return np.concatenate(parts)
-
-
-def begin_again(states: Array, tables: Array) -> None:
-    """Start a game wherever one is over."""
-    over = np.flatnonzero(states["phase"] == OVER)
-    fresh = states[over]
-    start_rows(fresh, tables, np.full(len(over), -1))
-    states[over] = fresh
 
 
 @entry_kernel

@@ -217,8 +217,11 @@ class Dealer:
     def __init__(
         self, rules: Rules, tables: int, device: str = "cpu", all_hands: bool = False
     ) -> None:
-        self.rules, self.n = rules, tables
-        self.tables = tables_on(device, rules, tables)
+        self.n, self.tables = tables, Tables(rules, tables)
+        if device != "cpu":
+            from ppo.rollout_gpu import DeviceTables
+
+            self.tables = DeviceTables(rules, tables)
         self.parts = {
             name: Part(self.tables, name, all_hands and name == "cards") for name in PARTS
         }
@@ -318,15 +321,6 @@ class Dealer:
         first, at = self.tables.zeros(self.n, torch.int64), torch.nonzero(forced)[:, 0]
         first.scatter_reduce_(0, rows[forced], at, "amax")
         return torch.nonzero(torch.arange(auction.n, device=rows.device) >= first[rows])[:, 0]
-
-
-def tables_on(device: str, rules: Rules, n: int) -> Tables:
-    """Tables of a game, on the CPU or on a GPU."""
-    if device == "cpu":
-        return Tables(rules, n)
-    from ppo.rollout_gpu import DeviceTables
-
-    return DeviceTables(rules, n)
 
 
 def check_fits(fits: bool) -> None:

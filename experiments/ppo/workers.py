@@ -35,17 +35,13 @@ def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | Non
         with RayPool(address) as pool:
             yield pool
     elif workers:
-        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=ignore_ctrl_c) as pool:
+        ignored = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process
+        with ProcessPoolExecutor(workers, get_context("spawn"), *ignored) as pool:
             with undisturbed():  # a process for each of these tasks
                 list(pool.map(str, range(workers)))
             yield Processes(pool)
     else:
         yield None
-
-
-def ignore_ctrl_c() -> None:
-    """Leave Ctrl-C to the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class Processes:
