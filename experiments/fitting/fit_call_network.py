@@ -91,8 +91,8 @@ def refit(
     Games not named are loaded, and `shipped` says how they were made. `numbers` are the options
     that a result depends on.
     """
-    made = {name: each for name, each in shipped.items() if name not in args.games}
-    results = {name: load(name) for name in made}
+    made = {} if set(args.games) == set(GAMES) else dict(shipped)
+    results = {name: load(name) for name in made if name not in args.games}
     for name in args.games:
         start = time.perf_counter()
         results[name] = fit(name, args)
