@@ -125,12 +125,12 @@ def fit_calls(
     settle: int,
     progress: Progress = no_progress,
 ) -> Array:
-    """The network after so many rounds; `report` is given a line on each.
+    """Train a network for so many rounds; `report` is called with a line on each.
 
     `players(network)` gives a workspace of an expert that calls by it, the agent that plays so, and
-    whom it plays against by turns with itself. The first `settle` rounds are as told above.
+    whom it plays against by turns with itself. The first `settle` rounds are as described above.
     """
-    kept: list[Array] = []
+    history: list[Array] = []
     share = max(100, hands // SHARE)
     total, done = sum(share if turn < settle else hands for turn in range(rounds)), 0
     for turn in range(rounds):
@@ -145,14 +145,14 @@ def fit_calls(
                 try_calls(work, agent, (agent, other)[part % 2], n, part // 2 % 4, width, rng)
             )
         done += some
-        kept = [*([] if settling else kept[1 - KEEP :]), np.concatenate(parts)]
+        history = [*([] if settling else history[1 - KEEP :]), np.concatenate(parts)]
         network = network.copy()
-        said = train(network, kept, rng)
+        message = train(network, history, rng)
         if turn < settle - 1:
-            refit_shifts(network, kept[-1])
+            refit_shifts(network, history[-1])
         if turn == settle - 1:
-            kept = []
-        report(f"round {turn + 1}: {said}")
+            history = []
+        report(f"round {turn + 1}: {message}")
     return network
 
 
@@ -194,7 +194,7 @@ def try_calls(
 
 
 def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
-    """What the seat to act observes in these rows, and its masks."""
+    """The observations and masks of the seats to act in these rows."""
     observations = np.zeros((len(rows), agent.layout.size), np.int8)
     masks = np.zeros((len(rows), agent.n_actions), np.int8)
     encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
@@ -287,7 +287,7 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
 
 
 def refit_shifts(network: Array, trials: Array) -> None:
-    """Least squares of the tricks beyond the table's on what is told of the hand and the calls."""
+    """Fit tricks beyond the table's to features of the hand and the calls, by least squares."""
     stood = trials["stood"] == 1
     strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
     for kind in range(2):
@@ -306,14 +306,14 @@ def drawn_network(rng: np.random.Generator) -> Array:
 
 
 def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
-    """What a network says of inputs (n, inputs), and its layers on the way; it may have but one."""
+    """The outputs (n,) of a network for inputs (n, inputs), and its layers, one or two."""
     one = np.maximum(x @ p["first"] + p["first_base"], 0)
     two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
     return two @ p["last"] + x @ p["straight"] + p["base"], one, two
 
 
 def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
-    """The slope of the loss in every weight, given that in what the network says, (n,)."""
+    """The gradient of the loss in every weight, given that in the outputs, (n,)."""
     slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
     g_one = g[:, None] * p["last"] * (two > 0)
     if "second" in p:
@@ -322,13 +322,13 @@ def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -
     return slopes | {"first": x.T @ g_one, "first_base": g_one.sum(axis=0)}
 
 
-def train(network: Array, kept: list[Array], rng: np.random.Generator) -> str:
-    """Train the network on these trials, and say how it went."""
-    x = np.concatenate([trials["inputs"] for trials in kept])
-    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in kept])
+def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
+    """Train the network on these trials, and return a summary."""
+    x = np.concatenate([trials["inputs"] for trials in history])
+    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
     y = y.astype(np.float32)
     p = {name: network[name][0].copy() for name in LAYERS}
-    n = len(kept[-1])
+    n = len(history[-1])
     before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
     p = descend(p, x, y, float(np.corrcoef(before.T)[0, 1]), rng, EPOCHS, RATE)
     check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
@@ -346,13 +346,13 @@ def descend(
     rng: np.random.Generator,
     epochs: int,
     rate: float,
-    told: Array | None = None,
+    asked: Array | None = None,
 ) -> dict[str, Array]:
     """The weights after so many times over the pairs: `x` (n, 2, inputs), `y` (n, 2), by Adam.
 
     Of a pair of residuals with correlation r, `alike`, the loss is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Where `told` (n, 2) is 0 the network is not asked: it
-    says 0. `rate` falls to 0.
+    sum^2 / (1 + r) + difference^2 / (1 - r). Where `asked` (n, 2) is 0 the output is
+    taken to be 0. `rate` falls to 0.
     """
     moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
     p, batches, step = dict(p), max(1, len(x) // PAIRS), 0
@@ -360,12 +360,12 @@ def descend(
         for these in np.array_split(rng.permutation(len(x)), batches):
             step += 1
             rows = x[these].reshape(-1, x.shape[2])
-            said, one, two = forward(p, rows)
-            asked = np.float32(1.0) if told is None else told[these]
-            r = said.reshape(-1, 2) * asked - y[these]
+            outputs, one, two = forward(p, rows)
+            mask = np.float32(1.0) if asked is None else asked[these]
+            r = outputs.reshape(-1, 2) * mask - y[these]
             together = r.sum(axis=1) / (1 + alike)
             apart = (r[:, 0] - r[:, 1]) / (1 - alike)
-            g = (np.stack([together + apart, together - apart], axis=1) * asked).reshape(-1)
+            g = (np.stack([together + apart, together - apart], axis=1) * mask).reshape(-1)
             g *= np.float32(1 / len(rows))
             now = rate * 0.5 * (1 + np.cos(np.pi * step / (epochs * batches)))
             for name, slope in gradients(p, rows, one, two, g).items():
@@ -389,5 +389,5 @@ def check_trained(
         raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
     after = float(np.mean((y - forward(p, x.reshape(-1, x.shape[2]))[0].reshape(-1, 2)) ** 2))
     if not after <= WORSE * before:
-        told = f"squared error {scale**2 * after:.3g}, before it {scale**2 * before:.3g}"
-        raise DivergedError(f"training diverged: {told}; nothing is written")
+        errors = f"squared error {scale**2 * after:.3g}, before it {scale**2 * before:.3g}"
+        raise DivergedError(f"training diverged: {errors}; nothing is written")
