@@ -2,9 +2,9 @@
 
     python experiments/learn_cards.py --games cincinnati_v0 barrie_v0 --judge
 
-How it learns is told in `bideuchre_env/preparing/net_learning.py`. The weights after every step are
-kept in `--out`, and a round's pairs until the game is done: a run that was stopped goes on there,
-and comes to the same weights. `net-GAME.npz` are those at the end of it.
+`bideuchre_env/training/cards.py` describes the method. The weights after every step are saved in
+`--out`: a run that was stopped resumes there, and comes to the same weights. `net-GAME.npz` has
+those of the last step.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by numpy: more add up in another order
 
 # isort: split
-import shlex
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,25 +29,17 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.ray_pool import RayPool, workers_of
 from bideuchre_env.learning.weights import write_weights
-from bideuchre_env.preparing.net_learning import Course, Learner
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.training.cards import Course, Learner
 
 
 @dataclass(frozen=True)
-class Args(ScriptArgs):
-    """What to learn; every field is an option of the command line."""
+class Args(Course, ScriptArgs):
+    """The settings of a course, and the games; every field is an option of the command line."""
 
     games: tuple[str, ...] = option(tuple(RULES), "variants, or files of rules (.toml)")
-    first: int = option(300_000, "hands of the first round of cards")
-    hands: int = option(60_000, "hands of every round after it")
-    rounds: int = option(3, "rounds of cards, the first included")
-    call_hands: int = option(100_000, "hands of a round of calls")
-    call_rounds: int = option(2, "rounds of calls; 0 leaves them alone")
-    judge: bool = option(False, "play rule and expert after every step")
-    seed: int = option(0, "same seed, same pairs; same weights on one machine")
     ray: bool = option(False, "make the pairs on Ray, started here")
     ray_address: str | None = option(None, "make the pairs on this cluster of Ray, as host:port")
-    out: Path = option(Path("runs/learn_cards"), "where steps and weights are kept")
 
 
 def main(args: Args) -> int:
@@ -68,20 +59,15 @@ def main(args: Args) -> int:
 
 def learn(asked: str, game: Variant, args: Args, pool: RayPool | None) -> None:
     """Learn one game, and write the weights."""
-    same = {each.name: getattr(args, each.name) for each in fields(Course)}
-    command = f"python experiments/learn_cards.py {options(args, asked)}"
-    told = {"pool": pool, "bar": progress_bar, "report": partial(print, flush=True)}
-    weights = Learner(game, package_network(game.rules), Course(**same), command, **told).run()
+    names = ("games", "first", "hands", "rounds", "call_hands", "call_rounds", "seed")
+    command = args.command("experiments/learn_cards.py", names, games=asked)
+    report = partial(print, flush=True)
+    calls = package_network(game.rules)
+    learner = Learner(game, calls, args, command, pool=pool, bar=progress_bar, report=report)
+    weights = learner.run()
     place = args.out / f"net-{game.name}.npz"
     write_weights(place, weights.arrays, weights.metadata)
     print(f"{game.name}: written to {place}", flush=True)
-
-
-def options(args: Args, game: str) -> str:
-    """The options that learn this game alone."""
-    names = ("first", "hands", "rounds", "call_hands", "call_rounds", "seed")
-    named = [[f"--{name.replace('_', '-')}", str(getattr(args, name))] for name in names]
-    return shlex.join(["--games", game, *(word for each in named for word in each)])
 
 
 if __name__ == "__main__":

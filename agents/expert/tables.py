@@ -19,8 +19,10 @@ from bideuchre_env.runtime.jit import Array
 CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
 """[kind of a call, kind of the expert's call]: points by which their difference may err.
 
-The kinds are a pass, a bid with partner and a lone bid; found by
-`experiments/fitting/measure_call_errors.py`.
+The kinds are a pass, a bid with partner and a lone bid. Measured on 400 hands of Barrie, Simplified
+and Club each, played by `expert` and `net`: all calls worth nearly as much as the expert's own were
+played out in 200 deals, weighed as `inference` weighs them. The error is the root mean square
+difference between the expert's worths and the deals', less the share of chance.
 """
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)

@@ -1,16 +1,15 @@
 """The numbers of the rule player's bidding, by deck: the file `rule_weights.npz`.
 
-`experiments/fitting/fit_rule_weights.py` makes it.
+It is frozen; `agents/README.md` describes how it was made.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_provenance, read_record
+from bideuchre_env.agents.data import read_record
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
 from bideuchre_env.agents.rule.hand_features import N_FEATURES
 from bideuchre_env.runtime.jit import Array
@@ -47,8 +46,3 @@ def load_weights(kinds: int, copies: int) -> Array:
     weights["caution"], weights["press"], weights["lone_caution"] = CAUTION, PRESS, LONE_CAUTION
     weights.flags.writeable = False
     return weights
-
-
-def provenance() -> dict[str, Any]:
-    """How the numbers of each deck were made, by its name."""
-    return read_provenance(FILE)

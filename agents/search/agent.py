@@ -44,8 +44,7 @@ FITTED_MODEL = {
     "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
     "passing": -2,
 }  # fmt: skip
-"""Parameters of `CHOICE_MODEL` except `reads_cards`: see `experiments/fitting/fit_choice_model.py`.
-"""
+"""Parameters of `CHOICE_MODEL` except `reads_cards`; `agents/README.md` describes the fit."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
 """What tries the candidates in the worlds of these numbers, as often as their weights say."""
 SOLVED = 3  # tricks left that the solver finishes; until then a world is played out

@@ -26,7 +26,7 @@ from bideuchre_env.cli.screen import VARIANTS, folded
 from bideuchre_env.errors import OptionError
 
 if TYPE_CHECKING:
-    from bideuchre_env.preparing.prepare import Prepared
+    from bideuchre_env.training.prepare import Prepared
 
 
 def add(commands: Any) -> None:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
                 )
         return list_prepared()
     from bideuchre_env.cli.progress import progress_bar
-    from bideuchre_env.preparing.prepare import Preparation
+    from bideuchre_env.training.prepare import Preparation
 
     game = Path(arguments.game) if arguments.game.endswith(".toml") else arguments.game
     numbers = {name: getattr(arguments, name) for name in ("hands", "seed")}
@@ -83,7 +83,7 @@ def summary(each: Prepared) -> str:
 def list_prepared() -> int:
     """Print what is prepared on this machine, and what is wrong with any of it."""
     from bideuchre_env.agents.prepared import prepared_folder
-    from bideuchre_env.preparing.prepare import listed
+    from bideuchre_env.training.prepare import listed
 
     try:
         folder, files = prepared_folder(), listed()

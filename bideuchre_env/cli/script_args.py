@@ -67,8 +67,10 @@ class ScriptArgs:
         words = ["python", script]
         for name in names:
             value = changes.get(name, getattr(self, name))
-            words.append(dashed(name))
-            words += map(str, value) if isinstance(value, tuple) else [str(value)]
+            if value is not False:
+                words.append(dashed(name))
+            if not isinstance(value, bool):
+                words += map(str, value) if isinstance(value, tuple) else [str(value)]
         return shlex.join(words)
 
 

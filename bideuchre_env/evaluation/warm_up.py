@@ -16,8 +16,6 @@ import numpy as np
 from bideuchre_env import agents
 from bideuchre_env.agents.advice.advising import advise_row
 from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
-from bideuchre_env.agents.expert.call_fitting import try_calls
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.registry import BUILT_IN, find
@@ -145,12 +143,6 @@ def play_expert() -> None:
     agents.make("expert", variants["simplified_v0"].rules.replace(rounds=2))
 
 
-def play_fitting() -> None:
-    """Two calls, tried in a few hands."""
-    agent = ExpertAgent(GAME.rules, wanted=NO_SEARCH, goal="points")
-    try_calls(agent.workspace(), agent, agent, 8, 0, 1e6, np.random.default_rng(1))
-
-
 def play_ppo() -> None:
     """The networks of `ppo`, which may be small and untrained."""
     rng = np.random.default_rng(0)
@@ -212,7 +204,6 @@ PARTS: dict[str, Callable[[], None]] = {
     "learner": play_learner,
     "learning": play_learning,
     "expert": play_expert,
-    "fitting": play_fitting,
     "ppo": play_ppo,
     "net": play_net,
     "search": play_search,

@@ -301,14 +301,11 @@ def _side_0_points(states: Array) -> Array:
 
 def _wanted(phases: Any) -> Array:
     """1 for every phase whose decisions are asked for, of either side, int8 (2, 7)."""
-    wanted = np.zeros((2, len(Phase)), np.int8)
-    for phase in to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY"):
-        if not is_integer(phase) or not 0 <= phase < Phase.DEAL:
-            wanted[:] = 0
-            break
-        wanted[:, phase] = 1
-    if not wanted.any():
+    chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
+    if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
         raise OptionError(f"phases={shown(phases)}: some of Phase.AUCTION to Phase.PLAY")
+    wanted = np.zeros((2, len(Phase)), np.int8)
+    wanted[:, [int(each) for each in chosen]] = 1
     return wanted
 
 

@@ -14,8 +14,7 @@ Every strain is played on `--first` deals, then the three that came out best unt
 each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Where another
 is among the best three after that, or too near to tell in the table, it is played on as well: the
 three that are best in the table are always that sure. Each hand has streams of its own from the
-seed, so the numbers do not depend on the order of work. Blocks of hands that are done are kept in
-the folder OUT.parts: a run that was stopped goes on there.
+seed, so the numbers do not depend on the order of work.
 
 `agents/data/hand_tables.npz`, which the expert was fitted with and calls by, came from an earlier
 form of this script: 40 to 160 deals with partner, 16 to 116 alone.
@@ -23,20 +22,17 @@ form of this script: 40 to 160 deals with partner, 16 to 116 alone.
 
 from __future__ import annotations
 
-import io
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from hand_play import BEST, N_EXCHANGES, NEAR, new_table, play_alone, play_partnered
+from hand_play import BEST, N_EXCHANGES, new_table, play_alone, play_partnered
 
-from bideuchre_env._files import Output, only_run_in
-from bideuchre_env._files import write_file as write_whole
+from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, SMALL_DECKS
 from bideuchre_env.cli.progress import progress_bar
@@ -50,7 +46,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
-BLOCK = 128  # hands that are kept at a time
+BLOCK = 128  # hands that a process plays at a time
 
 
 def named(kinds: int, copies: int) -> str:
@@ -81,24 +77,8 @@ class Args(ScriptArgs):
     out: Path = option(Path("runs/hand_worth.npz"), "the file to write, at the end")
 
 
-class Block(NamedTuple):
-    """Some of the hands of a deck, played with one leader."""
-
-    kinds: int
-    copies: int
-    lead: int
-    start: int
-    keys: Array
-
-    @property
-    def file(self) -> str:
-        """Its name among the blocks that are kept."""
-        leader = LEADERS[self.copies][self.lead]
-        return f"{named(self.kinds, self.copies)}-{leader}-{self.start:05}.npz"
-
-
 def main(args: Args) -> int:
-    """Play the decks and write the file; what was played before an interruption is kept."""
+    """Play the decks and write the file; no file if interrupted."""
     split_seed(args.seed)
     if not 1 <= args.first <= args.most or args.hands < 0 or args.workers < 1:
         raise OptionError("--first: 1 deal to --most; --hands: at least 0; --workers: at least 1")
@@ -106,83 +86,9 @@ def main(args: Args) -> int:
         raise OptionError("--partnered and --lone: a share between 0 and 1")
     if not set(args.decks) <= NAMES.keys() or len(set(args.decks)) < len(args.decks):
         raise OptionError(f"--decks {' '.join(args.decks)}: each once, of {', '.join(NAMES)}")
-    parts = args.out.with_name(args.out.name + ".parts")
-    with only_run_in(parts), Output(args.out, overwrite=True) as out:  # written at the end
-        play_blocks(args, parts)
-        write_file(out, tables(args, parts), told(args))
-    print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
-    return 0
-
-
-def blocks(args: Args) -> list[Block]:
-    """Everything there is to play."""
-    found = []
-    for kinds, copies in map(NAMES.__getitem__, args.decks):
-        keys = canonical_hands(kinds, copies)[: args.hands or None]
-        for lead in range(len(LEADERS[copies])):
-            for start in range(0, len(keys), BLOCK):
-                found.append(Block(kinds, copies, lead, start, keys[start : start + BLOCK]))
-    return found
-
-
-def play_blocks(args: Args, parts: Path) -> None:
-    """Play the blocks that are not kept yet."""
-    every = blocks(args)
-    left = [block for block in every if not is_kept(block, args, parts)]
-    done = len(every) - len(left)
-    context = get_context("spawn")
-    with (
-        progress_bar("hands", "blocks") as progress,
-        ProcessPoolExecutor(args.workers, mp_context=context) as pool,
-    ):
-        try:
-            for kept in pool.map(play_block, left, [args] * len(left), [parts] * len(left)):
-                done += 1
-                progress(done, len(every), done * kept)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def is_kept(block: Block, args: Args, parts: Path) -> bool:
-    """Whether a block is kept that was played by the same settings."""
-    with suppress(OSError, ValueError, KeyError), np.load(parts / block.file) as kept:
-        return str(kept["settings"]) == settings(block, args)
-    return False
-
-
-def settings(block: Block, args: Args) -> str:
-    """What the numbers of a block depend on."""
-    limits = f"{args.first} {args.partnered} {args.lone} {args.most} {args.seed}"
-    return f"{len(block.keys)} hands, the best {BEST} and those within {NEAR} tricks: {limits}"
-
-
-def tables(args: Args, parts: Path) -> dict[str, Array]:
-    """The arrays of the file by name, from the blocks."""
-    arrays: dict[str, Array] = {}
-    for deck in args.decks:
-        own = [block for block in blocks(args) if named(block.kinds, block.copies) == deck]
-        by_lead = [[block for block in own if block.lead == lead] for lead in (0, 1)]
-        by_lead = [each for each in by_lead if each]
-        arrays[f"keys_{deck}"] = np.concatenate([block.keys for block in by_lead[0]])
-        for name in ("tricks", "lone"):
-            table = np.stack(
-                [
-                    np.concatenate([np.load(parts / block.file)[name] for block in each])
-                    for each in by_lead
-                ],
-                axis=1,
-            )
-            # like numbers of all hands side by side take a tenth less room when compressed
-            arrays[f"{name}_{deck}"] = np.asfortranarray(table)
-    return arrays
-
-
-def told(args: Args) -> dict[str, object]:
-    """How the table was made, for the file itself."""
     script = "experiments/fitting/build_hand_table.py"
     options = ("first", "partnered", "lone", "most", "decks", "seed")
-    return {
+    made = {
         "script": script,
         "command": args.command(script, options),
         "seed": args.seed,
@@ -193,6 +99,50 @@ def told(args: Args) -> dict[str, object]:
         "dealt uniformly at random",
         "chances": f"uint8, of {SCALE}",
     }
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        write_file(out, tables(args), made)
+    print(f"written to {args.out}: {args.out.stat().st_size / 2**20:.2f} MiB")
+    return 0
+
+
+def tables(args: Args) -> dict[str, Array]:
+    """Play the decks; the arrays of the file by name."""
+    arrays: dict[str, Array] = {}
+    with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
+        for deck in args.decks:
+            kinds, copies = NAMES[deck]
+            keys = canonical_hands(kinds, copies)[: args.hands or None]
+            leads = [
+                play_hands(kinds, copies, lead, keys, args, pool)
+                for lead in range(len(LEADERS[copies]))
+            ]
+            arrays[f"keys_{deck}"] = keys
+            for name in ("tricks", "lone"):
+                table = np.stack([played[name] for played in leads], axis=1)
+                # like numbers of all hands side by side take a tenth less room when compressed
+                arrays[f"{name}_{deck}"] = np.asfortranarray(table)
+    return arrays
+
+
+def play_hands(
+    kinds: int, copies: int, lead: int, keys: Array, args: Args, pool: ProcessPoolExecutor
+) -> dict[str, Array]:
+    """Play the hands of a deck with one leader; tables by name, a row for each hand."""
+    starts = range(0, len(keys), BLOCK)
+    blocks = [keys[start : start + BLOCK] for start in starts]
+    play = partial(play_block, args, kinds, copies, lead)
+    played: list[dict[str, Array]] = []
+    title = f"{named(kinds, copies)}, {LEADERS[copies][lead]} leads"
+    with progress_bar(title, "hands", "hands") as progress:
+        try:
+            for part in pool.map(play, starts, blocks):
+                played.append(part)
+                done = min(BLOCK * len(played), len(keys))
+                progress(done, len(keys), done)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {name: np.concatenate([part[name] for part in played]) for name in played[0]}
 
 
 def canonical_hands(kinds: int, copies: int) -> Array:
@@ -231,25 +181,22 @@ def game(kinds: int, copies: int, leader: str) -> Rules:
     )
 
 
-def play_block(block: Block, args: Args, parts: Path) -> int:
-    """Play a block and keep it; how many hands it has."""
-    n, tricks = len(block.keys), block.kinds * block.copies // 4
-    rules = game(block.kinds, block.copies, LEADERS[block.copies][block.lead])
-    table = new_table(rules)
-    low = np.uint64((int(split_seed(args.seed)[0]) + 2 * block.lead + 4 * block.copies) % (1 << 64))
+def play_block(
+    args: Args, kinds: int, copies: int, lead: int, start: int, keys: Array
+) -> dict[str, Array]:
+    """Play the hands from number `start` on; tables by name, a row for each hand."""
+    n, tricks = len(keys), kinds * copies // 4
+    table = new_table(game(kinds, copies, LEADERS[copies][lead]))
+    low = np.uint64((int(split_seed(args.seed)[0]) + 2 * lead + 4 * copies) % (1 << 64))
     won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
     alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
     for i in range(0, n, 8):  # in parts, so that Ctrl-C is heard
         part = slice(i, min(i + 8, n))
-        hands = (table, block.keys[part], block.start + i, low)
+        hands = (table, keys[part], start + i, low)
         play_partnered(*hands, args.first, args.most, args.partnered, won[part])
         play_alone(*hands, args.first, args.most, args.lone, won[part], alone[part])
-    file = io.BytesIO()
     lone = np.round(SCALE * alone[..., 1] / alone.sum(axis=-1)).astype(np.uint8)
-    arrays = {"tricks": quantised(won), "lone": lone, "settings": np.array(settings(block, args))}
-    np.savez(file, **arrays)
-    write_whole(parts / block.file, file.getvalue())
-    return n
+    return {"tricks": quantised(won), "lone": lone}
 
 
 def quantised(counts: Array) -> Array:

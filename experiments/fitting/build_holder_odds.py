@@ -21,9 +21,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from hand_play import Table, new_table
 
 from bideuchre_env import __version__
 from bideuchre_env._files import Output
@@ -41,19 +41,17 @@ from bideuchre_env.agents.expert.sampled_deals import (
     number_cards,
     sample_deal,
 )
-from bideuchre_env.agents.rule.agent import RuleWorkspace, rule_decision, rule_workspace
+from bideuchre_env.agents.rule.agent import rule_decision
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.hands import held
 from bideuchre_env.core.observation.encode import encode
-from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, split_seed, start_game
 from bideuchre_env.core.rows import seed_rows
-from bideuchre_env.core.state import DEAL, PLAY, new_states
+from bideuchre_env.core.state import DEAL, PLAY
 from bideuchre_env.core.step import apply, legal
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.view import count_held
-from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
@@ -79,35 +77,25 @@ def main(args: Args) -> int:
     split_seed(args.seed)
     if args.hands < 1 or args.rounds < 1:
         raise OptionError(f"--hands {args.hands} --rounds {args.rounds}: at least 1 of each")
-    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        return count_decks(args, out)
-
-
-def count_decks(args: Args, out: Output) -> int:
-    """Count every deck and write the file."""
-    arrays: dict[str, Array] = {}
-    for deck, names in decks().items():
-        arrays[deck] = count_deck(deck, names, args)
-        print(f"{deck}: {', '.join(names)}", flush=True)
-    write_file(out, arrays, told(args))
-    print(f"written to {args.out}: {args.out.stat().st_size:,} bytes")
-    return 0
-
-
-def told(args: Args) -> dict[str, object]:
-    """How the numbers were made, for the file itself."""
-    script = "experiments/fitting/build_holder_odds.py"
-    numbers = {name: getattr(args, name) for name in ("hands", "rounds", "seed")}
-    return {
+    script, options = "experiments/fitting/build_holder_odds.py", ("hands", "rounds", "seed")
+    made = {
         "script": script,
-        "command": args.command(script, numbers),
+        "command": args.command(script, options),
         "version": __version__,
-        **numbers,
+        **{name: getattr(args, name) for name in options},
         "layouts": DRAWN,
         "careful": CAREFUL,
         "games": decks(),
         "played_by": "the rule player at all four seats",
     }
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        arrays: dict[str, Array] = {}
+        for deck, names in decks().items():
+            arrays[deck] = count_deck(deck, names, args)
+            print(f"{deck}: {', '.join(names)}", flush=True)
+        write_file(out, arrays, made)
+    print(f"written to {args.out}: {args.out.stat().st_size:,} bytes")
+    return 0
 
 
 def decks() -> dict[str, list[str]]:
@@ -127,10 +115,12 @@ def count_deck(deck: str, names: list[str], args: Args) -> Array:
             found = np.zeros((2, *SHAPE))
             for name in names:
                 rng = np.random.default_rng([args.seed, [*RULES].index(name), turn])
-                space = new_game(name, known, int(rng.integers(2**62)))
+                table, deals = new_table(RULES[name]), new_rows(SAMPLED_DEAL, 1)
+                seed_rows(table.states, *split_seed(int(rng.integers(2**62))))
+                deals["holder_odds"] = known
                 for first in range(0, args.hands, AT_ONCE):
                     last = min(first + AT_ONCE, args.hands)
-                    decisions += note_hands(space, first, last, found)
+                    decisions += note_hands(table, deals, first, last, found)
                     done += last - first
                     progress(done, hands, decisions)
             known = corrected(known, found)
@@ -151,40 +141,15 @@ def corrected(known: Array, found: Array) -> Array:
 # --- the hands ------------------------------------------------------------------------------------
 
 
-class Workspace(NamedTuple):
-    """What the hands of one game are played in, every array with one row."""
-
-    rule: RuleWorkspace
-    states: Array
-    observations: Array
-    masks: Array
-    deals: Array
-
-
-def new_game(name: str, known: Array, seed: int) -> Workspace:
-    """Room for a game whose deals are sampled by the odds `known`."""
-    rules = RULES[name]
-    states, deals = new_states(1), new_rows(SAMPLED_DEAL, 1)
-    seed_rows(states, *split_seed(seed))
-    deals["holder_odds"] = known
-    return Workspace(
-        rule_workspace(rules),
-        states,
-        observations=np.zeros((1, layout_of(rules).size), np.int8),
-        masks=np.zeros((1, actions.of(rules).n), np.int8),
-        deals=deals,
-    )
-
-
 @entry_kernel
-def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
+def note_hands(table: Table, deals: Array, first: int, last: int, found: Array) -> int:
     """Let the rule player play hands, and add up who holds the unseen cards; the decisions.
 
     `found` (2, contracts, cards in hand, holders, ranks): in truth, and in sampled deals.
     """
-    work, s = space.rule, space.states[0]
+    work, s = table.work, table.states[0]
     t, o, view = work.tables[0], work.offsets[0], work.views[0]
-    observation, mask = row_of(space.observations, 0), row_of(space.masks, 0)
+    observation, mask = row_of(table.observations, 0), row_of(table.masks, 0)
     decisions = 0
     for i in range(first, last):
         start_game(s, i & 3)
@@ -194,7 +159,7 @@ def note_hands(space: Workspace, first: int, last: int, found: Array) -> int:
             legal(s, t, mask)
             chosen = rule_decision(observation, mask, work)  # fills the view
             if s.phase == PLAY and 1 < count_held(view, -1) < MOST_HELD:
-                note_card(s, view, space.deals[0], found)
+                note_card(s, view, deals[0], found)
             apply(s, t, chosen)
             decisions += 1
     return decisions

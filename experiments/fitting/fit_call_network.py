@@ -12,29 +12,30 @@ OMP_NUM_THREADS=1, two cores; before the last the worth of the last speaker's bi
 were given bounds, so that the others give other weights now. Training that diverges writes no file.
 
 The expert plays against itself and the rule player, and learns from pairs of calls as
-`agents/expert/call_fitting.py` tells. Games not named keep the package's weights.
+`bideuchre_env/training/calls.py` tells. Games not named keep the package's weights.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
 from bideuchre_env.agents.expert.agent import NO_SEARCH, WANTED
-from bideuchre_env.agents.expert.call_fitting import expert_calls
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
+from bideuchre_env.training.calls import expert_calls
 
 SCRIPT = "experiments/fitting/fit_call_network.py"
 GAMES = (
@@ -57,43 +58,60 @@ class Args(ScriptArgs):
 
 def main(args: Args) -> int:
     """Fit the games and write the file; no file if interrupted."""
+    check_games(args)
+    if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
+        raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
+    numbers = ("hands", "rounds", "search", "seed")
+    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
+        networks, made = refit(args, SCRIPT, numbers, provenance(), fitted_network, fit_game)
+        parts = NETWORK.names or ()
+        arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
+        write_file(out, arrays, made)
+    print(f"written to {args.out}")
+    return 0
+
+
+def check_games(args: Any) -> None:
+    """Raise `OptionError` for a bad seed, or a game that the scripts do not fit."""
     split_seed(args.seed)
     if unknown := sorted(set(args.games) - set(GAMES)):
         raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
-    if args.hands < 100 or args.rounds < 1 or args.search not in (0, 1):
-        raise OptionError("--hands at least 100, --rounds at least 1, --search 0 or 1")
-    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        return fit_games(args, out)
 
 
-def fit_games(args: Args, out: Output) -> int:
-    """Fit the games and write the file."""
-    told = {} if set(args.games) == set(GAMES) else provenance()
-    networks = {name: fitted_network(name) for name in told if name not in args.games}
+def refit(
+    args: Any,
+    script: str,
+    numbers: Sequence[str],
+    shipped: dict[str, Any],
+    load: Callable[[str], Any],
+    fit: Callable[[str, Any], Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fit the games of `args`; the results of all games, and how each was made.
+
+    Games not named are loaded, and `shipped` says how they were made. `numbers` are the options
+    that a result depends on.
+    """
+    made = {} if set(args.games) == set(GAMES) else dict(shipped)
+    results = {name: load(name) for name in made if name not in args.games}
     for name in args.games:
         start = time.perf_counter()
-        networks[name] = fit_game(name, args)
-        made = {each: getattr(args, each) for each in ("hands", "rounds", "search", "seed")}
-        command = args.command(SCRIPT, ("games", *made), games=name)
-        told[name] = {"script": SCRIPT, "command": command, **made}
+        results[name] = fit(name, args)
+        command = args.command(script, ("games", *numbers), games=name)
+        chosen = {each: getattr(args, each) for each in numbers}
+        made[name] = {"script": script, "command": command, **chosen}
         print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-    parts = NETWORK.names or ()
-    arrays = {f"{game}_{part}": n[part][0] for game, n in networks.items() for part in parts}
-    write_file(out, arrays, told)
-    print(f"written to {args.out}")
-    return 0
+    return results, made
 
 
 def fit_game(name: str, args: Args) -> Array:
     """The network of one game, one `NETWORK` record."""
     rng = np.random.default_rng([args.seed, GAMES.index(name)])
     wanted = WANTED if args.search else NO_SEARCH
-    return expert_calls(RULES[name], args.hands, args.rounds, rng, told(f"  {name}"), wanted=wanted)
 
+    def report(line: str) -> None:
+        print(f"  {name} {line}", flush=True)
 
-def told(title: str) -> Callable[[str], None]:
-    """What prints a line after this title."""
-    return lambda line: print(f"{title} {line}", flush=True)
+    return expert_calls(RULES[name], args.hands, args.rounds, rng, report, wanted=wanted)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ score: the expert plays games against itself, twice, the second time by the tabl
 tried at a random turn to call. The best call and another that looks nearly as good or, at times,
 any, are both played out. What the hand then left of the game, by the table, less what the formula
 promised, is what the network learns, of both calls and of their difference most
-(`agents/expert/call_training.py`). The game goes on from the best call, so that scores
+(`bideuchre_env/training/calls.py`). The game goes on from the best call, so that scores
 come as often as they do in games. Each round is played by the network of the one before and learns
 from the trials of all. Games not named keep what the package has.
 
@@ -23,26 +23,18 @@ Cincinnati and six-card have nothing: there it won no more games than the formul
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from fit_call_network import GAMES
+from fit_call_network import GAMES, check_games, refit
 from score_values import played_hands, score_values
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed, write_file
-from bideuchre_env.agents.expert.agent import (
-    NO_SEARCH,
-    ExpertAgent,
-    ExpertWorkspace,
-    weigh_hand,
-)
-from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, call_worth, weigh_calls
-from bideuchre_env.agents.expert.call_fitting import seen, step
-from bideuchre_env.agents.expert.call_training import check_trained, descend, forward
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.auction import call_worth
 from bideuchre_env.agents.expert.score_network import (
     HIDDEN,
     N_SCORE,
@@ -53,19 +45,26 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.score_tables import fitted_wins, provenance
 from bideuchre_env.agents.expert.win_table import rule_table
-from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
-from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
+from bideuchre_env.agents.rule.agent import RuleAgent
+from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
-from bideuchre_env.core.phases.deal import mix, split_seed
+from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
+from bideuchre_env.training.calls import (
+    check_trained,
+    descend,
+    forward,
+    seen,
+    step,
+    two_calls,
+)
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
 WIDTH, SOME = 2.5, 0.03  # points, and chance to win, below the best call that are still tried
@@ -100,37 +99,24 @@ class Args(ScriptArgs):
 
 def main(args: Args) -> int:
     """Fit the games and write the file; no file if interrupted."""
-    split_seed(args.seed)
-    if unknown := sorted(set(args.games) - set(GAMES)):
-        raise OptionError(f"--games {' '.join(unknown)}: of {' '.join(GAMES)}")
+    check_games(args)
     if args.hands < 100 or args.rounds < 0 or args.played < 10:
         raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
+    numbers = ("played", "hands", "rounds", "seed")
     with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        return fit_games(args, out)
-
-
-def fit_games(args: Args, out: Output) -> int:
-    """Fit the games and write the file."""
-    told = {} if set(args.games) == set(GAMES) else provenance()
-    fitted = {
-        name: (fitted_wins(RULES[name]), fitted_score_network(name))
-        for name in told
-        if name not in args.games
-    }
-    for name in args.games:
-        start = time.perf_counter()
-        fitted[name] = fit_game(name, args)
-        made = {each: getattr(args, each) for each in ("played", "hands", "rounds", "seed")}
-        command = args.command(SCRIPT, ("games", *made), games=name)
-        told[name] = {"script": SCRIPT, "command": command, **made}
-        print(f"{name}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
-    arrays = {}
-    for name, (wins, network) in fitted.items():
-        arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
-        arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
-    write_file(out, arrays, told)
+        fitted, made = refit(args, SCRIPT, numbers, provenance(), shipped_game, fit_game)
+        arrays = {}
+        for name, (wins, network) in fitted.items():
+            arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
+            arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
+        write_file(out, arrays, made)
     print(f"written to {args.out}")
     return 0
+
+
+def shipped_game(name: str) -> tuple[Array, Array]:
+    """The table and the network of a game in the package."""
+    return fitted_wins(RULES[name]), fitted_score_network(name)
 
 
 def fit_game(name: str, args: Args) -> tuple[Array, Array]:
@@ -169,7 +155,10 @@ def try_hands(
     start_rows(states, tables, np.full(n, -1))
     parts = []
     for _ in range(hands):
-        begin_again(states, tables)
+        over = np.flatnonzero(states["phase"] == OVER)
+        fresh = states[over]
+        start_rows(fresh, tables, np.full(len(over), -1))
+        states[over] = fresh
         deal_rows(states, tables)
         call = int(rng.integers(4))
         seats = (states["dealer"].astype(np.int64) + 1 + call) & 3
@@ -189,14 +178,6 @@ def try_hands(
             trials["won"][:, which] = won
         parts.append(trials)
     return np.concatenate(parts)
-
-
-def begin_again(states: Array, tables: Array) -> None:
-    """Start a game wherever one is over."""
-    over = np.flatnonzero(states["phase"] == OVER)
-    fresh = states[over]
-    start_rows(fresh, tables, np.full(len(over), -1))
-    states[over] = fresh
 
 
 @entry_kernel
@@ -223,24 +204,12 @@ def try_rows(
     work: ExpertWorkspace, observations: Array, masks: Array, words: Array, trials: Array
 ) -> None:
     """Find for every row the best call and, by `words`, another that looks good, or action -1."""
-    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
     for i in range(len(observations)):
-        read_view(row_of(observations, i), t, work.offsets[0], view)
         trials[i].action[1] = -1
-        if not weigh_hand(view, t, learned, work.scratch[0], calls):
-            continue
-        weigh_calls(view, t, learned, call_bits(view, row_of(masks, i), t), calls)
-        best = max(best_call(t, calls), 0)
-        least = calls.worth[best >> 3, best & 7] - WIDTH * calls.slope - SOME
-        if words[i] % 100 < ANY:
-            least = NOT_WEIGHED + 1.0
-        other, best_draw = -1, -1
-        for call in range(8 * (1 + t.n_levels)):
-            if call & 7 < N_STRAINS and call != best:
-                draw = int(mix(np.uint64(words[i]) + np.uint64(call)) >> np.uint64(2))
-                if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
-                    other, best_draw = call, draw
-        note_call(work, best, 0, trials[i])
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        best, other = two_calls(work, observation, mask, words[i], WIDTH, SOME, ANY)
+        if best >= 0:
+            note_call(work, best, 0, trials[i])
         if other >= 0:
             note_call(work, other, 1, trials[i])
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.call_fitting import step
 from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import made
@@ -20,6 +19,7 @@ from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.training.calls import step
 
 WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)  # points of blur, to a target and by rounds
 PRIOR = 30.0  # hands that the wider neighbourhood counts for
@@ -132,13 +132,9 @@ def shares(counts: Array, widths: tuple[float, ...]) -> Array:
 
 def blur(counts: Array, width: float, axis: int) -> Array:
     """The sum of the counts nearby, weighed by a bell curve of height 1."""
-    reach = int(4 * width) + 1
-    padded = np.pad(counts, [(reach, reach) if i == axis else (0, 0) for i in range(counts.ndim)])
-    out, length = np.zeros_like(counts), counts.shape[axis]
-    for shift in range(2 * reach + 1):
-        weight = np.exp(-0.5 * ((shift - reach) / width) ** 2)
-        out += weight * np.take(padded, range(shift, shift + length), axis=axis)
-    return out
+    apart = np.subtract.outer(np.arange(counts.shape[axis]), np.arange(counts.shape[axis]))
+    weights = np.where(abs(apart) <= int(4 * width) + 1, np.exp(-0.5 * (apart / width) ** 2), 0.0)
+    return np.moveaxis(np.tensordot(weights, counts, (1, axis)), 0, axis)
 
 
 @entry_kernel

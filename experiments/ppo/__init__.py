@@ -1,1 +1,1 @@
-"""The parts of `train_ppo.py`: hands played, nets, the learner, and what is kept of a run."""
+"""The parts of `train_ppo.py`: PPO for the cards, a regression for the auction."""

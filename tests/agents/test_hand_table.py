@@ -147,23 +147,14 @@ def test_the_three_best_strains_are_sure():
         assert ranked  # some strain was among the best for a while, and is not
 
 
-def test_blocks_of_hands_are_kept_and_no_others(tmp_path):
-    """A run that was stopped goes on; with other settings it plays again."""
+def test_odd_options_of_the_script_are_refused(tmp_path):
+    """Before anything is played; no file is there."""
     with loaded("experiments/fitting", "hand_play", "build_hand_table") as (_, script):
-        first, parts = ["--first", "4", "--most", "4", "--hands", "3"], tmp_path / "t.npz.parts"
-        args = script.Args.parse([*first, "--out", str(tmp_path / "t.npz")])
-        parts.mkdir()
-        blocks = script.blocks(args)
-        assert [len(block.keys) for block in blocks] == [3, 3, 3]
-        assert script.play_block(blocks[0], args, parts) == 3
-        assert [script.is_kept(block, args, parts) for block in blocks] == [True, False, False]
-        other = script.Args.parse([*first, "--seed", "2"])
-        assert not script.is_kept(blocks[0], other, parts)
-        (parts / blocks[0].file).write_bytes(b"cut short")
-        assert not script.is_kept(blocks[0], args, parts)
+        out = ["--out", str(tmp_path / "t.npz")]
         for wrong in (["--first", "0"], ["--most", "99"], ["--lone", "1"], ["--workers", "0"]):
             with pytest.raises(OptionError):
-                script.main(script.Args.parse(wrong))
+                script.main(script.Args.parse([*wrong, *out]))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ PROVENANCES = {
     hand_table.WORTH_FILE: hand_table.provenance,
     call_network.FILE: call_network.provenance,
     score_tables.FILE: score_tables.provenance,
-    rule_weights.FILE: rule_weights.provenance,
+    rule_weights.FILE: lambda: data.read_provenance(rule_weights.FILE),
 }
 
 

@@ -15,8 +15,8 @@ from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.prepare import summary
 from bideuchre_env.learning.weights import read_weights, write_weights
-from bideuchre_env.preparing import prepare
-from bideuchre_env.preparing.prepare import Prepared
+from bideuchre_env.training import prepare
+from bideuchre_env.training.prepare import Prepared
 
 TOLD = re.compile(r"(\w+): \S+ points per hand over .* \(95 % interval (\S+) to \S+\)[:,] (.*)")
 COMMAND = "bideuchre prepare six_card_v0 --option target=21 --hands 1000 --seed 0"

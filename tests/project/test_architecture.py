@@ -34,7 +34,7 @@ adapters
 __init__
 datasets
 evaluation
-preparing
+training
 play
 web
 bench

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from support.script_modules import loaded
 
-from bideuchre_env.agents.expert import call_training
 from bideuchre_env.agents.expert.call_network import NETWORK, fitted_network, provenance
 from bideuchre_env.cli import script_args
 from bideuchre_env.errors import DivergedError, OptionError
+from bideuchre_env.training import calls
 
 SMALL = ["--hands", "400", "--rounds", "4"]
 
@@ -30,7 +30,7 @@ def run(fit, out, *options):
 
 def test_a_training_that_diverges_writes_nothing(fit, tmp_path, monkeypatch):
     """The script ends with the error, and there is no file."""
-    monkeypatch.setattr(call_training, "RATE", 1e4)
+    monkeypatch.setattr(calls, "RATE", 1e4)
     out = tmp_path / "network.npz"
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match="nothing is written"):
         run(fit, out, "--games", "six_card_v0")

@@ -11,8 +11,8 @@ from bideuchre_env import agents, match
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights
-from bideuchre_env.preparing import net_learning
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.training import cards
 
 TINY = ["--first", "300", "--hands", "200", "--call-hands", "400", "--call-rounds", "1"]
 
@@ -30,31 +30,24 @@ def run(learn, out, *options):
 
 
 def test_a_run_that_was_stopped_comes_to_the_same_weights(learn, tmp_path, monkeypatch):
-    """Stopped after every step in turn, its pairs kept or lost: the weights of each are equal."""
+    """Stopped after every step in turn: the weights of each are equal."""
     whole = run(learn, tmp_path / "whole", "--games", "six_card_v0")
     assert sorted(whole) == [
         "net-six_card_v0.npz",
         *(f"six_card_v0-seed0-step{k:02}.npz" for k in range(1, 6)),
     ]
-    assert not list((tmp_path / "whole").glob("*pairs*"))  # the pairs are gone when it is done
-    keep, stopped = learn.Learner.keep, tmp_path / "stopped"
+    save, stopped = learn.Learner.save, tmp_path / "stopped"
 
     def interrupted(self, weights, k, seconds):
-        kept = keep(self, weights, k, seconds)
+        saved = save(self, weights, k, seconds)
         if len(list(stopped.glob("*step*"))) == k + 1 < 5:
             raise KeyboardInterrupt
-        return kept
+        return saved
 
-    monkeypatch.setattr(learn.Learner, "keep", interrupted)
-    for stop in range(4):
+    monkeypatch.setattr(learn.Learner, "save", interrupted)
+    for _ in range(4):
         with pytest.raises(KeyboardInterrupt):
             run(learn, stopped, "--games", "six_card_v0")
-        pairs = sorted(stopped.glob("*pairs*"))
-        assert pairs
-        if stop == 2:
-            pairs[0].unlink()  # made again
-        if stop == 3:
-            pairs[0].write_bytes(pairs[0].read_bytes()[:-9])
     assert run(learn, stopped, "--games", "six_card_v0") == whole
 
 
@@ -129,7 +122,7 @@ def test_a_short_run_is_better_than_what_it_began_with(learn, tmp_path):
 
 def test_what_a_step_is_worth_is_told(learn, tmp_path, monkeypatch, capsys):
     """A line of the curve for each step, with intervals over the agents that judge."""
-    monkeypatch.setattr(net_learning, "JUDGED", {"rule": 4})
+    monkeypatch.setattr(cards, "JUDGED", {"rule": 4})
     run(learn, tmp_path, "--games", "six_card_v0", "--rounds", "1", "--judge")
     lines = (tmp_path / "six_card_v0-seed0.jsonl").read_text().splitlines()
     found = [json.loads(line) for line in lines]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import json
 import os
 import re
 import shlex
@@ -14,13 +13,12 @@ import numpy as np
 import pytest
 from support.device_code import compiled_by, simulated
 from support.ppo_trainer import RULES, drawn, kept, press, run, terms, trainer
-from support.ray_blocks import ends
 from support.ray_clusters import cluster_of, settings_for_ray
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.errors import OptionError, OutputError, WeightsError, WorkerError
-from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.runtime import devices
 
 EVERY = (1, 4, 9)
@@ -37,24 +35,21 @@ def ppo():
     ("options", "stops"),
     [
         pytest.param((), EVERY, id="plain"),
-        pytest.param(("--past", "0.5", "--pull", "0.1", "--all-hands"), EVERY, id="all options"),
-        pytest.param(("--workers", "1"), (4,), id="another process", marks=pytest.mark.slow),
-        pytest.param(
-            ("--workers", "2", "--past", "0.5"), EVERY, id="processes", marks=pytest.mark.slow
-        ),
+        pytest.param(("--all-hands",), EVERY, id="all hands"),
+        pytest.param(("--workers", "2"), EVERY, id="processes", marks=pytest.mark.slow),
     ],
 )
 def test_a_run_goes_on_as_if_not_stopped(ppo, tmp_path, monkeypatch, options, stops):
     """Ctrl-C after some batches, and in a measurement: the end is the same bit for bit."""
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     assert run(ppo, whole, *options) == 0
-    go, measure, calls = ppo.script.Run.go, ppo.script.measure, []
+    update, measure, calls = ppo.script.Run.update, ppo.script.measure, []
 
-    def gone(training):
-        found = go(training)
+    def interrupted(training):
+        statistics = update(training)
         if training.batch in stops:
             press()
-        return found
+        return statistics
 
     def measured(*given):
         calls.append(given)
@@ -62,19 +57,18 @@ def test_a_run_goes_on_as_if_not_stopped(ppo, tmp_path, monkeypatch, options, st
             press()
         return measure(*given)
 
-    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    monkeypatch.setattr(ppo.script.Run, "update", interrupted)
     monkeypatch.setattr(ppo.script, "measure", measured)
     codes = []
     while not codes or codes[-1] == 130:
         codes.append(run(ppo, stopped, *options))
     assert codes == [130] * (len(stops) + 1) + [0]
-    arrays, told, rows, weights = kept(whole)
-    assert (arrays, told, rows, weights) == kept(stopped)
-    assert told["batch"] > 9
+    state, rows, weights = kept(ppo, whole)
+    assert (state, rows, weights) == kept(ppo, stopped)
+    assert state["batch"] > 9
     assert len(rows) > 2
-    assert any(name.startswith("past.") for name in arrays) == ("--past" in options)
     assert run(ppo, stopped, *options) == 0  # measures its end again, and changes nothing
-    assert (arrays, told, rows, weights) == kept(stopped)
+    assert (state, rows, weights) == kept(ppo, stopped)
 
 
 def test_the_weights_tell_what_makes_them(ppo, tmp_path):
@@ -142,46 +136,42 @@ def test_on_a_device_a_run_is_the_same():
 @pytest.mark.slow
 def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
     """For two GPUs, as a batch starts it; none needs a stack."""
-    with compiled_by(monkeypatch, "ppo.on_device") as compiled:
-        module = sys.modules["ppo.on_device"]
-        monkeypatch.setattr(module, "given", lambda tensor: tensor.numpy())
+    with compiled_by(monkeypatch, "ppo.rollout_gpu") as compiled:
+        module = sys.modules["ppo.rollout_gpu"]
+        monkeypatch.setattr(module, "array_of", lambda tensor: tensor.numpy())
         monkeypatch.setattr(module.DeviceTables, "device", "cpu")
-        dealer = ppo.hands.Dealer(RULES, 4, "cuda", all_hands=True)
+        dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)
         tables, part = dealer.tables, dealer.parts["cards"]
         tables.begin(np.uint64(1), np.uint64(2))
-        assert tables.go_on() is None  # for nothing runs
+        assert tables.play_on() is None  # for nothing runs
         chosen, logits = part.outputs[:4], tables.zeros((4, part.features.outputs), ppo.torch.float)
         tables.sample(logits, part.room.legal[:4], 1, chosen, part.log_probs[:4])
         tables.apply(part.room.keys[:4], tables.actions(part.features, chosen, chosen))
         dealer._batch(terms(ppo), 0.0)
-    assert len(compiled) == 2 * 8
+    assert len(compiled) == 2 * 5
 
 
-def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
-    """Other settings, another trainer's, torn: a line, and it is left as it is."""
+def test_a_checkpoint_of_another_run_is_refused(ppo, tmp_path):
+    """Other settings, other rules, damaged: a line, and the file is left as it is."""
     assert run(ppo, tmp_path) == 0
-    path = tmp_path / "checkpoint.npz"
-    good, found = path.read_bytes(), read_weights(path)
-    with pytest.raises(OptionError, match=r"--seed 2: the run in .* has 1; go on with that"):
+    path = tmp_path / "checkpoint.pt"
+    good, state = path.read_bytes(), ppo.torch.load(path, weights_only=True)
+    with pytest.raises(OptionError, match=r"--seed 2: the run in .* has 1; continue with that"):
         run(ppo, tmp_path, "--seed", "2")
-    with pytest.raises(OptionError, match=r"--millions 0\.009: the run in .* has 0\.006; go on"):
+    with pytest.raises(OptionError, match=r"--millions 0\.009: the run in .* has 0\.006; cont"):
         run(ppo, tmp_path, "--millions", "0.009")
-    told = json.loads(found.metadata["run"])
-    without = [{k: v for k, v in told.items() if k != name} for name in told if name != "asked"]
-    changed = [{"pool": 3}, {"settings": []}, {"game": "x"}, {"batch": "x"}, {"asked": [1]}]
-    torn = [*without, *(told | each for each in changed), [], 1, None]
-    for metadata in ({}, {"run": "{"}, *({"run": json.dumps(each)} for each in torn)):
-        write_weights(path, found.arrays, metadata)
-        with pytest.raises(WeightsError, match=r"is no(ne of this trainer| checkpoint of a run)"):
-            run(ppo, tmp_path)
-    older = told | {"settings": told["settings"] | {"cuda": "False"}}
-    write_weights(path, found.arrays, {**found.metadata, "run": json.dumps(older)})
-    with pytest.raises(OptionError, match="by another version of this script, with --cuda False"):
+    ppo.torch.save(state | {"game": state["game"] | {"features": "0"}}, path)
+    with pytest.raises(OptionError, match="was begun with other rules: take another --out"):
         run(ppo, tmp_path)
-    fewer = {name: array for name, array in found.arrays.items() if name != "cards.second"}
-    for arrays in (fewer, {**fewer, "cards.second": np.ones((3, 3), np.float32)}):
-        write_weights(path, arrays, found.metadata)
-        with pytest.raises(WeightsError, match="is none of this trainer"):
+    ppo.torch.save(state | {"settings": state["settings"] | {"pull": "0.0"}}, path)
+    with pytest.raises(OptionError, match=r"--pull None: the run in .* has 0\.0"):
+        run(ppo, tmp_path)
+    incomplete = [{k: v for k, v in state.items() if k != name} for name in state]
+    other = ppo.learner.Learner(dict.fromkeys(("auction", "cards"), (3, 3, 3, 3)), 1, "cpu")
+    changed = [{"learner": other.state()}, {"batch": "x"}, {"request": [1]}]
+    for damaged in (*incomplete, *(state | each for each in changed), [], None):
+        ppo.torch.save(damaged, path)
+        with pytest.raises(WeightsError, match="is damaged, or no checkpoint of this trainer"):
             run(ppo, tmp_path)
     path.write_bytes(good[:-7])
     with pytest.raises(WeightsError, match="is damaged"):
@@ -189,25 +179,6 @@ def test_a_checkpoint_that_is_none_of_this_run_is_refused(ppo, tmp_path):
     assert path.read_bytes() == good[:-7]
     path.write_bytes(good)
     assert run(ppo, tmp_path) == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "told"),
-    [
-        ("rules", "other", "was begun with other rules: take another --out"),
-        ("features", "0", "was begun with features 0, not"),
-    ],
-)
-def test_a_checkpoint_of_another_game_is_refused(ppo, tmp_path, name, value, told):
-    """Though its arrays are of the same shape."""
-    run(ppo, tmp_path)
-    path = tmp_path / "checkpoint.npz"
-    found = read_weights(path)
-    kept_there = json.loads(found.metadata["run"])
-    kept_there["game"][name] = value
-    write_weights(path, found.arrays, {"run": json.dumps(kept_there)})
-    with pytest.raises(OptionError, match=told):
-        run(ppo, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\xff", None])
@@ -225,7 +196,7 @@ def test_a_damaged_curve_is_one_line(ppo, tmp_path, text):
         assert run(ppo, tmp_path) == 0
         before = path.read_bytes()
     assert path.read_bytes() == before
-    (tmp_path / "checkpoint.npz").unlink()
+    (tmp_path / "checkpoint.pt").unlink()
     for name in ("curve.csv", "weights.npz"):
         with pytest.raises(OptionError, match=rf"{name} is of a run without a checkpoint"):
             run(ppo, tmp_path)
@@ -264,70 +235,46 @@ def test_a_full_disk_loses_nothing_that_was_kept(ppo, tmp_path, monkeypatch):
     """One line; the checkpoint is the one before, and the run goes on from there."""
     whole, full = tmp_path / "whole", tmp_path / "full"
     assert run(ppo, whole) == 0
-    monkeypatch.setattr(ppo.script, "KEPT_SECONDS", 0)
-    go, write = ppo.script.Run.go, os.write
+    monkeypatch.setattr(ppo.script, "CHECKPOINT_SECONDS", 0)
+    update, write = ppo.script.Run.update, os.write
 
     def none_left(descriptor, data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    def gone(training):
+    def filled(training):
         if training.batch == 5:
             monkeypatch.setattr(os, "write", none_left)
-        return go(training)
+        return update(training)
 
-    monkeypatch.setattr(ppo.script.Run, "go", gone)
-    with pytest.raises(OutputError, match=r"checkpoint\.npz could not be written"):
+    monkeypatch.setattr(ppo.script.Run, "update", filled)
+    with pytest.raises(OutputError, match=r"checkpoint\.pt could not be written"):
         run(ppo, full)
     monkeypatch.setattr(os, "write", write)
-    checkpoint = read_weights(full / "checkpoint.npz")
-    assert json.loads(checkpoint.metadata["run"])["batch"] == 5
-    monkeypatch.setattr(ppo.script.Run, "go", go)
+    assert ppo.torch.load(full / "checkpoint.pt", weights_only=True)["batch"] == 5
+    monkeypatch.setattr(ppo.script.Run, "update", update)
     assert run(ppo, full) == 0
-    assert kept(full) == kept(whole)
-
-
-def test_a_process_that_dies_is_begun_again(ppo, tmp_path):
-    """And its block is computed again; one that dies of it every time is one line."""
-    processes = sys.modules["ppo.processes"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "TRIES", 1)
-        pool = processes.Processes(1)
-        try:
-            pool._all[0][0].terminate()
-            assert list(pool.in_order(max, 1, [2])) == [2]
-            with pytest.raises(WorkerError, match=r"ended with code 3, 2 times .* same command"):
-                list(pool.in_order(ends, (str(tmp_path), 9), [2]))
-        finally:
-            pool.close()
+    assert kept(ppo, full) == kept(ppo, whole)
 
 
 @pytest.mark.slow
-def test_a_run_whose_process_dies_is_the_same(ppo, tmp_path, monkeypatch):
-    """Bit for bit; so is one that its processes end, and that goes on from what was kept."""
+def test_a_run_whose_process_dies_resumes(ppo, tmp_path, monkeypatch):
+    """It ends with one line; the same command comes to the same weights."""
     assert run(ppo, tmp_path / "whole", "--workers", "1") == 0
-    go, begun, all_begun = ppo.script.Run.go, sys.modules["ppo.processes"].begun, []
+    update = ppo.script.Run.update
 
-    def noted():
-        all_begun.append(begun())
-        return all_begun[-1]
-
-    def gone(training):
+    def killing(training):
         if training.batch == 3:
-            all_begun[-1][0].kill()
-        return go(training)
+            for process in training.pool._pool._processes.values():
+                process.kill()
+        return update(training)
 
-    monkeypatch.setattr(sys.modules["ppo.processes"], "begun", noted)
-    monkeypatch.setattr(ppo.script.Run, "go", gone)
-    assert run(ppo, tmp_path / "killed", "--workers", "1") == 0
-    assert len(all_begun) == 2
-    assert kept(tmp_path / "killed") == kept(tmp_path / "whole")
-    monkeypatch.setattr(ppo.script, "KEPT_SECONDS", 0)
-    monkeypatch.setattr(sys.modules["ppo.processes"], "TRIES", 0)
-    with pytest.raises(WorkerError, match="the same command goes on from the last checkpoint"):
+    monkeypatch.setattr(ppo.script, "CHECKPOINT_SECONDS", 0)
+    monkeypatch.setattr(ppo.script.Run, "update", killing)
+    with pytest.raises(WorkerError, match="the same command resumes from the last checkpoint"):
         run(ppo, tmp_path / "ended", "--workers", "1")
-    monkeypatch.setattr(ppo.script.Run, "go", go)
+    monkeypatch.setattr(ppo.script.Run, "update", update)
     assert run(ppo, tmp_path / "ended", "--workers", "1") == 0
-    assert kept(tmp_path / "ended") == kept(tmp_path / "whole")
+    assert kept(ppo, tmp_path / "ended") == kept(ppo, tmp_path / "whole")
 
 
 @pytest.mark.slow
@@ -350,21 +297,20 @@ def test_a_run_on_a_cluster_is_that_of_processes(ppo, tmp_path, monkeypatch):
     """Though it is stopped, and goes on there."""
     pytest.importorskip("ray")
     assert run(ppo, tmp_path / "here", "--workers", "2") == 0
-    go = ppo.script.Run.go
+    update = ppo.script.Run.update
 
-    def gone(training):
-        found = go(training)
+    def interrupted(training):
+        statistics = update(training)
         if training.batch == 4:
             press()
-        return found
+        return statistics
 
-    monkeypatch.setattr(ppo.script.Run, "go", gone)
+    monkeypatch.setattr(ppo.script.Run, "update", interrupted)
     with settings_for_ray(monkeypatch, str(ROOT / "experiments")), cluster_of(2) as cluster:
         there = ["--workers", "2", "--ray-address", cluster.address]
         codes = [run(ppo, tmp_path / "there", *there) for _ in range(2)]
     assert codes == [130, 0]
-    here, there = kept(tmp_path / "here"), kept(tmp_path / "there")
-    assert (here[0], *here[2:]) == (there[0], *there[2:])  # but for the address
+    assert kept(ppo, tmp_path / "here") == kept(ppo, tmp_path / "there")
 
 
 @pytest.mark.parametrize("missing", ["torch", "torch.utils.tensorboard"])
@@ -373,7 +319,7 @@ def test_without_torch_it_is_one_line(monkeypatch, capsys, missing):
     if missing != "torch":
         pytest.importorskip("torch")
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "ppo.shown", raising=False)
+    monkeypatch.delitem(sys.modules, "ppo.logging", raising=False)
     monkeypatch.delitem(sys.modules, "train_ppo", raising=False)
     with pytest.raises(SystemExit) as ended, loaded("experiments", "train_ppo"):
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.ppo_trainer import RULES, drawn, terms, trainer
+from support.ppo_trainer import RULES, drawn, played, terms, trainer
 
 from bideuchre_env.agents.learned.ppo import PpoAgent
 from bideuchre_env.agents.learned.shipped import network_of
@@ -21,12 +21,13 @@ def ppo():
 
 def said(ppo, weights, lists):
     """A net's outputs for these lists, without the critic's."""
-    return ppo.nets.said(weights, ppo.torch.from_numpy(lists)).numpy()[:, :-1]
+    with ppo.torch.no_grad():
+        return ppo.networks.forward(weights, ppo.torch.from_numpy(lists)).numpy()[:, :-1]
 
 
 def test_a_batch_pays_each_seat_its_own(ppo):
     """A reward planted with one seat comes to that seat's decisions alone, a value to its own."""
-    dealer = ppo.hands.Dealer(RULES, 24)
+    dealer = ppo.rollout.Dealer(RULES, 24)
     dealer.play(terms(ppo), drawn(ppo))
     cards = dealer.parts["cards"]
     seats, tables = cards.room.keys[: cards.n] & 3, cards.room.keys[: cards.n] >> 2
@@ -44,7 +45,7 @@ def test_a_batch_pays_each_seat_its_own(ppo):
 
 def test_both_partners_are_paid_what_their_side_makes(ppo):
     """And the opponents the opposite: the returns of calls are those of the hand, to scale."""
-    dealer = ppo.hands.Dealer(RULES, 24)
+    dealer = ppo.rollout.Dealer(RULES, 24)
     batch = dealer.play(terms(ppo, forced=0.0, alone=0.0), drawn(ppo))
     auction = dealer.parts["auction"]
     keys = auction.room.keys[: auction.n].numpy()
@@ -59,7 +60,7 @@ def test_what_is_drawn_is_legal_and_its_odds_are_those_of_the_net(ppo):
     """However calls are forced; cards are drawn by the net's odds among legal ones."""
     nets = drawn(ppo)
     for changed in ({}, {"forced": 1.0}, {"forced": 0.0, "alone": 1.0}, {"temperature": 30.0}):
-        batch = ppo.hands.Dealer(RULES, 64).play(terms(ppo, **changed), nets)
+        batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo, **changed), nets)
         for part in (batch.auction, batch.cards):
             rows = np.arange(len(part.outputs))
             assert part.legal[rows, part.outputs].all()
@@ -74,41 +75,35 @@ def test_what_is_drawn_is_legal_and_its_odds_are_those_of_the_net(ppo):
 
 
 def test_nothing_before_a_forced_call_is_learned_from(ppo):
-    """Nor what a past self did; cards are learned from either way."""
-    dealer = ppo.hands.Dealer(RULES, 200)
-    batch = dealer.play(terms(ppo, forced=0.3, past=0.5), drawn(ppo), drawn(ppo, 2))
+    """In its own hand; cards are learned from either way."""
+    dealer = ppo.rollout.Dealer(RULES, 200)
+    batch = dealer.play(terms(ppo, forced=0.3), drawn(ppo))
     auction, cards = dealer.parts["auction"], dealer.parts["cards"]
     keys, forced = auction.room.keys[: auction.n].numpy(), auction.forced[: auction.n].numpy()
-    learned = dealer._learned_calls().numpy()
+    learned = np.isin(np.arange(auction.n), dealer._learned_calls().numpy())
     for table in range(200):
         own = np.flatnonzero(keys >> 2 == table)
         at = np.flatnonzero(forced[own])
-        expected = np.arange(len(own)) >= (at[-1] if len(at) else 0)
-        past = auction.players[own].numpy() == ppo.hands.PAST
-        assert (learned[own] == (expected & ~past)).all()
+        assert (learned[own] == (np.arange(len(own)) >= (at[-1] if len(at) else 0))).all()
     assert batch.auction.forced.any()
-    keys = cards.room.keys[: cards.n].numpy()
-    past = cards.players[: cards.n].numpy() == ppo.hands.PAST
-    assert len(batch.cards.outputs) == (~past).sum() < cards.n
-    sides = {(key >> 2, key & 1) for key in keys[past]}
-    assert {table for table, _ in sides} == set(range(100, 200))
-    assert len(sides) == 100  # one side of each
+    assert len(batch.auction.outputs) == learned.sum() < auction.n
+    assert len(batch.cards.outputs) == cards.n
 
 
 def test_it_learns_what_is_paid(ppo):
     """A reward planted on the lowest legal card makes it likely, whatever is illegal."""
-    batch = ppo.hands.Dealer(RULES, 64).play(terms(ppo), drawn(ppo))
+    batch = played(ppo.rollout.Dealer(RULES, 64), terms(ppo), drawn(ppo))
     cards = batch.cards
     lowest = cards.legal.argmax(1)
     returns = np.where(cards.outputs == lowest, 1.0, -1.0).astype(np.float32)
     batch = batch._replace(cards=cards._replace(returns=returns, values=returns * 0))
-    parts = ppo.hands.Dealer(RULES, 1).parts
+    parts = ppo.rollout.Dealer(RULES, 1).parts
     sizes = {p: (x.features.size, 16, 16, x.features.outputs + 1) for p, x in parts.items()}
     learner = ppo.learner.Learner(sizes, 1, "cpu")
-    step = ppo.learner.Step(0.01, 10.0, 0.0, 0.5, 0.0, 256)
+    step = ppo.learner.Step(0.01, 10.0, 0.0, 0.5, 256)
 
     def likely():
-        logits = said(ppo, learner.nets["cards"], cards.inputs)
+        logits = said(ppo, learner.networks["cards"], cards.inputs)
         odds = np.where(cards.legal != 0, np.exp(logits), 0)
         return (odds[np.arange(len(odds)), lowest] / odds.sum(1)).mean()
 
@@ -122,13 +117,13 @@ def test_it_learns_what_is_paid(ppo):
 
 def test_the_critic_of_all_hands_is_told_what_others_hold(ppo):
     """Their cards, by seat, suits renamed as the player's are; the player's own inputs stay."""
-    nets, dealer = drawn(ppo), ppo.hands.Dealer(RULES, 32, all_hands=True)
-    plain = ppo.hands.Dealer(RULES, 32).play(terms(ppo), nets).cards
+    nets, dealer = drawn(ppo), ppo.rollout.Dealer(RULES, 32, all_hands=True)
+    plain = played(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets).cards
     part = dealer.parts["cards"]
     sizes = (part.features.size, 16, 16, 1)
     rng = np.random.default_rng(1)
-    critic = ppo.nets.new_weights(sizes, rng, 6 * part.features.outputs)
-    cards = dealer.play(terms(ppo), nets | {ppo.hands.CRITIC: critic}).cards
+    critic = ppo.networks.new_weights(sizes, rng, 6 * part.features.outputs)
+    cards = played(dealer, terms(ppo), nets | {ppo.networks.CRITIC: critic}).cards
     assert (cards.inputs == plain.inputs).all()
     assert (cards.outputs == plain.outputs).all()
     assert plain.hidden.shape[1] == 0
@@ -146,18 +141,18 @@ def test_the_critic_of_all_hands_is_told_what_others_hold(ppo):
 def test_torch_and_the_agent_make_the_same_of_weights(ppo, part):
     """On lists by kernels, as other devices do it, and spread out in numpy; slopes, too."""
     nets, torch = drawn(ppo), ppo.torch
-    batch = ppo.hands.Dealer(RULES, 32).play(terms(ppo), nets)
+    batch = played(ppo.rollout.Dealer(RULES, 32), terms(ppo), nets)
     lists = getattr(batch, part).inputs[:64]
     inputs = np.zeros((64, len(nets[part]["first"])), np.float32)
     for row, (count, *active) in zip(inputs, lists, strict=True):
         row[active[:count]] = 1
     outputs = said(ppo, nets[part], lists)
-    weights = ppo.kept.weights_of(RULES, nets, {})
+    weights = ppo.networks.agent_weights(RULES, nets, {})
     assert np.allclose(outputs, forward(network_of(weights, part), inputs), atol=1e-4)
     matrix = nets[part]["first"].clone().requires_grad_()
     bias = nets[part]["first_bias"].clone().requires_grad_()
     slopes = []
-    for way in (ppo.sparse.first_layer, ppo.sparse.gathered):
+    for way in (ppo.networks.first_layer, ppo.networks.gathered_rows):
         found = way(torch.from_numpy(lists), matrix, bias)
         assert np.allclose(found.detach().numpy(), inputs @ matrix.detach().numpy(), atol=1e-5)
         (found**2).sum().backward()
@@ -176,13 +171,14 @@ def trained(ppo, folder, *options):
 
 def test_one_decision_is_learned_from(ppo):
     """Though it has no spread."""
-    batch = ppo.hands.Dealer(RULES, 16).play(terms(ppo), drawn(ppo))
+    batch = played(ppo.rollout.Dealer(RULES, 16), terms(ppo), drawn(ppo))
     one = batch._replace(cards=type(batch.cards)(*(column[:1] for column in batch.cards)))
-    parts = ppo.hands.Dealer(RULES, 1).parts
+    parts = ppo.rollout.Dealer(RULES, 1).parts
     sizes = {p: (x.features.size, 16, 16, x.features.outputs + 1) for p, x in parts.items()}
     learner = ppo.learner.Learner(sizes, 1, "cpu")
-    learner.learn(one, ppo.learner.Step(0.01, 0.1, 0.01, 0.5, 0.0, 256))
-    assert all(tensor.isfinite().all() for tensor in learner.tensors().values())
+    learner.learn(one, ppo.learner.Step(0.01, 0.1, 0.01, 0.5, 256))
+    networks = learner.networks.values()
+    assert all(weight.isfinite().all() for weights in networks for weight in weights.values())
 
 
 def test_a_small_run_beats_cautious(ppo, tmp_path):

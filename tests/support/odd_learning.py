@@ -18,7 +18,7 @@ from bideuchre_env.learning import (
     weights,
 )
 from bideuchre_env.play.session import Session
-from bideuchre_env.preparing.prepare import Preparation
+from bideuchre_env.training.prepare import Preparation
 
 
 def learning_calls(sound):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import signal
 import sys
 from contextlib import contextmanager
@@ -14,14 +13,13 @@ import pytest
 from support.script_modules import ROOT, loaded
 
 import bideuchre_env
-from bideuchre_env.learning.weights import read_weights
 
 RULES = bideuchre_env.make("cincinnati_v0").rules
 NETS = ["--hidden", "16", "--hidden-auction", "8", "--minibatch", "256"]
 TINY = [*NETS, "--hands", "32", "--millions", "0.006", "--boards", "2", "--final-boards", "2"]
 TINY += ["--measure", "0.0025", "--opponents", "cautious"]
 TIMES = ("seconds", "processor")
-NAMES = ("hands", "learner", "nets", "sparse", "kept")
+NAMES = ("rollout", "learner", "networks")
 
 
 @contextmanager
@@ -43,16 +41,32 @@ def run(ppo, folder, *options):
     return script.main(script.Args.parse([*TINY, "--out", str(folder), *options]))
 
 
-def kept(folder):
-    """All that a run leaves, but for times and its folder."""
-    checkpoint = read_weights(folder / "checkpoint.npz")
-    told = json.loads(checkpoint.metadata["run"])
-    told = {name: value for name, value in told.items() if name not in TIMES}
-    del told["settings"]["out"]
-    arrays = {name: array.tobytes() for name, array in checkpoint.arrays.items()}
+def kept(ppo, folder):
+    """All that a run leaves, but for times: its checkpoint, its curve and its weights."""
+    state = ppo.torch.load(folder / "checkpoint.pt", weights_only=True)
+    state = {name: plain(value) for name, value in state.items() if name not in TIMES}
     with (folder / "curve.csv").open(newline="") as file:
         rows = [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
-    return arrays, told, rows, (folder / "weights.npz").read_bytes()
+    return state, rows, (folder / "weights.npz").read_bytes()
+
+
+def plain(value):
+    """A checkpoint with tensors as lists."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def played(dealer, *how):
+    """A batch of a dealer on the CPU, in arrays of its own."""
+    batch = dealer.play(*how)
+    parts = {
+        name: type(part)(*(column.numpy().copy() for column in part))
+        for name, part in (("auction", batch.auction), ("cards", batch.cards))
+    }
+    return batch._replace(**parts)
 
 
 def press():
@@ -63,9 +77,9 @@ def press():
 def drawn(ppo, seed=1, size=16):
     """Nets that say something."""
     rng, nets = np.random.default_rng(seed), {}
-    for name, part in ppo.hands.Dealer(RULES, 1).parts.items():
+    for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
         sizes = (part.features.size, size, size, part.features.outputs + 1)
-        nets[name] = ppo.nets.new_weights(sizes, rng)
+        nets[name] = ppo.networks.new_weights(sizes, rng)
         nets[name]["last"] = nets[name]["last"] * 300
     return nets
 
@@ -73,5 +87,5 @@ def drawn(ppo, seed=1, size=16):
 def terms(ppo, **changed):
     """How a batch is played."""
     usual = {"number": 0, "seed": 5, "temperature": 0.3, "forced": 0.1, "alone": 0.3}
-    usual |= {"lambda_": 0.9, "scale": 5.0, "past": 0.0}
-    return ppo.hands.Terms(**(usual | changed))
+    usual |= {"lambda_": 0.9, "scale": 5.0}
+    return ppo.rollout.Terms(**(usual | changed))

@@ -1,9 +1,9 @@
-"""The numbers that agents play by, learned for rules of one's own and kept on this machine.
+"""Learn the weights of agents for custom rules, and save them on this machine.
 
 The calls of `expert` are fitted first, from the package's for the variant most like the game, or
-else from nothing; then `net` learns its cards. What is not surely better than what was there before
-is not kept. Every finished step is: whoever was stopped goes on there, and comes to the same
-numbers, as does whoever prepares the game again by the same settings.
+else from nothing; then `net` learns its cards. Weights that are not surely better than those before
+are left out. A run that was stopped resumes after its last finished step. The same settings make
+the same weights.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,8 +25,6 @@ from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
-from bideuchre_env.agents.expert.call_fitting import Report, expert_calls, fit_calls
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
@@ -36,17 +34,17 @@ from bideuchre_env.agents.prepared import (
     prepared_weights,
     rules_hash,
 )
-from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation import match
 from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
-from bideuchre_env.preparing.net_learning import JUDGED_SEED, Bar, Course, Learner, no_bar, steps_of
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array
+from bideuchre_env.training.calls import Report, expert_calls, expert_with
+from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
 ROUNDS = (3, 6)
 """Rounds of calls, from those of a game much like it and from nothing."""
@@ -56,7 +54,7 @@ BUSY = "let it finish, or end it: the same --hands and --seed go on where it was
 
 @dataclass(frozen=True)
 class Prepared:
-    """What became of the weights of one kind of agent."""
+    """The result for one kind of agent."""
 
     kind: str
     file: Path
@@ -103,41 +101,42 @@ class Preparation:
 
     @property
     def folder(self) -> Path:
-        """Where steps are kept until all is done, beside those of other settings."""
+        """The folder of finished steps, beside those of other settings, until all is done."""
         digest = hashlib.sha256(self.made["settings"].encode()).hexdigest()[:16]
         return prepared_folder() / f"steps-{rules_hash(self.rules)}" / digest
 
     @property
     def _course(self) -> Course:
-        """How the cards of `net` are learned; where its steps are kept is left open."""
+        """How the cards of `net` are learned, but for the folder of its steps."""
         hands = self.hands
         return Course(hands, hands // 5, call_hands=hands // 3, seed=self.seed)
 
     @property
     def made(self) -> dict[str, str]:
-        """What the files say of themselves."""
+        """The metadata of the files."""
         settings = {
             "hands": self.hands,
             "seed": self.seed,
             "rules": self.rules.to_toml(),
             "package": __version__,
             "features": [call_network.VERSION, features.VERSION],
-            "steps": steps_of(self._course),
+            "steps": self._course.steps(),
         }
         command = command_of(self.rules, self.hands, self.seed)
         return {"variant": self.game.name, "command": command, "settings": json.dumps(settings)}
 
     def run(self, *, again: bool = False) -> list[Prepared]:
-        """Learn what the agents need, and what became of each kind.
+        """Learn the weights of each kind of agent; return the results.
 
-        From now on `expert`, `net` and all that is built on them play these rules by what was kept.
+        From now on `expert`, `net` and the agents built on them play these rules by what was kept.
         Raises `OptionError` for one of the package's variants, for what is prepared already unless
         `again`, and while another run is at it.
         """
         for name, rules in RULES.items():
             if rules == self.rules:
                 raise OptionError(f"{name} needs no preparing: the package has its numbers")
-        with self._alone():
+        steps = self.folder.parent
+        with only_run_in(steps, BUSY):
             if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):
                 raise OptionError(
                     f"{self.game.name} is prepared, in {prepared_folder()}: --force again"
@@ -146,26 +145,19 @@ class Preparation:
             for each, weights in made:
                 if each.kept:
                     write_weights(each.file, weights.arrays, weights.metadata)
-        return [each for each, _ in made]
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """The one run at these rules; the steps of all are removed once it is through."""
-        steps = self.folder.parent
-        with only_run_in(steps, BUSY):
-            yield
             shutil.rmtree(steps, ignore_errors=True)
+        return [each for each, _ in made]
 
     def _steps(self) -> Iterator[tuple[Prepared, Weights]]:
         """Each kind of agent in turn, beside what there was of it."""
         calls = call_network.package_network(self.rules)  # whatever was prepared: the same again
         fitted = self._fitted(calls)
-        player = self._expert(call_network.calls_of(fitted))
-        gain = self._judged(player, self._expert(calls))
+        player = expert_with(call_network.calls_of(fitted), self.rules)
+        gain = self._judged(player, expert_with(calls, self.rules))
         was = self._was(call_network.KIND)
         points = gain if was is None else self._judged(player, was)
         over = "the expert as it was, both without search"
-        yield self._judgement(call_network.KIND, over, points, "it calls as before"), fitted
+        yield self._result(call_network.KIND, over, points, "it calls as before"), fitted
         if surely_better(gain) or not calls["first"].any():  # any are better to go on from
             calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
@@ -175,13 +167,13 @@ class Preparation:
             other = self._net(own)
         if other is None:
             over, instead = "the expert without search", "there is none for this game, as before"
-            other = self._expert(calls)
+            other = expert_with(calls, self.rules)
         points = self._judged(self._net(learned), other)
-        yield self._judgement(net.KIND, over, points, instead), learned
+        yield self._result(net.KIND, over, points, instead), learned
 
-    def _expert(self, calls: Array) -> ExpertAgent:
-        """The expert without its search, which is as fast as `net`."""
-        return ExpertAgent(self.rules, network=calls, wanted=NO_SEARCH, goal="points")
+    def _result(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
+        file = prepared_file(kind, self.rules)
+        return Prepared(kind, file, surely_better(points), over, points, instead)
 
     def _net(self, weights: Weights) -> net.NetAgent:
         """The net with these weights."""
@@ -195,7 +187,7 @@ class Preparation:
                 return None
             if kind == net.KIND:
                 return self._net(weights)
-            return self._expert(call_network.checked_calls(self.rules, weights))
+            return expert_with(call_network.checked_calls(self.rules, weights), self.rules)
         except WeightsError as error:
             self.report(f"{error}: it counts for nothing, and is removed")
             with suppress(OSError):
@@ -203,39 +195,36 @@ class Preparation:
             return None
 
     def _fitted(self, calls: Array) -> Weights:
-        """The expert's calls fitted to the game, as they are kept, or made now."""
+        """The expert's calls fitted to the game, from their file if that step is finished."""
         file = self.folder / "calls.npz"
         if file.exists():
-            try:
-                kept = read_weights(file)
-                call_network.checked_calls(self.rules, kept)
-                return kept
-            except WeightsError as error:
-                self.report(f"{error}: made anew")
+            saved = read_weights(file)
+            call_network.checked_calls(self.rules, saved)
+            return saved
         rng = np.random.default_rng([self.seed, 1])
-        hands, known = 2 * self.hands // 3, bool(calls["first"].any())
-
-        def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
-            agent = self._expert(network)
-            return agent.workspace(), agent, RuleAgent(self.rules)
+        known = calls if calls["first"].any() else None
+        rounds = ROUNDS[known is None]
 
         def report(line: str) -> None:
             self.report(f"{self.game.name} calls {line}")
 
         with self.bar(f"{self.game.name} calls", "hands", "hands") as progress:
-            if known:
-                found = fit_calls(
-                    calls, players, hands, ROUNDS[0], rng, report, settle=0, progress=progress
-                )
-            else:
-                found = expert_calls(self.rules, hands, ROUNDS[1], rng, report, progress=progress)
+            fitted = expert_calls(
+                self.rules,
+                2 * self.hands // 3,
+                rounds,
+                rng,
+                report,
+                network=known,
+                progress=progress,
+            )
         game = made_for(call_network.KIND, self.rules, call_network.VERSION)
-        weights = Weights(call_network.call_arrays(found), {**self.made, **game})
+        weights = Weights(call_network.call_arrays(fitted), {**self.made, **game})
         write_weights(file, weights.arrays, weights.metadata)
         return weights
 
     def _learned(self, calls: Array) -> Weights:
-        """The weights of `net`; finished steps are kept."""
+        """The weights of `net`, learned from the last finished step on."""
         course = replace(self._course, out=self.folder)
         command, bar, report = self.made["command"], self.bar, self.report
         game = Variant("game", self.rules)  # its steps are named so, whatever it is called
@@ -257,11 +246,6 @@ class Preparation:
             raise KeyboardInterrupt
         return result.points_per_hand
 
-    def _judgement(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
-        """What becomes of weights that are worth so much."""
-        file, better = prepared_file(kind, self.rules), surely_better(points)
-        return Prepared(kind, file, better, over, points, instead)
-
 
 def surely_better(points: Interval) -> bool:
     """Whether points per hand are above 0 as far as their interval goes."""
@@ -281,7 +265,7 @@ def command_of(rules: Rules, hands: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Listed:
-    """A file of what was prepared: what it says of itself, or what is wrong with it."""
+    """A prepared file: its metadata, or its fault."""
 
     file: Path
     game: str = ""

@@ -20,9 +20,9 @@ from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import read_weights, write_weights
-from bideuchre_env.preparing.net_learning import Course, Learner, no_bar
-from bideuchre_env.preparing.prepare import Preparation
 from bideuchre_env.rules.variants import RULES
+from bideuchre_env.training.cards import Course, Learner, no_bar
+from bideuchre_env.training.prepare import Preparation
 
 BETTER, WORSE = Interval(0.2, 0.1, 0.3), Interval(-0.2, -0.3, -0.1)
 LUCK, UNKNOWN = Interval(0.2, -0.1, 0.5), Interval(0.2, None, None)
@@ -171,28 +171,27 @@ def test_a_run_of_other_hands_takes_nothing_of_one_that_was_stopped(farm, whole,
     assert not list(prepared_folder().glob("steps-*"))
 
 
-def test_steps_that_are_damaged_are_made_anew(farm, whole, monkeypatch):
-    """Torn, of other shapes, or of another game: the run says so, and comes to the same."""
-    judged_as(monkeypatch, BETTER, KeyboardInterrupt)
+def test_a_step_that_is_damaged_is_named(farm, whole, monkeypatch):
+    """Torn, of other shapes, or of another game: an error names the file to delete."""
+    judged_as(monkeypatch, KeyboardInterrupt)
     with stopped():
         small(farm).run()
-    (steps,) = prepared_folder().glob("steps-*/*")
-    calls, last = steps / "calls.npz", steps / "game-seed0-step05.npz"
-    last.write_bytes(last.read_bytes()[:-8])
-    kept, told = read_weights(calls), []
-    wrong = [kept.arrays | {"calls.last": np.zeros(3, np.float32)}, kept.arrays]
-    texts = [kept.metadata, {**kept.metadata, "bids": "1, 2, 3"}]
-    for arrays, metadata in zip(wrong, texts, strict=True):
-        write_weights(calls, arrays, metadata)
-        judged_as(monkeypatch, KeyboardInterrupt)
-        with stopped():
-            small(farm, report=told.append).run()
+    (calls,) = prepared_folder().glob("steps-*/*/calls.npz")
+    saved, data = read_weights(calls), calls.read_bytes()
     judged_as(monkeypatch, BETTER)
-    small(farm, report=told.append).run()
+    for arrays, metadata in (
+        (saved.arrays | {"calls.last": np.zeros(3, np.float32)}, saved.metadata),
+        (saved.arrays, {**saved.metadata, "bids": "1, 2, 3"}),
+    ):
+        write_weights(calls, arrays, metadata)
+        with pytest.raises(WeightsError, match=r"calls\.npz"):
+            small(farm).run()
+    calls.write_bytes(data[:-8])
+    with pytest.raises(WeightsError, match=r"calls\.npz is damaged"):
+        small(farm).run()
+    calls.unlink()
+    small(farm).run()
     assert bytes_of(farm) == whole
-    anew = [line for line in told if line.endswith("made anew")]
-    for line, file in zip(anew, (calls, calls, last), strict=True):
-        assert line.startswith(str(file))
 
 
 def test_a_second_run_at_once_is_refused(farm, whole, monkeypatch):

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bideuchre_env.agents.expert import call_fitting, call_training
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.call_features import N_INPUTS
 from bideuchre_env.agents.expert.call_network import LAYERS
 from bideuchre_env.errors import DivergedError
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
+from bideuchre_env.training import calls
 
 
 def test_the_slopes_are_those_of_the_loss():
     """Against differences of the network's own sums, in double precision."""
     rng = np.random.default_rng(1)
-    network = call_training.drawn_network(rng)
+    network = calls.drawn_network(rng)
     p = {name: rng.normal(0, 0.3, network[name][0].shape) for name in LAYERS}
     x, g = rng.normal(0, 1, (7, N_INPUTS)), rng.normal(0, 1, 7)
-    _, one, two = call_training.forward(p, x)
-    for name, slope in call_training.gradients(p, x, one, two, g).items():
+    _, one, two = calls.forward(p, x)
+    for name, slope in calls.gradients(p, x, one, two, g).items():
         at = tuple(rng.integers(0, size) for size in p[name].shape)
         sums = []
         for change in (1e-6, -1e-6):
             moved = p[name].copy()
             moved[at] += change
-            sums.append(call_training.forward({**p, name: moved}, x)[0] @ g)
+            sums.append(calls.forward({**p, name: moved}, x)[0] @ g)
         assert np.asarray(slope)[at] == pytest.approx(
             (sums[0] - sums[1]) / 2e-6, rel=1e-3, abs=1e-6
         )
@@ -36,15 +36,15 @@ def test_the_slopes_are_those_of_the_loss():
 def test_training_finds_what_is_there():
     """Points made up from the inputs, with luck that strikes both calls alike, are learned."""
     rng = np.random.default_rng(2)
-    trials = new_rows(call_fitting.TRIAL, 20_000)
+    trials = new_rows(calls.TRIAL, 20_000)
     x = rng.random((20_000, 2, N_INPUTS)) < 0.1
     trials["inputs"] = x
     truth = 3.0 * x[:, :, 0] - 4.0 * x[:, :, -1] + 2.0 * (x[:, :, 1] & x[:, :, 2])
     trials["points"] = truth + rng.normal(0, 6, (20_000, 1)) + rng.normal(0, 1, (20_000, 2))
-    network = call_training.drawn_network(rng)
-    call_training.train(network, 10 * [trials], rng)
+    network = calls.drawn_network(rng)
+    calls.train(network, 10 * [trials], rng)
     p = {name: network[name][0] for name in LAYERS}
-    said = call_training.SCALE * call_training.forward(p, trials["inputs"].reshape(-1, N_INPUTS))[0]
+    said = calls.SCALE * calls.forward(p, trials["inputs"].reshape(-1, N_INPUTS))[0]
     wrong = np.diff(said.reshape(-1, 2)) - np.diff(truth)
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
 
@@ -55,14 +55,14 @@ def test_training_finds_what_is_there():
 def test_a_training_that_diverges_is_an_error(monkeypatch, points, rate, told):
     """Points that are no numbers, or steps far too long: an error, and the weights stay."""
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(call_training, "RATE", rate)
-    trials = new_rows(call_fitting.TRIAL, 3_000)
+    monkeypatch.setattr(calls, "RATE", rate)
+    trials = new_rows(calls.TRIAL, 3_000)
     trials["inputs"] = rng.random((3_000, 2, N_INPUTS)) < 0.1
     trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
-    network = call_training.drawn_network(rng)
+    network = calls.drawn_network(rng)
     there = network.copy()
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match=told):
-        call_training.train(network, [trials], rng)
+        calls.train(network, [trials], rng)
     for name in network.dtype.names:  # not the bytes: what lies between two fields is anyone's
         np.testing.assert_array_equal(network[name], there[name])
 
@@ -72,12 +72,12 @@ def test_a_call_that_looks_bad_is_tried_at_times():
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
     tried = {
-        width: call_fitting.try_calls(
+        width: calls.try_calls(
             agent.workspace(), agent, agent, 2000, 0, width, np.random.default_rng(3)
         )
         for width in (-1.0, 2.0, 1e6)  # the last: any call at all
     }
     assert len(tried[1e6]) == 2000  # whoever speaks first may pass or bid
-    assert 0.5 * call_fitting.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * call_fitting.ANY
+    assert 0.5 * calls.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * calls.ANY
     lost = {width: -np.diff(trials["points"]).mean() for width, trials in tried.items()}
     assert lost[2.0] < lost[-1.0]

@@ -1,39 +1,38 @@
-"""The kernels of a batch: forced moves are played, decisions are entered as nets see them."""
+"""The kernels of a batch: they play forced moves and enter decisions as networks see them."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.scoring import made
-from bideuchre_env.core.state import DEAL, NAMING
-from bideuchre_env.core.step import apply, legal_bits, only_one, pick_legal, write_mask
+from bideuchre_env.core.state import NAMING
+from bideuchre_env.core.step import legal_bits, write_mask
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
+from bideuchre_env.learning.lines import play_forced
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
-from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
-from ppo.sparse import WIDTH
+from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+from ppo.networks import WIDTH
 
 HIDDEN = 1 + 3 * MAX_TRICKS  # of a list of the others' cards
 OVER, CALLS, CARDS = range(3)
-"""What a table waits for: nothing, or a decision of either part."""
+"""What a table is waiting for: nothing, or a decision of either part."""
 
 
 class Seen(NamedTuple):
-    """A part's decisions as they are seen: tensors, or arrays of the same memory."""
+    """Observations of a part's decisions: tensors, or arrays of the same memory."""
 
     inputs: Any  # int16 (n, WIDTH)
     legal: Any  # int8 (n, O)
     symmetries: Any  # int64 (n,)
     keys: Any  # int64 (n,): table * 4 + seat
-    hidden: Any  # int16 (n, HIDDEN), or (1, HIDDEN) where nobody asks for it
+    hidden: Any  # int16 (n, HIDDEN), or (1, HIDDEN) without a critic of all hands
 
 
 class Room(NamedTuple):
-    """Room for a part's decisions, and what they are seen with."""
+    """Room for a part's decisions, and the scratch space of encoding them."""
 
     seen: Seen
     with_hidden: bool
@@ -43,12 +42,12 @@ class Room(NamedTuple):
 
 
 @entry_kernel
-def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array) -> None:
-    """Play what is forced in the rows `live[:counts[0]]`, and show what waits for a choice.
+def play_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array) -> None:
+    """Play forced moves in the rows `live[:counts[0]]`, and enter the decisions that are due.
 
     `counts` (3,): the rows still live, which move to the front of `live`, and how many decisions
-    of each part there are in its room so far; those that wait are entered after these. A count
-    of -1 says that a list was too long.
+    of each part its room has; new decisions are entered after these. `counts[0]` is set to -1 if
+    a list was too long.
     """
     t, n = cards.features.tables[0], 0
     for j in range(counts[0]):
@@ -72,19 +71,15 @@ def go_on(states: Array, live: Array, auction: Room, cards: Room, counts: Array)
 
 @kernel
 def waits_for(s: Row, t: Row) -> int:
-    """Play what is forced; what the table waits for then."""
-    bits = legal_bits(s, t)
-    while s.phase < DEAL and only_one(t, s.phase, bits):
-        apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
-        bits = legal_bits(s, t)
-    if s.phase >= DEAL:
+    """Play forced moves; return what the table is waiting for then."""
+    if play_forced(s, t) == 0:
         return OVER
     return CALLS if s.phase <= NAMING else CARDS
 
 
 @kernel
 def enter(s: Row, t: Row, i: int, room: Room, at: int) -> bool:
-    """Enter the decision of table i at a place of the room; False if its list is too long."""
+    """Enter the decision of table i as number `at` of the room; False if its list is too long."""
     seen, work = room.seen, room.features
     observation, mask = row_of(room.observation, 0), row_of(room.mask, 0)
     encode(s, t, work.offsets[0], s.turn, observation)
@@ -121,24 +116,19 @@ def enter_hidden(s: Row, t: Row, symmetry: int, hidden: Array, at: int) -> None:
 
 
 class Outcomes(NamedTuple):
-    """What hands came to, tensors or arrays of the same memory, all (n,)."""
+    """Results of hands, all (n,)."""
 
-    points: Any  # int64: side 0's less side 1's
-    lone: Any  # bool: the contract was played alone
-    set_back: Any  # bool: it was not made
+    points: Array  # int64: side 0's less side 1's
+    lone: Array  # bool: the contract was played alone
+    set_back: Array  # bool: it was not made
 
 
 @entry_kernel
-def outcome_rows(states: Array, tables: Array, start: int, stop: int, outcomes: Outcomes) -> None:
-    """Enter what the hands of rows `start` to `stop` - 1, which are over, came to."""
-    for i in range(start, stop):
-        outcome(states[i], tables[0], outcomes, i)
-
-
-@inline_kernel
-def outcome(s: Row, t: Row, outcomes: Outcomes, i: int) -> None:
-    """Enter what the hand of row i, which is over, came to."""
-    played = s.level >= 0
-    outcomes.points[i] = s.points[0] - s.points[1]
-    outcomes.lone[i] = played and s.sitting_out >= 0
-    outcomes.set_back[i] = played and not made(s, t)
+def outcome_rows(states: Array, tables: Array, outcomes: Outcomes) -> None:
+    """Enter the results of all rows, whose hands are over."""
+    for i in range(len(states)):
+        s = states[i]
+        played = s.level >= 0
+        outcomes.points[i] = s.points[0] - s.points[1]
+        outcomes.lone[i] = played and s.sitting_out >= 0
+        outcomes.set_back[i] = played and not made(s, tables[0])

@@ -1,0 +1,393 @@
+"""Fit the calls of the expert to a game: pairs of calls, played out both ways.
+
+The agent plays against itself and another agent. In every hand one of its calls, at a random turn,
+is replaced by another that looks nearly as good (`WIDTH`) or, in about a sixth of the pairs, by any
+other it weighs (`ANY`), and the hand is played out both ways. The network learns the points the
+caller's side got beyond those that the contract of the call should bring. As only the difference of
+two calls decides, and luck strikes both of a pair alike, the loss weighs the differences of the
+pairs more than their sums, by the correlation of the luck.
+
+Each round starts from the weights of the one before. The first `SETTLING`, of fewer hands, also fit
+by least squares the tricks beyond the table's that the hand and the auction promise; that fit is
+saved, and a later round learns from the hands of the last `KEEP`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert.agent import (
+    NO_SEARCH,
+    ExpertAgent,
+    ExpertWorkspace,
+    weigh_hand,
+)
+from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
+from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
+from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
+from bideuchre_env.agents.rule.agent import RuleAgent, call_bits
+from bideuchre_env.agents.rule.bidding import (
+    N_AUCTION_FEATURES,
+    N_STRAINS,
+    call_action,
+    describe_auction,
+)
+from bideuchre_env.core.phases.deal import mix, split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
+from bideuchre_env.core.state import AUCTION, DEAL, new_states
+from bideuchre_env.errors import DivergedError
+from bideuchre_env.learning.view import read_view
+from bideuchre_env.rules.cards import NO_TRUMP
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+
+WIDTH = (3.0, 2.0)  # points below the best call that are still tried: while settling, and after
+SETTLING, SHARE = 3, 4  # first rounds, of a quarter of the hands
+ANY = 12  # of 100 turns to call, those where any call may be tried, however bad it looks
+KEEP = 4  # rounds whose hands are learned from together
+RIDGE = 50.0
+AT_ONCE = 20_000
+N_TOLD = 1 + N_HAND + N_AUCTION_FEATURES
+EPOCHS = 2
+RATE = 2e-3  # of Adam, falling to 0 in every round
+PAIRS = 1024  # of a minibatch
+WORSE = 2.0  # times the squared error before training; above it training has diverged
+
+Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, RowAgent]]
+Report: TypeAlias = Callable[[str], None]
+Progress: TypeAlias = Callable[[int, int, int], None]
+
+
+def no_progress(done: int, total: int, count: int) -> None:
+    """Show no progress."""
+
+
+TRIAL = np.dtype(
+    [
+        ("inputs", np.float32, (2, N_INPUTS)),  # of the best call and of another
+        ("action", np.int64, (2,)),
+        ("plain", np.float64, (2,)),  # points of its contract
+        ("points", np.float64, (2,)),  # points it brought
+        ("level", np.int64, (2,)),
+        ("strain", np.int64, (2,)),
+        ("beyond", np.float64, (2,)),  # tricks won more than the table's
+        ("stood", np.int8, (2,)),  # whether it became the contract
+        ("told", np.float64, (2, N_TOLD)),  # what `trick_shift` weighs
+    ]
+)
+"""A turn to call at which two calls were tried."""
+
+
+def expert_calls(
+    rules: Rules,
+    hands: int,
+    rounds: int,
+    rng: np.random.Generator,
+    report: Report,
+    *,
+    network: Array | None = None,
+    wanted: tuple[int, ...] = NO_SEARCH,
+    progress: Progress = no_progress,
+) -> Array:
+    """Fit the network of the expert's calls in a game: one `NETWORK` record.
+
+    It starts from `network`, or from nothing and settles first. The expert plays against itself and
+    the rule player, with a search of the last tricks as `wanted`. Raises `DivergedError` where
+    training diverges.
+    """
+
+    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
+        agent = expert_with(network, rules, wanted)
+        return agent.workspace(), agent, RuleAgent(rules)
+
+    start, settle = (drawn_network(rng), SETTLING) if network is None else (network, 0)
+    return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
+
+
+def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
+    """The expert that calls by a network, for points, and does not search unless `wanted`."""
+    return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
+
+
+def fit_calls(
+    network: Array,
+    players: Players,
+    hands: int,
+    rounds: int,
+    rng: np.random.Generator,
+    report: Report,
+    *,
+    settle: int,
+    progress: Progress = no_progress,
+) -> Array:
+    """Train a network for so many rounds; `report` is called with a line on each.
+
+    `players(network)` gives a workspace of an expert that calls by it, the agent that plays so, and
+    whom it plays against by turns with itself. The first `settle` rounds are as described above.
+    """
+    history: list[Array] = []
+    share = max(100, hands // SHARE)
+    total, done = sum(share if turn < settle else hands for turn in range(rounds)), 0
+    for turn in range(rounds):
+        settling = turn < settle
+        width = WIDTH[0 if settling else 1]
+        work, agent, other = players(network)
+        some = share if settling else hands
+        n, parts = min(AT_ONCE, max(1, some // 8)), []
+        for part in range(some // n):
+            progress(done + part * n, total, done + part * n)
+            parts.append(
+                try_calls(work, agent, (agent, other)[part % 2], n, part // 2 % 4, width, rng)
+            )
+        done += some
+        history = [*([] if settling else history[1 - KEEP :]), np.concatenate(parts)]
+        network = network.copy()
+        message = train(network, history, rng)
+        if turn < settle - 1:
+            refit_shifts(network, history[-1])
+        if turn == settle - 1:
+            history = []
+        report(f"round {turn + 1}: {message}")
+    return network
+
+
+def try_calls(
+    work: ExpertWorkspace,
+    agent: RowAgent,
+    other: RowAgent,
+    n: int,
+    call: int,
+    width: float,
+    rng: np.random.Generator,
+) -> Array:
+    """Deal `n` hands and try two calls at this turn of those that have two: `TRIAL` records."""
+    tables = agent.tables
+    states = new_states(n)
+    seed_rows(states, *split_seed(int(rng.integers(2**62))))
+    start_rows(states, tables, np.arange(n) % 4)
+    deal_rows(states, tables)
+    seats = (states["dealer"] + 1 + call) & 3
+    for _ in range(call):
+        step(states, np.arange(n), seats, agent, other)
+    observations, masks = seen(states, np.arange(n), agent)
+    trials = new_rows(TRIAL, n)
+    try_rows(work, observations, masks, rng.integers(0, 2**62, n), width, trials)
+    two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
+    trials, everyone, seats = trials[two], np.arange(len(two)), seats[two]
+    for which in range(2):
+        played = states[two]
+        apply_rows(played, tables, everyone, trials["action"][:, which].copy())
+        while len(rows := np.flatnonzero(played["phase"] < DEAL)):
+            step(played, rows, seats, agent, other)
+        points = played["points"].astype(float)
+        trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
+        tricks = played["tricks_won"][everyone, seats & 1]
+        trials["beyond"][:, which] = tricks - trials["told"][:, which, 0]
+        ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
+        trials["stood"][:, which] &= ours
+    return trials
+
+
+def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
+    """The observations and masks of the seats to act in these rows."""
+    observations = np.zeros((len(rows), agent.layout.size), np.int8)
+    masks = np.zeros((len(rows), agent.n_actions), np.int8)
+    encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
+    return observations, masks
+
+
+def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: RowAgent) -> None:
+    """Let the seat to act in these rows act: the agent on the side of `seats`, else the other."""
+    observations, masks = seen(states, rows, agent)
+    choices = np.zeros(len(rows), np.int64)
+    theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
+    for mine, player in ((~theirs, agent), (theirs, other)):
+        if mine.any():
+            choices[mine] = player.act_rows(observations[mine], masks[mine])
+    apply_rows(states, agent.tables, rows, choices)
+
+
+@entry_kernel
+def try_rows(
+    work: ExpertWorkspace,
+    observations: Array,
+    masks: Array,
+    words: Array,
+    width: float,
+    trials: Array,
+) -> None:
+    """Find for every row the best call and, by `words`, another that looks good, or action -1."""
+    for i in range(len(observations)):
+        trials[i].action[1] = -1
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        best, other = two_calls(work, observation, mask, words[i], width, 0.0, ANY)
+        if best >= 0:
+            note_call(work, best, 0, trials[i])
+        if other >= 0:
+            note_call(work, other, 1, trials[i])
+
+
+@kernel
+def two_calls(
+    work: ExpertWorkspace,
+    observation: Array,
+    mask: Array,
+    word: Word,
+    width: float,
+    margin: float,
+    wild: int,
+) -> tuple[int, int]:
+    """Weigh the calls; return the best and, by the random `word`, another to try, each or -1.
+
+    A call is 8 * (1 + level) + the place of its strain. The other is at most `width` points and
+    `margin` below the best, or in `wild` of 100 cases any call that is weighed.
+    """
+    t, view, calls, learned = work.tables[0], work.views[0], work.calls[0], work.learned
+    read_view(observation, t, work.offsets[0], view)
+    if not weigh_hand(view, t, learned, work.scratch[0], calls):
+        return -1, -1
+    weigh_calls(view, t, learned, call_bits(view, mask, t), calls)
+    best = max(best_call(t, calls), 0)
+    least = calls.worth[best >> 3, best & 7] - width * calls.slope - margin
+    if word % 100 < wild:
+        least = NOT_WEIGHED + 1.0
+    other, best_draw = -1, -1
+    for call in range(8 * (1 + t.n_levels)):
+        if call & 7 < N_STRAINS and call != best:
+            draw = int(mix(np.uint64(word) + np.uint64(call)) >> np.uint64(2))
+            if calls.worth[call >> 3, call & 7] >= least and draw > best_draw:
+                other, best_draw = call, draw
+    return best, other
+
+
+@kernel
+def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
+    """Enter a call, 8 * (1 + level) + the place of its strain, in a trial."""
+    t, view, calls = work.tables[0], work.views[0], work.calls[0]
+    level, strain = (call >> 3) - 1, calls.ranked[call & 7]
+    trial.plain[which] = plain_points(view, t, work.learned, level, strain, calls)
+    for i in range(N_INPUTS):
+        trial.inputs[which, i] = calls.inputs[i]
+    trial.action[which] = call_action(t, level, strain)
+    trial.level[which] = level
+    trial.strain[which] = strain
+    trial.stood[which] = 1 - t.alone[level] if level >= 0 else 0
+    trial.told[which, 0] = calls.table_mean[strain]
+    for i in range(N_HAND):
+        trial.told[which, 1 + i] = calls.features[strain, i]
+    features = work.scratch[0].features
+    describe_auction(view, t, strain, features)
+    for i in range(N_AUCTION_FEATURES):
+        trial.told[which, 1 + N_HAND + i] = features[i]
+
+
+def refit_shifts(network: Array, trials: Array) -> None:
+    """Fit tricks beyond the table's to features of the hand and the calls, by least squares."""
+    stood = trials["stood"] == 1
+    strains, beyond, told = (trials[name][stood] for name in ("strain", "beyond", "told"))
+    for kind in range(2):
+        these = (strains == NO_TRUMP) == bool(kind)
+        x = told[these]
+        left = x.T @ x + RIDGE * np.eye(N_TOLD)
+        network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
+
+
+def drawn_network(rng: np.random.Generator) -> Array:
+    """A network to start from, which adds nothing yet."""
+    network = new_network()
+    network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
+    network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
+    return network
+
+
+def forward(p: dict[str, Array], x: Array) -> tuple[Array, Array, Array]:
+    """The outputs (n,) of a network for inputs (n, inputs), and its layers, one or two."""
+    one = np.maximum(x @ p["first"] + p["first_base"], 0)
+    two = np.maximum(one @ p["second"] + p["second_base"], 0) if "second" in p else one
+    return two @ p["last"] + x @ p["straight"] + p["base"], one, two
+
+
+def gradients(p: dict[str, Array], x: Array, one: Array, two: Array, g: Array) -> dict[str, Array]:
+    """The gradient of the loss in every weight, given that in the outputs, (n,)."""
+    slopes = {"last": two.T @ g, "straight": x.T @ g, "base": g.sum()}
+    g_one = g[:, None] * p["last"] * (two > 0)
+    if "second" in p:
+        slopes |= {"second": one.T @ g_one, "second_base": g_one.sum(axis=0)}
+        g_one = (g_one @ p["second"].T) * (one > 0)
+    return slopes | {"first": x.T @ g_one, "first_base": g_one.sum(axis=0)}
+
+
+def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
+    """Train the network on these trials, and return a summary."""
+    x = np.concatenate([trials["inputs"] for trials in history])
+    y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
+    y = y.astype(np.float32)
+    p = {name: network[name][0].copy() for name in LAYERS}
+    n = len(history[-1])
+    before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
+    p = descend(p, x, y, float(np.corrcoef(before.T)[0, 1]), rng, EPOCHS, RATE)
+    check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
+    for name in LAYERS:
+        network[name][0] = p[name]
+    whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
+    return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
+
+
+def descend(
+    p: dict[str, Array],
+    x: Array,
+    y: Array,
+    alike: float,
+    rng: np.random.Generator,
+    epochs: int,
+    rate: float,
+    asked: Array | None = None,
+) -> dict[str, Array]:
+    """The weights after so many times over the pairs: `x` (n, 2, inputs), `y` (n, 2), by Adam.
+
+    Of a pair of residuals with correlation r, `alike`, the loss is
+    sum^2 / (1 + r) + difference^2 / (1 - r). Where `asked` (n, 2) is 0 the output is
+    taken to be 0. `rate` falls to 0.
+    """
+    moments = {name: [np.zeros_like(part), np.zeros_like(part)] for name, part in p.items()}
+    p, batches, step = dict(p), max(1, len(x) // PAIRS), 0
+    for _ in range(epochs):
+        for these in np.array_split(rng.permutation(len(x)), batches):
+            step += 1
+            rows = x[these].reshape(-1, x.shape[2])
+            outputs, one, two = forward(p, rows)
+            mask = np.float32(1.0) if asked is None else asked[these]
+            r = outputs.reshape(-1, 2) * mask - y[these]
+            together = r.sum(axis=1) / (1 + alike)
+            apart = (r[:, 0] - r[:, 1]) / (1 - alike)
+            g = (np.stack([together + apart, together - apart], axis=1) * mask).reshape(-1)
+            g *= np.float32(1 / len(rows))
+            now = rate * 0.5 * (1 + np.cos(np.pi * step / (epochs * batches)))
+            for name, slope in gradients(p, rows, one, two, g).items():
+                first, second = moments[name]
+                first += 0.1 * (slope - first)
+                second += 0.001 * (slope * slope - second)
+                scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+                p[name] = (p[name] - now / (1 - 0.9**step) * first / scale).astype(np.float32)
+    return p
+
+
+def check_trained(
+    p: dict[str, Array], x: Array, y: Array, before: float, scale: float = SCALE
+) -> None:
+    """Raise `DivergedError` unless the weights are finite and err on these pairs about as before.
+
+    `x` (n, 2, inputs), `y` (n, 2) in units of `scale`; `before`: the squared error training began
+    with.
+    """
+    if bad := sorted(name for name, part in p.items() if not np.isfinite(part).all()):
+        raise DivergedError(f"training diverged: {', '.join(bad)} not finite; nothing is written")
+    after = float(np.mean((y - forward(p, x.reshape(-1, x.shape[2]))[0].reshape(-1, 2)) ** 2))
+    if not after <= WORSE * before:
+        errors = f"squared error {scale**2 * after:.3g}, before it {scale**2 * before:.3g}"
+        raise DivergedError(f"training diverged: {errors}; nothing is written")

@@ -1,0 +1,258 @@
+"""Learn the cards of agent `net` by paired differences, and calls to go with them.
+
+In a hand of self-play some card is replaced by another and the rest is played out both ways. A
+network learns the difference in points, of every card, from what the player sees. A later round
+plays with the network of the round before, and tries cards that it finds good more often; it learns
+from its own pairs and as many of earlier rounds. Before the last two rounds the calls of the expert
+are fitted again to hands played so (a second time brought nothing), and at last the network goes
+through all pairs once more.
+
+The weights after every step are saved in a folder. A run that was stopped resumes there, makes the
+pairs of the finished steps again, and comes to the same weights.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bideuchre_env._files import write_file
+from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert.agent import ExpertWorkspace
+from bideuchre_env.agents.expert.call_network import calls_of
+from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
+from bideuchre_env.agents.learned.shipped import network_of
+from bideuchre_env.envs.registration import Variant
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation import match
+from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.learning.features import features_of
+from bideuchre_env.learning.fitting import Examples, fit, joined
+from bideuchre_env.learning.network import new_network
+from bideuchre_env.learning.pairs import BLOCK, pair_blocks
+from bideuchre_env.learning.proposals import Proposals
+from bideuchre_env.learning.weights import Weights, read_weights, write_weights
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+from bideuchre_env.training.calls import (
+    Progress,
+    Report,
+    drawn_network,
+    expert_with,
+    fit_calls,
+    no_progress,
+)
+
+HIDDEN = (256, 64)
+FITS = {"first": (4, 2.5e-3), "cards": (2, 1.5e-3), "polish": (1, 1.5e-3)}
+"""Passes of each fit over its pairs, and the first learning rate."""
+JUDGED = {"rule": 10_000, "expert": 2_000}  # boards against each after a step
+JUDGED_SEED = 2_000_000_000  # of boards alone: pairs are dealt from other streams
+
+Bar: TypeAlias = Callable[[str, str, str], AbstractContextManager[Progress]]
+"""Opens a progress bar: its title, the unit of its counts, and the unit of its rate."""
+
+
+def no_bar(title: str, unit: str, rated: str) -> AbstractContextManager[Progress]:
+    """Show no progress."""
+    return nullcontext(no_progress)
+
+
+def setting(default: Any, meaning: str) -> Any:
+    """A field of `Course`; `experiments/learn_cards.py` shows its meaning."""
+    return field(default=default, metadata={"help": meaning})
+
+
+@dataclass(frozen=True)
+class Course:
+    """The length of the learning, and the folder of its steps."""
+
+    first: int = setting(300_000, "hands of the first round of cards")
+    hands: int = setting(60_000, "hands of every round after it")
+    rounds: int = setting(3, "rounds of cards, the first included")
+    call_hands: int = setting(100_000, "hands of a round of calls")
+    call_rounds: int = setting(2, "rounds of calls; 0 leaves them alone")
+    seed: int = setting(0, "same seed, same pairs; same weights on one machine")
+    judge: bool = setting(False, "play rule and expert after every step")
+    out: Path = field(
+        default=Path("runs/learn_cards"), metadata={"help": "folder of the steps and weights"}
+    )
+
+    def steps(self) -> list[str]:
+        """The steps in order: cards, with calls before the last two rounds of them."""
+        steps = ["first", *["cards"] * (self.rounds - 1)]
+        if self.call_rounds:
+            steps.insert(max(1, self.rounds - 2), "calls")
+        return [*steps, "polish"]
+
+
+class Learner:
+    """The networks of a game during a course; each step makes better ones."""
+
+    def __init__(
+        self,
+        game: Variant,
+        calls: Array,
+        course: Course,
+        command: str,
+        *,
+        pool: RayPool | None = None,
+        bar: Bar = no_bar,
+        report: Report = print,
+    ) -> None:
+        """`calls` is the first network of calls, `command` makes the same weights."""
+        self.game, self.rules, self.calls = game, game.rules, calls
+        self.course, self.seed, self.command = course, course.seed, command
+        self.pool, self.bar, self.report = pool, bar, report
+        self.features = features_of(game.rules, "cards")
+        self.steps = course.steps()
+
+    def run(self) -> Weights:
+        """Take every step that is not saved; the weights at the end."""
+        done = 0
+        while done < len(self.steps) and self.file(done + 1).exists():
+            done += 1
+        weights, pairs = self.weights(done), list[Examples]()
+        if done == len(self.steps):
+            return weights
+        for k, step in enumerate(self.steps):
+            began = time.process_time()
+            if step in ("first", "cards"):  # of finished steps, too: later ones learn from all
+                pairs.append(self.play_pairs(self.weights(k) if k < done else weights, k))
+            if k >= done:
+                improve = self.improve_calls if step == "calls" else self.improve_cards
+                weights = improve(weights, pairs, k)
+                weights = self.save(weights, k, time.process_time() - began)
+        return weights
+
+    def file(self, step: int) -> Path:
+        """The file of the weights after so many steps."""
+        return self.course.out / f"{self.game.name}-seed{self.seed}-step{step:02}.npz"
+
+    def weights(self, step: int) -> Weights:
+        """The weights after so many steps; `WeightsError` if their file is damaged."""
+        if step > 0:
+            saved = read_weights(self.file(step))
+            if saved.metadata.get("settings") != self.settings(step):
+                raise OptionError(f"{self.file(step)} was made by other settings: another --out")
+            return weights_for(self.rules, saved)
+        rng = np.random.default_rng([self.seed, 0])
+        cards = new_network(self.features.size, HIDDEN, self.features.outputs, rng)
+        return net_weights(self.rules, cards, self.calls, {})
+
+    def settings(self, step: int) -> str:
+        """The settings that the weights after so many steps depend on, as JSON."""
+        names = ("seed", "first", "hands", "call_hands", "call_rounds")
+        chosen = {name: getattr(self.course, name) for name in names}
+        rules = {"rules": self.rules.to_toml(), "features": self.features.version}
+        return json.dumps({**chosen, "steps": self.steps[:step], **rules})
+
+    def save(self, weights: Weights, k: int, seconds: float) -> Weights:
+        """Save and return the weights of step k with their metadata, and report their strength."""
+        name = self.game.name
+        message = f"{name} step {k + 1} of {len(self.steps)}: {self.steps[k]}, {seconds:.0f} s"
+        line: dict[str, Any] = {"step": k + 1, "kind": self.steps[k], "seconds": round(seconds, 1)}
+        for other, boards in JUDGED.items() if self.course.judge else ():
+            points = self.judge(weights, other, boards)
+            line[f"over {other}"] = points
+            message += ", over {} {mean:+.3f} ({low:+.3f} to {high:+.3f})".format(other, **points)
+        made = {
+            "variant": name,
+            "seed": str(self.seed),
+            "steps": str(k + 1),
+            "command": self.command,
+            "settings": self.settings(k + 1),
+        }
+        weights = Weights(weights.arrays, {**weights.metadata, **made})
+        curve = self.course.out / f"{name}-seed{self.seed}.jsonl"
+        before = curve.read_text(encoding="utf-8").splitlines()[:k] if curve.exists() else []
+        write_file(curve, "\n".join([*before, json.dumps(line)]) + "\n")
+        write_weights(self.file(k + 1), weights.arrays, weights.metadata)
+        self.report(message)
+        return weights
+
+    def judge(self, weights: Weights, other: str, boards: int) -> dict[str, Any]:
+        """Points per hand over another agent, on boards that nothing is learned from."""
+
+        def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
+            return NetAgent(rules, weights=weights, goal=goal)
+
+        result = match.play(self.game, net, other, boards=boards, seed=JUDGED_SEED)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        return interval_dict(result.points_per_hand)
+
+    def play_pairs(self, weights: Weights, k: int) -> Examples:
+        """Play the pairs of step k by these weights; as examples for the network."""
+        first = k == 0
+        hands = self.course.first if first else self.course.hands
+        policy = expert_with(calls_of(weights), self.rules) if first else self.net(weights)
+        seed, draws = (int(n) for n in np.random.SeedSequence([self.seed, k]).generate_state(2))
+        network = network_of(weights, "cards")
+        propose = None if first else Proposals(network, self.rules, "cards", draws)
+        parts, count = [], 0
+        blocks = pair_blocks(policy, self.rules, hands, seed, propose=propose, pool=self.pool)
+        with self.bar(f"{self.game.name} step {k + 1}, pairs", "hands", "pairs") as progress:
+            for number, pairs in enumerate(blocks, 1):
+                packed = self.features.pack(pairs.observations, pairs.masks)
+                of, against = (
+                    self.features.outputs_of(actions, packed.symmetries).astype(np.int16)
+                    for actions in (pairs.other, pairs.chosen)
+                )
+                parts.append(Examples(packed.inputs, of, against, pairs.gain))
+                count += len(pairs.gain)
+                progress(min(hands, BLOCK * number), hands, count)
+        return joined(parts)
+
+    def net(self, weights: Weights) -> NetAgent:
+        """The net with these weights."""
+        return NetAgent(self.rules, weights=weights, goal="points")
+
+    def improve_cards(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
+        """The weights after the network of cards has been fitted to pairs."""
+        rng = np.random.default_rng([self.seed, k, 3])
+        epochs, rate = FITS[self.steps[k]]
+        if self.steps[k] != "cards":
+            examples = joined(pairs)
+        else:
+            older, newer = joined(pairs[:-1]), pairs[-1]
+            some = rng.integers(0, len(older.targets), len(newer.targets))
+            examples = joined([newer, Examples(*(each[some] for each in older))])
+        total = epochs * len(examples.targets)
+        with self.bar(f"{self.game.name} step {k + 1}, fitting", "pairs", "pairs") as progress:
+            fitted = fit(
+                network_of(weights, "cards"),
+                self.features,
+                examples,
+                rng,
+                epochs=epochs,
+                learning_rate=rate,
+                report=lambda done: progress(int(done * total), total, int(done * total)),
+            )
+        return net_weights(self.rules, fitted, calls_of(weights), {})
+
+    def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
+        """The weights after the calls have been fitted to hands that are played by the net."""
+        cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
+
+        def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, RowAgent]:
+            net = self.net(net_weights(self.rules, cards, calls, {}))
+            return net.workspace().expert, net, fast
+
+        rng = np.random.default_rng([self.seed, k, 4])
+        calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
+        calls = calls if calls["first"].any() else drawn_network(rng)  # where nothing was fitted
+
+        def report(line: str) -> None:
+            self.report(f"  {self.game.name} calls {line}")
+
+        fitted = fit_calls(calls, players, hands, rounds, rng, report, settle=0)
+        return net_weights(self.rules, cards, fitted, {})

@@ -1,0 +1,168 @@
+"""The strength of the networks on duplicate boards, and the log: a bar, a curve, TensorBoard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch.utils.tensorboard import SummaryWriter
+
+from bideuchre_env._files import write_file
+from bideuchre_env.agents.learned.ppo import PpoAgent
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation import match
+from bideuchre_env.rules.rules import Rules
+from ppo.networks import Networks, agent_weights
+
+CURVE = "curve.csv"
+EVERY = 20  # batches between points of TensorBoard
+OWN = ("decisions", "hands", "batches", "seconds", "processor", "boards", "seed")
+AT_ONCE = 256
+
+
+class Strength(NamedTuple):
+    """Points per hand over an opponent, with a 95 % interval, and the contracts of both."""
+
+    points: float
+    low: float
+    high: float
+    contracts: int
+    made: float  # share of contracts
+    lone: int
+    lone_made: int
+    their_contracts: int
+    their_lone: int
+    their_lone_made: int
+
+
+class _Stopped(Exception):
+    """Ends a match in the middle."""
+
+
+def measure(
+    rules: Rules,
+    networks: Networks,
+    opponent: str,
+    boards: int,
+    seed: int,
+    stopped: Callable[[], bool],
+) -> Strength | None:
+    """Return the strength of the networks over an opponent; None if `stopped` in between."""
+
+    def progress(*_: object) -> None:  # the trainer handles Ctrl-C: the match does not see it
+        if stopped():
+            raise _Stopped
+
+    agent = PpoAgent(rules, weights=agent_weights(rules, networks, {}))
+    try:
+        result = match.play(
+            rules, agent, opponent, boards=boards, seed=seed, at_once=AT_ONCE, progress=progress
+        )
+    except _Stopped:
+        return None
+    if result.interrupted or stopped():
+        return None
+    points = result.boards.points_per_hand
+    ours, theirs = result.boards.contracts
+    return Strength(
+        points.mean,
+        points.low,
+        points.high,
+        ours["bid"],
+        ours["made"] / max(ours["bid"], 1),
+        ours["lone_bid"],
+        ours["lone_made"],
+        theirs["bid"],
+        theirs["lone_bid"],
+        theirs["lone_made"],
+    )
+
+
+class Log(ExitStack):
+    """The progress bar of a run, and the logs in its folder.
+
+    Entries of `curve.csv` after `batch` are dropped. Raises `OptionError` if it cannot be read.
+    """
+
+    def __init__(self, folder: Path, batch: int, opponents: tuple[str, ...]) -> None:
+        super().__init__()
+        self.path = folder / CURVE
+        self.rows = [row for row in read_curve(self.path) if int(row["batches"]) <= batch]
+        new = [f"{who} {each}" for who in opponents for each in Strength._fields]
+        # the columns of earlier opponents stay
+        self.names = list(dict.fromkeys([*OWN, *(self.rows[0] if self.rows else ()), *new]))
+        self.writer = SummaryWriter(str(folder / "tensorboard"), purge_step=batch)
+        self.callback(self.writer.close)
+        self.progress = self.enter_context(progress_bar("training", "decisions"))
+        self.sums: dict[str, float] = {}
+        self.n = 0
+        self.begun: int | None = None
+
+    def batch(self, run: Any, statistics: Mapping[str, float]) -> None:
+        """Log the statistics of a batch."""
+        self.begun = run.decisions if self.begun is None else self.begun
+        total = round(1e6 * run.args.millions)
+        self.progress(min(run.decisions, total), total, run.decisions - self.begun)
+        for name, value in statistics.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+        self.n += 1
+        if self.n == EVERY:
+            for name, value in self.sums.items():
+                self.writer.add_scalar(f"train/{name}", value / self.n, run.batch)
+            rate = run.decisions / run.seconds
+            self.writer.add_scalar("train/decisions_per_second", rate, run.batch)
+            self.sums, self.n = {}, 0
+
+    def strengths(
+        self, run: Any, boards: int, seed: int, strengths: Mapping[str, Strength]
+    ) -> None:
+        """Log a measurement: a line on stderr, a row of the curve."""
+        clock = round(run.seconds, 1), round(run.processor, 1)
+        own = (run.decisions, run.hands, run.batch, *clock, boards, seed)
+        row = {name: str(value) for name, value in zip(OWN, own, strict=True)}
+        parts = []
+        for who, strength in strengths.items():
+            for name, value in strength._asdict().items():
+                row[f"{who} {name}"] = f"{value:.4f}" if isinstance(value, float) else str(value)
+            self.writer.add_scalar(f"over/{who}", strength.points, run.batch)
+            half = (strength.high - strength.low) / 2
+            parts.append(f"{who} {strength.points:+.3f} ± {half:.3f}")
+        same = ("batches", "boards", "seed")  # measured before, and stopped before a checkpoint
+        self.rows = [each for each in self.rows if any(each[k] != row[k] for k in same)] + [row]
+        text = io.StringIO()
+        table = csv.DictWriter(text, self.names, restval="")
+        table.writeheader()
+        table.writerows(self.rows)
+        write_file(self.path, text.getvalue())
+        self.writer.flush()
+        print(
+            f"{run.decisions / 1e6:7.1f} M {run.processor:6.0f} s  over {', '.join(parts)}; "
+            f"of {strength.contracts} contracts {strength.made:.0%} made, "
+            f"of {strength.lone} alone {strength.lone_made} "
+            f"(theirs {strength.their_lone_made} of {strength.their_lone})",
+            file=sys.stderr,
+        )
+
+
+def read_curve(path: Path) -> list[dict[str, str]]:
+    """The rows of a curve, none if there is no file; `OptionError` if it is damaged."""
+    if not path.exists():
+        return []
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, strict=True))
+        for row in rows:
+            if None in row or None in row.values() or not all(row[name] for name in OWN):
+                raise ValueError("a row is incomplete")
+            int(row["batches"])
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        raise OptionError(
+            f"{path} is no curve of this trainer ({error}): move it away, or take another --out"
+        ) from None
+    return rows

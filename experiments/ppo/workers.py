@@ -1,0 +1,118 @@
+"""Play a batch in blocks, one for each worker: processes of this machine, or a cluster of Ray.
+
+A block follows from the terms, the networks and its number alone, whoever plays it.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache, partial
+from multiprocessing import get_context
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from bideuchre_env.errors import WorkerError
+from bideuchre_env.evaluation.ray_pool import RayPool
+from bideuchre_env.evaluation.workers import undisturbed
+from bideuchre_env.learning.pairs import Pool
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
+from ppo.networks import Networks
+from ppo.rollout import Batch, Dealer, Decisions, Terms
+
+
+@contextmanager
+def pool_of(workers: int, ray: bool, address: str | None) -> Iterator[Pool | None]:
+    """The pool of `--workers`, `--ray` and `--ray-address`; None without workers."""
+    if ray or address is not None:
+        with RayPool(address) as pool:
+            yield pool
+    elif workers:
+        ignored = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process
+        with ProcessPoolExecutor(workers, get_context("spawn"), *ignored) as pool:
+            with undisturbed():  # a process for each of these tasks
+                list(pool.map(str, range(workers)))
+            yield Processes(pool)
+    else:
+        yield None
+
+
+class Processes:
+    """A pool of processes with the interface of `RayPool`."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
+
+    def in_order(
+        self, function: Callable[[Any, Any], Any], shared: Any, blocks: Iterable[Any]
+    ) -> Iterator[Any]:
+        """`function(shared, block)` of each block, in order."""
+        try:
+            yield from self._pool.map(partial(function, shared), blocks)
+        except BrokenProcessPool:
+            raise WorkerError(
+                "a process that plays has ended; the same command resumes from the last checkpoint"
+            ) from None
+
+
+class Work(NamedTuple):
+    """The work that the blocks of a batch share; tensors are sent as arrays."""
+
+    rules: Rules
+    tables: int
+    blocks: int
+    all_hands: bool
+    terms: Terms
+    networks: dict[str, dict[str, Array]]
+
+
+def play_blocks(
+    pool: Pool, rules: Rules, tables: int, blocks: int, all_hands: bool,
+    terms: Terms, networks: Networks,
+) -> Batch:  # fmt: skip
+    """Play a batch of `blocks` blocks of `tables` hands each."""
+    arrays = {
+        part: {name: weight.detach().cpu().numpy() for name, weight in weights.items()}
+        for part, weights in networks.items()
+    }
+    work = Work(rules, tables, blocks, all_hands, terms, arrays)
+    auction, cards, *counts = zip(*pool.in_order(play_block, work, range(blocks)), strict=True)
+    return Batch(concatenated(auction), concatenated(cards), *map(sum, counts))
+
+
+def play_block(work: Work, block: int) -> Batch:
+    """Play a block, on a worker; its arrays are copies of the dealer's, which are reused."""
+    torch.set_num_threads(1)  # more threads add up in another order
+    networks = {
+        part: {name: torch.from_numpy(array) for name, array in weights.items()}
+        for part, weights in work.networks.items()
+    }
+    terms = replace(work.terms, number=work.terms.number * work.blocks + block)
+    batch = dealer_of(work.rules, work.tables, work.all_hands).play(terms, networks)
+    return batch._replace(auction=copied(batch.auction), cards=copied(batch.cards))
+
+
+@lru_cache(maxsize=1)
+def dealer_of(rules: Rules, tables: int, all_hands: bool) -> Dealer:
+    """The dealer of a worker, which keeps nothing from one block to the next."""
+    return Dealer(rules, tables, all_hands=all_hands)
+
+
+def copied(decisions: Decisions) -> Decisions:
+    """Copy decisions to numpy; entries behind the end of a list, of earlier batches, become 0."""
+    arrays = Decisions(*(column.numpy().copy() for column in decisions))
+    for lists in (arrays.inputs, arrays.hidden):
+        lists[np.arange(lists.shape[1]) > lists[:, :1]] = 0
+    return arrays
+
+
+def concatenated(parts: Iterable[Decisions]) -> Decisions:
+    """The decisions of several blocks as one."""
+    return Decisions(*map(np.concatenate, zip(*parts, strict=True)))
