@@ -1,14 +1,13 @@
 """Make `agents/data/hand_worth.npz`: the worth of every hand to a declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1 --workers 2
-    python experiments/fitting/build_hand_table.py --seed 1 --decks 20x1 16x1
 
-For every canonical hand of the 24-card deck and of the 32-card double deck, or of the small decks
-(`hand_worth_small.npz`; `agents/expert/hand_table.py`), the other cards are dealt at random and
-played out by the rule player at all seats, the hand's holder having been given the contract: with
-partner in every strain, and alone in every strain after every exchange. The hands of single decks
-are played once with the declarer leading and once with another seat leading (each as often); the
-32-card ones with the declarer leading, as in every declared game of that deck.
+For every canonical hand of the decks of 16, 20, 24 and 32 cards (`agents/expert/hand_table.py`),
+the other cards are dealt at random and played out by the rule player at all seats, the hand's
+holder having been given the contract: with partner in every strain, and alone in every strain after
+every exchange. The hands of single decks are played once with the declarer leading and once with
+another seat leading (each as often); the 32-card ones with the declarer leading, as in every
+declared game of that deck.
 
 Every strain is played on `--first` deals, then the three that came out best until half the width of
 each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Where another
@@ -16,9 +15,6 @@ is among the best three after that, or too near to tell in the table, it is play
 three that are best in the table are always that sure. Each hand has streams of its own from the
 seed, so the numbers do not depend on the order of work. Blocks of hands that are done are kept in
 the folder OUT.parts: a run that was stopped goes on there.
-
-`agents/data/hand_tables.npz`, which the expert was fitted with and calls by, came from an earlier
-form of this script: 40 to 160 deals with partner, 16 to 116 alone.
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ from hand_play import BEST, N_EXCHANGES, NEAR, new_table, play_alone, play_partn
 from bideuchre_env._files import Output, only_run_in
 from bideuchre_env._files import write_file as write_whole
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, SMALL_DECKS
+from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.auction import N_STRAINS
@@ -58,7 +54,7 @@ def named(kinds: int, copies: int) -> str:
     return f"{kinds}x{copies}"
 
 
-NAMES = {named(*deck): deck for deck in DECKS + SMALL_DECKS}
+NAMES = {named(*deck): deck for deck in DECKS}
 LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # by copies
 LOWEST = {16: "J", 20: "10", 24: "9"}
 
@@ -71,10 +67,7 @@ class Args(ScriptArgs):
     partnered: float = option(0.03, "half the width of a chance's interval with partner")
     lone: float = option(0.02, "the same alone")
     most: int = option(2500, "deals of a strain at most")
-    decks: tuple[str, ...] = option(
-        tuple(named(*deck) for deck in DECKS),
-        "kinds of cards and copies of each, of " + ", ".join(NAMES),
-    )
+    decks: tuple[str, ...] = option(tuple(NAMES), "the decks: kinds of cards x copies of each")
     hands: int = option(0, "only so many hands of a deck; 0 for all")
     workers: int = option(1, "processes; the table stays the same")
     seed: int = option(1, "same seed, same table")

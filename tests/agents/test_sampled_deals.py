@@ -104,7 +104,7 @@ def test_the_file_is_small_and_tells_how_it_was_made():
 
 
 def forget():
-    kept = sampled_deals.deck_odds, hand_table._table, rule_weights.load_weights
+    kept = sampled_deals.deck_odds, hand_table.hand_table, rule_weights.load_weights
     for cached in (data.read_file, *kept):
         cached.cache_clear()
 
@@ -121,15 +121,13 @@ def folder(monkeypatch, tmp_path):
 LOADERS = {
     sampled_deals.FILE: lambda: sampled_deals.holder_odds(CINCINNATI),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
-    hand_table.WORTH_FILE: lambda: hand_table.worth_table(24, 1),
     call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
     score_tables.FILE: lambda: score_network.fitted_score_network("club_v0"),
     rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
 }
 PROVENANCES = {
     sampled_deals.FILE: sampled_deals.provenance,
-    hand_table.FILE: lambda: hand_table.provenance(hand_table.FILE),
-    hand_table.WORTH_FILE: hand_table.provenance,
+    hand_table.FILE: hand_table.provenance,
     call_network.FILE: call_network.provenance,
     score_tables.FILE: score_tables.provenance,
     rule_weights.FILE: rule_weights.provenance,
@@ -187,7 +185,6 @@ def test_a_file_without_its_arrays_is_damaged(folder, name):
         (hand_table.FILE, "keys_24x1"),
         (hand_table.FILE, "tricks_24x1"),
         (hand_table.FILE, "lone_24x1"),
-        (hand_table.WORTH_FILE, "lone_24x1"),
         (call_network.FILE, "cincinnati_v0_first"),
         (call_network.FILE, "cincinnati_v0_shifts"),
         (score_tables.FILE, "club_v0_straight"),
