@@ -9,6 +9,7 @@ import numpy as np
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 
@@ -41,14 +42,16 @@ class RowAgent:
 
     def act(self, observation: Array, action_mask: Array) -> int:
         """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
-        check_array("observation", observation, (self.layout.size,))
-        check_array("action_mask", action_mask, (self.n_actions,))
+        check_array("observation", observation, np.int8, (self.layout.size,), strided=True)
+        check_array("action_mask", action_mask, np.int8, (self.n_actions,), strided=True)
         return int(self.act_rows(observation[np.newaxis], action_mask[np.newaxis])[0])
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
         """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        check_array("observations", observations, (-1, self.layout.size))
-        check_array("action_masks", action_masks, (len(observations), self.n_actions))
+        check_array("observations", observations, np.int8, (-1, self.layout.size), strided=True)
+        check_array(
+            "action_masks", action_masks, np.int8, (len(observations), self.n_actions), strided=True
+        )
         observations = np.ascontiguousarray(observations)
         action_masks = np.ascontiguousarray(action_masks)
         empty = int(first_empty(action_masks))
@@ -86,18 +89,3 @@ def first_empty(masks: Array) -> int:
         if action == masks.shape[1]:
             return i
     return -1
-
-
-def check_array(name: str, given: object, shape: tuple[int, ...]) -> None:
-    """Raise `OptionError` unless `given` is an int8 array of this shape (-1: any length)."""
-    expected = "(" + ", ".join("n" if n < 0 else str(n) for n in shape) + ("," * (len(shape) == 1))
-    expected = f"{name}: an int8 numpy array of shape {expected}) is expected, "
-    if not isinstance(given, np.ndarray):
-        raise OptionError(expected + f"not {type(given).__name__}")
-    if given.dtype != np.int8:
-        raise OptionError(expected + f"not dtype {given.dtype}")
-    fits = given.ndim == len(shape) and all(
-        n in (-1, m) for n, m in zip(shape, given.shape, strict=True)
-    )
-    if not fits:
-        raise OptionError(expected + f"not shape {given.shape}")

@@ -19,7 +19,6 @@ from bideuchre_env.agents.advice.outcomes import (
     open_position,
 )
 from bideuchre_env.agents.advice.reasons import Situation, why
-from bideuchre_env.agents.base import check_array
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
@@ -34,6 +33,7 @@ from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.learning.arrays import check_array
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
@@ -212,13 +212,14 @@ class Advisor:
 
     def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Trial:
         """Count for whoever sees this."""
-        check_array("observation", observation, (self.searcher.layout.size,))
+        size = self.searcher.layout.size
+        check_array("observation", observation, np.int8, (size,), strided=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         if not open_position(space, rows):
             raise OptionError("observation: no game of these rules gives it to a seat to act")
         masks = space.masks.copy()
         if mask is not None:
-            check_array("action_mask", mask, (self.actions.n,))
+            check_array("action_mask", mask, np.int8, (self.actions.n,), strided=True)
             if not np.array_equal(mask != 0, masks[0] != 0):
                 raise OptionError("action_mask: it is not the one that belongs to the observation")
         also = to_list("also", also, "numbers of actions")

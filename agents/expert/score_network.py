@@ -17,8 +17,7 @@ import numpy as np
 from bideuchre_env.agents.data import read_record
 from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS
 from bideuchre_env.agents.expert.call_network import copy, dot, rectify
-from bideuchre_env.agents.expert.score_tables import FILE, fitted_name
-from bideuchre_env.agents.expert.win_table import game_chance
+from bideuchre_env.agents.expert.win_table import FILE, fitted_name, game_chance
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows

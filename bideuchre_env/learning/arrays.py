@@ -12,11 +12,17 @@ from bideuchre_env.runtime.jit import Array
 
 
 def check_array(
-    name: str, given: Any, dtype: Any, shape: tuple[int, ...], *, written: bool = False
+    name: str,
+    given: Any,
+    dtype: Any,
+    shape: tuple[int, ...],
+    *,
+    written: bool = False,
+    strided: bool = False,
 ) -> None:
-    """Raise `OptionError` unless this is such an array, in C order (-1: any length).
+    """Raise `OptionError` unless this is such an array (-1: any length).
 
-    One that is to be `written` has to be writable.
+    It has to be in C order unless it may be `strided`, and writable if it is to be `written`.
     """
     wanted = np.dtype(dtype)
     lengths = ", ".join("any" if n < 0 else str(n) for n in shape) + "," * (len(shape) == 1)
@@ -28,7 +34,7 @@ def check_array(
     )
     if given.dtype != wanted or not fits:
         raise OptionError(f"{expected}{given.dtype} {given.shape}")
-    if not given.flags.c_contiguous:
+    if not strided and not given.flags.c_contiguous:
         raise OptionError(
             f"{name}: its rows do not follow each other: np.ascontiguousarray({name})"
         )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-import zipfile
 from importlib import resources
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -146,26 +143,3 @@ def test_blocks_of_hands_are_kept_and_no_others(tmp_path):
         for wrong in (["--first", "0"], ["--most", "99"], ["--lone", "1"], ["--workers", "0"]):
             with pytest.raises(OptionError):
                 script.main(script.Args.parse(wrong))
-
-
-@pytest.mark.slow
-def test_the_wheel_carries_every_module_and_table(tmp_path):
-    """Built as a wheel, the package is what stands on disk, its tables with it."""
-    pytest.importorskip("hatchling", "1.27", reason="builds with the hatchling that is here")
-    tree, left_out = tmp_path / "tree", (".git", ".*_cache", "__pycache__", "runs", "*venv")
-    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*left_out))
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
-    done = subprocess.run(
-        [*command, "-w", str(tmp_path), str(tree)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.stat().st_size < 6 * 10**6
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    ours = [path.relative_to(ROOT) for path in (ROOT / "bideuchre_env").rglob("*.py")]
-    ours += [Path("bideuchre_env", "py.typed")]
-    kinds = ("*.py", "*.npz")
-    agents = [path for kind in kinds for path in (ROOT / "agents").rglob(kind)]
-    ours += [Path("bideuchre_env", path.relative_to(ROOT)) for path in agents]
-    assert f"bideuchre_env/agents/data/{module.FILE}" in packed
-    assert packed == {path.as_posix() for path in ours}
