@@ -248,7 +248,6 @@ def test_the_same_hand_is_bid_by_the_score():
     ("options", "told"),
     [
         ({"network": np.zeros(3)}, "network: one record"),
-        ({"goal": "win"}, "goal='win': one of 'points', 'game'"),
         ({"wanted": (1,)}, r"wanted=\(1,\): 13 whole numbers"),
         ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),
         ({"margin": "x"}, "margin='x': from 0 to 100"),

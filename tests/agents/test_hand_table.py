@@ -129,7 +129,8 @@ def test_the_three_best_strains_are_sure():
 def test_blocks_of_hands_are_kept_and_no_others(tmp_path):
     """A run that was stopped goes on; with other settings it plays again."""
     with loaded("experiments/fitting", "hand_play", "build_hand_table") as (_, script):
-        first, parts = ["--first", "4", "--most", "4", "--hands", "3"], tmp_path / "t.npz.parts"
+        first = ["--first", "4", "--most", "4", "--hands", "3", "--decks", "24x1", "16x2"]
+        parts = tmp_path / "t.npz.parts"
         args = script.Args.parse([*first, "--out", str(tmp_path / "t.npz")])
         parts.mkdir()
         blocks = script.blocks(args)
