@@ -48,7 +48,7 @@ from bideuchre_env.agents.rule.bidding import (
     we_lead,
 )
 from bideuchre_env.agents.rule.hand_features import N_FEATURES, describe_hand
-from bideuchre_env.agents.rule.weights import DECKS, FITTED, load_weights, provenance
+from bideuchre_env.agents.rule.weights import DECKS, WEIGHTS, load_weights, provenance
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -65,7 +65,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, new_rows
 SCRIPT = "experiments/fitting/fit_rule_weights.py"
 NAMES = tuple(f"{kinds}x{copies}" for kinds, copies in DECKS)
 LOWEST = {16: "J", 20: "10", 24: "9"}  # rank, by kinds in the deck
-DECIMALS = {part: 1 if part == "passing" else 2 for part in FITTED}
+DECIMALS = {part: 1 if part == "passing" else 2 for part in WEIGHTS.names or ()}
 AT_RANDOM = 0.35  # share of contracts in any strain, and of lone bids at no trump: rare ones too
 FEWEST = 50  # with fewer hands than this a fit leaves its weights as they were
 
@@ -156,9 +156,7 @@ def games(kinds: int, copies: int) -> tuple[Rules, Rules]:
 
 def rough_weights(kinds: int, copies: int) -> Array:
     """A beginner's weights, good enough to choose the first contracts by; no lone bids."""
-    weights, tricks = load_weights(kinds, copies).copy(), kinds * copies // 4
-    for part in FITTED:
-        weights[part] = 0.0
+    weights, tricks = new_rows(WEIGHTS, 1), kinds * copies // 4
     row = weights[0]
     trumps = [0.18 * tricks, 0.9, 0.8, 0.7, 0.5, 0.4, 0.35, 0.1, 0.1, 0.7, 0.4, 0.5, 0.2, 0.1, 0, 0]
     plain = [0.3 * tricks, 0.8, 0.6, -0.3, 0.2, 0.7, 0.8, 0.3, 0.2, 0.1, 0.1, 0, 0, 0, 0.3, 0]

@@ -9,7 +9,7 @@ import pytest
 from support.script_modules import ROOT, loaded
 
 from bideuchre_env.agents.data import PROVENANCE
-from bideuchre_env.agents.rule.weights import DECKS, FITTED, WEIGHTS, load_weights, provenance
+from bideuchre_env.agents.rule.weights import DECKS, WEIGHTS, load_weights, provenance
 from bideuchre_env.cli import script_args
 from bideuchre_env.errors import OptionError
 
@@ -40,7 +40,7 @@ def read(path):
 def test_the_shipped_weights_are_rounded_finite_and_of_every_deck(fit):
     arrays, made = read(SHIPPED)
     assert list(made) == list(fit.NAMES) == [f"{kinds}x{copies}" for kinds, copies in DECKS]
-    assert list(arrays) == [f"{deck}_{part}" for deck in made for part in FITTED]
+    assert list(arrays) == [f"{deck}_{part}" for deck in made for part in WEIGHTS.names]
     for (kinds, copies), deck in zip(DECKS, made, strict=True):
         weights = load_weights(kinds, copies)
         assert provenance()[deck]["script"] == "experiments/fitting/fit_rule_weights.py"
@@ -65,7 +65,7 @@ def test_a_small_fit_writes_the_same_shapes_and_keeps_the_other_decks(fit, tmp_p
         fitted = deck in ("24x1", "16x2")
         assert made[deck].get("deals") == (300 if fitted else None)
         assert (made[deck] == shipped_made[deck]) == (not fitted)
-        parts = [f"{deck}_{part}" for part in FITTED]
+        parts = [f"{deck}_{part}" for part in WEIGHTS.names]
         assert all(np.isfinite(arrays[part]).all() for part in parts)
         assert all(arrays[part].shape == shipped[part].shape for part in parts)
         assert all(np.array_equal(arrays[part], shipped[part]) for part in parts) == (not fitted)
