@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from inspect import Parameter, signature
 from operator import index
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
 from bideuchre_env.agents.loading import load_or_explain
-from bideuchre_env.agents.protocols import ActsOnce, ActsOnRows, Agent, AgentInfo, check_goal
+from bideuchre_env.agents.protocols import Agent, AgentInfo, check_goal
 from bideuchre_env.agents.registry import BUILT_IN, find, parse
 from bideuchre_env.errors import IllegalActionError, OptionError
 
@@ -84,9 +84,8 @@ def completed(
     Raises `OptionError` for an object that is no agent for these rules.
     """
     if acts(agent):
-        name = name or getattr(agent, "__name__", type(agent).__name__)
-        agent = ActingFunction(agent)
-    if isinstance(agent, type) or not isinstance(agent, Agent):
+        name = name or getattr(agent, "__name__", None)
+    elif isinstance(agent, type) or not isinstance(agent, Agent):
         raise OptionError(f"agent {shown(agent)}: a name, or an object with act_rows or act")
     own = called or getattr(agent, "name", None)
     if called or own is None:
@@ -101,29 +100,22 @@ def completed(
         raise OptionError(f"agent {own!r} was made for other rules than this game's")
     if not all(hasattr(agent, attribute) for attribute in ("act", "act_rows", "name")):
         return AdaptedAgent(agent, own)
-    complete: Any = agent
-    if complete.name != own:
+    if agent.name != own:
         try:
-            complete.name = own
+            agent.name = own
         except AttributeError:
             return AdaptedAgent(agent, own)
+    complete: CompleteAgent = agent
     return complete
 
 
-class ActingFunction:
-    """A function `(observation, mask) -> action` as an agent."""
-
-    def __init__(self, act: Callable[..., Any]) -> None:
-        self.act = act
-
-
 class AdaptedAgent:
-    """An agent with what it came without: a name, `act` or `act_rows`."""
+    """An agent, or a function that acts, with what it lacks: a name, `act` or `act_rows`."""
 
-    def __init__(self, agent: Agent, name: str) -> None:
+    def __init__(self, agent: Any, name: str) -> None:
         self.agent, self.name = agent, name
-        self._rows = agent.act_rows if isinstance(agent, ActsOnRows) else None
-        self._once = agent.act if isinstance(agent, ActsOnce) else None
+        self._rows = getattr(agent, "act_rows", None)
+        self._once = agent if acts(agent) else getattr(agent, "act", None)
         if hasattr(agent, "at_once"):
             self.at_once: int = agent.at_once
 
@@ -143,7 +135,8 @@ class AdaptedAgent:
         Raises `IllegalActionError` where the agent's own `act` gives no whole number.
         """
         if self._rows is not None:
-            return self._rows(observations, action_masks)
+            rows: Array = self._rows(observations, action_masks)
+            return rows
         import numpy as np
 
         chosen = [self.act(*row) for row in zip(observations, action_masks, strict=True)]

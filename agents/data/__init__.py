@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -53,10 +52,10 @@ def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -
     return array
 
 
-def read_record(name: str, prefix: str, dtype: np.dtype[Any], parts: Iterable[str]) -> Array:
-    """A new array of one `dtype`, these of its parts read from the arrays `PREFIX_PART`."""
+def read_record(name: str, prefix: str, dtype: np.dtype[Any]) -> Array:
+    """A new array of one `dtype`, its parts read from the arrays `PREFIX_PART`."""
     record = new_rows(dtype, 1)
-    for part in parts:
+    for part in dtype.names or ():
         form = record[part][0]
         record[part][0] = read_array(name, f"{prefix}_{part}", np.shape(form), form.dtype)
     return record

@@ -77,10 +77,9 @@ def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, 
     whole = isinstance(wanted, tuple) and all(type(n) is int and 0 <= n <= 10_000 for n in wanted)
     if not whole or len(wanted) != len(WANTED):
         raise OptionError(f"wanted={shown(wanted)}: {len(WANTED)} whole numbers from 0 to 10,000")
-    if type(margin) not in (int, float) or not 0 <= margin <= 100:
-        raise OptionError(f"margin={shown(margin)}: points from 0 to 100")
-    if type(standard_errors) not in (int, float) or not 0 <= standard_errors <= 100:
-        raise OptionError(f"standard_errors={shown(standard_errors)}: from 0 to 100")
+    for name, number in (("margin", margin), ("standard_errors", standard_errors)):
+        if type(number) not in (int, float) or not 0 <= number <= 100:
+            raise OptionError(f"{name}={shown(number)}: from 0 to 100")
     if type(lean) is not int or not 0 <= lean <= 100:
         raise OptionError(f"lean={shown(lean)}: a whole number from 0 to 100")
 

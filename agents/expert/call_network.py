@@ -103,7 +103,7 @@ def provenance() -> dict[str, Any]:
 
 def fitted_network(name: str) -> Array:
     """The weights of a game that was fitted: one `NETWORK` record."""
-    return read_record(FILE, name, NETWORK, NETWORK.names or ())
+    return read_record(FILE, name, NETWORK)
 
 
 def load_network(rules: Rules) -> Array:

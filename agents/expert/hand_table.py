@@ -1,12 +1,10 @@
-"""What every hand of decks of up to 32 cards is worth as declarer, looked up in a table.
+"""Tables of the worth of every hand to a declarer, for decks of up to 32 cards.
 
 Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
 the *canonical* one (`learning/suits.py`) stands for them all. A table has a row for each, in order,
-found by halving. There are two, of the same form. People are shown `worth_table`
-(`hand_worth.npz`), played until its chances are sure by `experiments/fitting/build_hand_table.py`;
-`provenance()` says how. The expert calls by `hand_table` (`hand_tables.npz`), some 100 deals a row
-from an earlier form of that script, because the network of its calls was fitted with it. The decks
-of 20 and of 16 cards, of no variant, have one table for both (`hand_worth_small.npz`).
+found by binary search. `experiments/fitting/build_hand_table.py` plays deals until the chances are
+sure; `provenance()` returns its options. The expert calls by these tables, and `bideuchre hand`
+prints them. The decks of 20 and 16 cards belong to no variant.
 """
 
 from __future__ import annotations
@@ -22,14 +20,10 @@ from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
-FILE = "hand_tables.npz"
-WORTH_FILE = "hand_worth.npz"
-SMALL_FILE = "hand_worth_small.npz"
+FILE = "hand_worth.npz"
 SCALE = 255  # a chance of 1 in the table
-DECKS = ((24, 1), (16, 2))
-"""The decks of the variants there are tables for: (kinds, copies)."""
-SMALL_DECKS = ((20, 1), (16, 1))
-"""Other decks there is one table for."""
+DECKS = ((24, 1), (16, 2), (20, 1), (16, 1))
+"""The decks that have a table: (kinds, copies)."""
 
 
 @dataclass(frozen=True)
@@ -65,34 +59,19 @@ def find_row(keys: Array, key: int) -> int:
     return low if low < len(keys) and keys[low] == key else -1
 
 
+@lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
-    """The expert's table of a deck, read-only; None where there is none."""
-    small = (kinds, copies) in SMALL_DECKS
-    return _table(SMALL_FILE if small else FILE, kinds, copies)
-
-
-def worth_table(kinds: int, copies: int) -> HandTable | None:
-    """The table of a deck that people are shown, read-only; None where there is none."""
-    return _table(worth_file(kinds, copies), kinds, copies)
-
-
-def worth_file(kinds: int, copies: int) -> str:
-    """The file that `worth_table` of a deck is in."""
-    return SMALL_FILE if (kinds, copies) in SMALL_DECKS else WORTH_FILE
-
-
-@lru_cache(maxsize=2 * len(DECKS + SMALL_DECKS))
-def _table(file: str, kinds: int, copies: int) -> HandTable | None:
-    if (kinds, copies) not in DECKS + SMALL_DECKS:
+    """The table of a deck, read-only; None for a deck that has none."""
+    if (kinds, copies) not in DECKS:
         return None
     deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
-    keys = read_array(file, f"keys_{deck}", (-1,), np.int64)
+    keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
     leads = 2 if copies == 1 else 1
-    chances = read_array(file, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
-    lone = read_array(file, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
+    chances = read_array(FILE, f"tricks_{deck}", (len(keys), leads, 5, tricks + 1), np.uint8)
+    lone = read_array(FILE, f"lone_{deck}", (len(keys), leads, 4, 5), np.uint8)
     return HandTable(keys, chances, lone)
 
 
-def provenance(file: str = WORTH_FILE) -> dict[str, Any]:
-    """How the tables of a file were made: script, seed, deals and by what play."""
-    return read_provenance(file)
+def provenance() -> dict[str, Any]:
+    """How the tables were made: script, command, seed, deals and players."""
+    return read_provenance(FILE)

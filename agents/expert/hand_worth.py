@@ -72,10 +72,10 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 
     Raises `DealError` unless it is a hand of the deck, `OptionError` for a deck without a table.
     """
-    hand, table = parse_hand(cards, rules), hand_table.worth_table(rules.kinds, rules.copies)
+    hand, table = parse_hand(cards, rules), hand_table.hand_table(rules.kinds, rules.copies)
     if table is None:
-        known = hand_table.DECKS + hand_table.SMALL_DECKS
-        decks = ", ".join(str(cards) for cards in sorted(kinds * copies for kinds, copies in known))
+        sizes = sorted(kinds * copies for kinds, copies in hand_table.DECKS)
+        decks = ", ".join(map(str, sizes))
         raise OptionError(
             f"no table for this deck of {rules.cards} cards, {shown(rules.copies)} of each: there "
             f"are tables for the decks of {decks} cards"
@@ -86,7 +86,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
         hand_names(hand),
         {LEADERS[lead]: _worth(hand, rules, table, lead) for lead in range(played)},
         list(LEADERS[played:leads]),
-        *_sure(hand_table.provenance(hand_table.worth_file(rules.kinds, rules.copies))),
+        *_sure(hand_table.provenance()),
     )
 
 

@@ -11,12 +11,11 @@ the trumps, hardly a jack beside them, and has played its aces by the end.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.data import PROVENANCE, read_array, read_file, read_provenance
+from bideuchre_env.agents.data import read_array, read_file, read_provenance, sealed
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.learning.card_order import STRENGTH, SUIT_OF
 from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, STRAINS
@@ -111,22 +110,10 @@ def holder_odds(rules: Rules) -> Array:
     Nothing is known of a deck that is not in the file, and of contracts that no registered variant
     of the deck has. `TableError` if the file is missing or damaged.
     """
-    return deck_odds(f"{rules.kinds}x{rules.copies}")
-
-
-@lru_cache(maxsize=64)
-def deck_odds(deck: str) -> Array:
-    """The same by deck, as `known_decks` names it."""
-    if deck in known_decks():
+    deck = f"{rules.kinds}x{rules.copies}"
+    if deck in read_file(FILE):
         return read_array(FILE, deck, SHAPE, np.uint8)
-    unknown = np.zeros(SHAPE, np.uint8)
-    unknown.flags.writeable = False
-    return unknown
-
-
-def known_decks() -> tuple[str, ...]:
-    """The decks of the file, as "kinds x copies": `24x1` and so on."""
-    return tuple(name for name in read_file(FILE) if name != PROVENANCE)
+    return sealed(np.zeros(SHAPE, np.uint8))
 
 
 def provenance() -> dict[str, Any]:

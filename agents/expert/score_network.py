@@ -14,11 +14,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_record
+from bideuchre_env.agents.data import read_record, sealed
 from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS
 from bideuchre_env.agents.expert.call_network import copy, dot, rectify
-from bideuchre_env.agents.expert.score_tables import FILE, fitted_name
-from bideuchre_env.agents.expert.win_table import game_chance
+from bideuchre_env.agents.expert.win_table import FILE, fitted_name, game_chance
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
@@ -187,7 +186,7 @@ def score_correction(network: Row, calls: Row) -> float:
 
 def fitted_score_network(name: str) -> Array:
     """The weights of a game that was fitted: one `SCORE_NETWORK` record."""
-    return read_record(FILE, name, SCORE_NETWORK, SCORE_NETWORK.names or ())
+    return read_record(FILE, name, SCORE_NETWORK)
 
 
 @lru_cache(maxsize=64)
@@ -197,9 +196,7 @@ def load_score_network(rules: Rules) -> Array:
     In a game that was not fitted there is none: the formula stands as it is.
     """
     name = fitted_name(rules)
-    network = new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name)
-    network.flags.writeable = False
-    return network
+    return sealed(new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name))
 
 
 def new_score_network() -> Array:

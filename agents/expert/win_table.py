@@ -1,11 +1,11 @@
 """The chance to win the game from every score, by value iteration.
 
-Of the games in `score_tables.py` it was worked out from the expert's own hands, score by score.
-Elsewhere what a hand comes to is taken from hands the rule player plays against itself, a few
-thousand of them when an agent is made. From the end backwards, the chance to win with one more hand
-to play is the mean over those hands of the chance after them; repeated until nothing changes, that
-is the chance with no limit in sight. Games of a fixed number of hands keep a layer for each hand to
-come.
+Of the games in `score_network.npz` (`experiments/fitting/fit_score_network.py`) it was worked out
+from the expert's own hands, score by score. Elsewhere what a hand comes to is taken from hands the
+rule player plays against itself, a few thousand of them when an agent is made. From the end
+backwards, the chance to win with one more hand to play is the mean over those hands of the chance
+after them; repeated until nothing changes, that is the chance with no limit in sight. Games of a
+fixed number of hands keep a layer for each hand to come.
 
 Where the table does not reach (a target beyond what an observation tells, a lead beyond the
 table, a game about to be cut off) the curve of `win_curve.py` is used; so it is where points are
@@ -15,10 +15,11 @@ played for, which need no table.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.expert.score_tables import fitted_wins
+from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.agents.rule.win_curve import win_chance, worth
 from bideuchre_env.core.observation.layout import layout_of
@@ -34,9 +35,11 @@ from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import ROUNDS, compile_tables
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
+FILE = "score_network.npz"
 HANDS = 3000  # played to learn what a hand comes to
 SEED = 20
 MOST_TARGET = 100  # points; what an observation tells of a target, less room for a hand
@@ -48,6 +51,28 @@ LEAD = 120  # the most points of a lead in those
 SHORT = 25  # deals left under which a game may be cut off: the curve knows more
 ALMOST = 0.9999  # the most that a game is worth that is not won yet
 POINT = 0.002  # what a point is worth in itself: keeps a lost game from reckless calls
+
+
+def provenance() -> dict[str, Any]:
+    """How the numbers of each fitted game were made, by its name."""
+    return read_provenance(FILE)
+
+
+def fitted_name(rules: Rules) -> str | None:
+    """The name of the fitted game that these rules are, but for when it is cut off; or None."""
+    for name in provenance():
+        if RULES[name].to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}:
+            return name
+    return None
+
+
+def fitted_wins(rules: Rules) -> Array | None:
+    """A `win_table` from games of the expert, float64, new; None for a game that was not fitted."""
+    name = fitted_name(rules)
+    if name is None:
+        return None
+    shape = (-1, -1, 1) if rules.win_rule == "rounds" else (1, -1, -1)
+    return read_array(FILE, f"{name}_wins", shape, np.float32).astype(np.float64)
 
 
 @lru_cache(maxsize=64)

@@ -8,14 +8,12 @@ fitted again to hands in which the cards are played so.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bideuchre_env._checks import shown
-from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import (
     NO_SEARCH,
     WANTED,
@@ -26,10 +24,10 @@ from bideuchre_env.agents.expert.agent import (
 from bideuchre_env.agents.expert.call_network import CALL_SHAPES, call_arrays, calls_of
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.learned.shipped import (
+    LearnedAgent,
     arrays_of,
     fitting_weights,
     network_of,
-    shapes_of,
 )
 from bideuchre_env.agents.protocols import GOAL_OPTION, WEIGHTS_OPTION, AgentInfo, Goal
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice, rule_card
@@ -68,7 +66,7 @@ class NetWorkspace(NamedTuple):
     veto: float
 
 
-class NetAgent(RowAgent):
+class NetAgent(LearnedAgent):
     """Learned cards and the expert's calls; deterministic, so `seed` changes nothing.
 
     It bids to win the game, by the score; with `goal="points"`, for the points of each hand. Cards
@@ -111,12 +109,7 @@ class NetAgent(RowAgent):
             raise OptionError(f"search={shown(search)}: True or False")
         found = weights_for(rules, weights)
         self.margin, self.veto, self.goal = float(margin), float(veto), goal
-        self._options: dict[str, Any] = {
-            "weights": found,
-            "search": search,
-            "margin": margin,
-            "veto": veto,
-        }
+        self._remember(found, search=search, margin=margin, veto=veto, goal=goal)
         self._expert = ExpertAgent(
             rules,
             seed=seed,
@@ -124,13 +117,7 @@ class NetAgent(RowAgent):
             wanted=WANTED if search else NO_SEARCH,
             goal=goal,
         )
-        self.made = dict(found.metadata)
         self._cards = network_workspace(network_of(found, "cards"), features_of(rules, "cards"))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Made again where it is sent or copied: kernels are compiled for read-only weights."""
-        make = partial(type(self), self.rules, **self._options, goal=self.goal)
-        return make, (), {"name": self.name}
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
@@ -144,9 +131,7 @@ class NetAgent(RowAgent):
 
 def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
     """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
-    features = features_of(rules, "cards")
-    shapes = dict(shapes_of("cards", features.size, features.outputs))
-    return fitting_weights(KIND, rules, weights, shapes | CALL_SHAPES)
+    return fitting_weights(KIND, rules, weights, ("cards",), CALL_SHAPES)
 
 
 def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]) -> Weights:

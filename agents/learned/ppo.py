@@ -6,12 +6,10 @@ It searches nothing: a call, a strain or a card is the legal output of the netwo
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.learned.shipped import fitting_weights, network_of, shapes_of
+from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights, network_of
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import call_bits, certain_action, legal_choice
 from bideuchre_env.core.phases.deal import split_seed
@@ -35,7 +33,7 @@ class PpoWorkspace(NamedTuple):
     cards: NetworkWorkspace
 
 
-class PpoAgent(RowAgent):
+class PpoAgent(LearnedAgent):
     """Plays the networks of a game for the points of each hand; `seed` changes nothing.
 
     `weights` is a file of weights instead of the package's own.
@@ -59,19 +57,14 @@ class PpoAgent(RowAgent):
         super().__init__(rules)
         if seed is not None:
             split_seed(seed)  # refuses what is no seed
-        found = weights_for(rules, weights)
-        self.made = dict(found.metadata)
-        self._options: dict[str, Any] = {"weights": found}
+        found = fitting_weights(KIND, rules, weights, PARTS, {})
+        self._remember(found)
         self._work = PpoWorkspace(
             *(
                 network_workspace(network_of(found, part), features_of(rules, part))
                 for part in PARTS
             )
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Made again where it is sent or copied: kernels are compiled for read-only weights."""
-        return partial(type(self), self.rules, **self._options), (), {"name": self.name}
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """A legal action for every row; int64 (n,)."""
@@ -81,15 +74,6 @@ class PpoAgent(RowAgent):
         """A new workspace, so that whoever shares an agent shares no decision."""
         parts = zip(self._work, PARTS, strict=True)
         return PpoWorkspace(*(another(work, features_of(self.rules, part)) for work, part in parts))
-
-
-def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
-    """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
-    shapes: dict[str, tuple[int | str, ...]] = {}
-    for part in PARTS:
-        features = features_of(rules, part)
-        shapes |= shapes_of(part, features.size, features.outputs)
-    return fitting_weights(KIND, rules, weights, shapes)
 
 
 @entry_kernel

@@ -1,17 +1,18 @@
-"""Which file of weights is for which game, and weights as networks."""
+"""Agents that play by a file of weights: which file is for which game, and weights as networks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import shown
+from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.prepared import PREPARED, prepared_weights
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.features import VERSION
+from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import Network
 from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
 from bideuchre_env.rules.rules import Rules
@@ -23,13 +24,33 @@ if TYPE_CHECKING:
 DATA = "bideuchre_env.agents.data"
 
 
+class LearnedAgent(RowAgent):
+    """An agent that plays by `Weights`; `made` is their metadata."""
+
+    def _remember(self, weights: Weights, **options: Any) -> None:
+        """Note the weights and options that a copy of this agent is made of."""
+        self.made = dict(weights.metadata)
+        self._options = {"weights": weights, **options}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again where it is sent or copied: kernels are compiled for read-only weights."""
+        return partial(type(self), self.rules, **self._options), (), {"name": self.name}
+
+
 def fitting_weights(
     kind: str,
     rules: Rules,
     weights: str | Path | Weights | None,
+    parts: Iterable[str],
     shapes: Mapping[str, tuple[int | str, ...]],
 ) -> Weights:
-    """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
+    """The weights of a file, or the package's own, of networks for these parts of the game.
+
+    `shapes` are those of other arrays. Raises `WeightsError` unless the weights fit these rules.
+    """
+    for part in parts:
+        features = features_of(rules, part)
+        shapes = {**shapes, **shapes_of(part, features.size, features.outputs)}
     if weights is None:
         found = shipped_weights(kind, rules)
     elif isinstance(weights, Weights):

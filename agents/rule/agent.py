@@ -12,7 +12,7 @@ from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.protocols import AgentInfo
 from bideuchre_env.agents.rule.bidding import DECLARER, SCRATCH, choose_call, choose_strain
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
-from bideuchre_env.agents.rule.discarding import give_up, pass_over
+from bideuchre_env.agents.rule.discarding import least_kept, pass_over
 from bideuchre_env.agents.rule.following import follow
 from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.agents.rule.leading import lead
@@ -197,7 +197,7 @@ def rule_card(view: Row, t: Row, legal: int) -> int:
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     if view.phase == GIVING:
-        return give_up(view, t, legal)
+        return least_kept(view, t, legal, True)  # a losing side card, then a low trump
     if view.phase == PASSING:
         return pass_over(view, t, legal)
     return lead(view, t, legal) if view.led < 0 else follow(view, t, legal)

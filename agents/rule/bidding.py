@@ -24,6 +24,7 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 N_STRAINS = len(STRAINS)
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
 MOST_POINT = 0.03  # about a point's worth at the start of a short game
+PRESS = 1.5  # points an early bid may give up to shut others out
 LONE_MADE = 0.65  # how often somebody else's lone bid is made
 WORTH_A_LOOK = 0.002  # chance of a number of tricks below which it is left out
 
@@ -252,10 +253,10 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
             best_strain, best_mean = strain, mean
     best_action, best = 0, -1.0
     if legal & 1:
-        best = pass_worth(view, t, weights, best_mean, scratch) + weights.caution
+        best = pass_worth(view, t, weights, best_mean, scratch)
     deviation = weights.deviation[DECLARER, no_trump(best_strain)]
     bell_curve(best_mean, deviation, t.tricks, scratch.chances)
-    press = weights.press * point_worth(view, t) if view.calls_made < 3 else 0.0
+    press = PRESS * point_worth(view, t) if view.calls_made < 3 else 0.0
     lowest_bid = True
     scratch.made_worth[:] = -1.0
     for level in range(t.n_levels):
@@ -274,8 +275,6 @@ def choose_lone(
     view: Row, t: Row, weights: Row, legal: int, best: float, best_action: int, scratch: Row
 ) -> int:
     """The best lone bid if one beats `best`, else `best_action`."""
-    if best_action > 0:
-        best += weights.lone_caution
     for level in range(t.n_levels):
         if legal >> (1 + level) & 1 == 0 or t.alone[level] == 0:
             continue

@@ -63,12 +63,6 @@ def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
 
 
 @kernel
-def give_up(view: Row, t: Row, legal: int) -> int:
-    """The card a lone declarer gives up: a losing side card, then a low trump, never an ace."""
-    return least_kept(view, t, legal, True)
-
-
-@kernel
 def pass_value(view: Row, t: Row, kind: int) -> int:
     """How much a lone declarer wants this card from partner.
 

@@ -1,23 +1,19 @@
 """Make `agents/data/hand_worth.npz`: the worth of every hand to a declarer.
 
     python experiments/fitting/build_hand_table.py --seed 1 --workers 2
-    python experiments/fitting/build_hand_table.py --seed 1 --decks 20x1 16x1
 
-For every canonical hand of the 24-card deck and of the 32-card double deck, or of the small decks
-(`hand_worth_small.npz`; `agents/expert/hand_table.py`), the other cards are dealt at random and
-played out by the rule player at all seats, the hand's holder having been given the contract: with
-partner in every strain, and alone in every strain after every exchange. The hands of single decks
-are played once with the declarer leading and once with another seat leading (each as often); the
-32-card ones with the declarer leading, as in every declared game of that deck.
+For every canonical hand of the decks of 16, 20, 24 and 32 cards (`agents/expert/hand_table.py`),
+the other cards are dealt at random and played out by the rule player at all seats, the hand's
+holder having been given the contract: with partner in every strain, and alone in every strain after
+every exchange. The hands of single decks are played once with the declarer leading and once with
+another seat leading (each as often); the 32-card ones with the declarer leading, as in every
+declared game of that deck.
 
 Every strain is played on `--first` deals, then the three that came out best until half the width of
 each chance's 95 % interval is at most `--partnered` with partner and `--lone` alone. Where another
 is among the best three after that, or too near to tell in the table, it is played on as well: the
 three that are best in the table are always that sure. Each hand has streams of its own from the
 seed, so the numbers do not depend on the order of work.
-
-`agents/data/hand_tables.npz`, which the expert was fitted with and calls by, came from an earlier
-form of this script: 40 to 160 deals with partner, 16 to 116 alone.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ from hand_play import BEST, N_EXCHANGES, new_table, play_alone, play_partnered
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, SMALL_DECKS
+from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.auction import N_STRAINS
@@ -54,7 +50,7 @@ def named(kinds: int, copies: int) -> str:
     return f"{kinds}x{copies}"
 
 
-NAMES = {named(*deck): deck for deck in DECKS + SMALL_DECKS}
+NAMES = {named(*deck): deck for deck in DECKS}
 LEADERS = {1: ("declarer", "eldest"), 2: ("declarer",)}  # by copies
 LOWEST = {16: "J", 20: "10", 24: "9"}
 
@@ -67,10 +63,7 @@ class Args(ScriptArgs):
     partnered: float = option(0.03, "half the width of a chance's interval with partner")
     lone: float = option(0.02, "the same alone")
     most: int = option(2500, "deals of a strain at most")
-    decks: tuple[str, ...] = option(
-        tuple(named(*deck) for deck in DECKS),
-        "kinds of cards and copies of each, of " + ", ".join(NAMES),
-    )
+    decks: tuple[str, ...] = option(tuple(NAMES), "the decks: kinds of cards x copies of each")
     hands: int = option(0, "only so many hands of a deck; 0 for all")
     workers: int = option(1, "processes; the table stays the same")
     seed: int = option(1, "same seed, same table")

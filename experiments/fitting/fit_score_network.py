@@ -43,8 +43,7 @@ from bideuchre_env.agents.expert.score_network import (
     fitted_score_network,
     new_score_network,
 )
-from bideuchre_env.agents.expert.score_tables import fitted_wins, provenance
-from bideuchre_env.agents.expert.win_table import rule_table
+from bideuchre_env.agents.expert.win_table import fitted_wins, provenance, rule_table
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.cli.script_args import ScriptArgs, option, run

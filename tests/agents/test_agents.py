@@ -1,4 +1,4 @@
-"""The agents: what they accept and refuse, determinism, blindness, strength."""
+"""The agents: what they accept and refuse, determinism, strength."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from support.agent_games import look, per_hand, play_on, start
 
 from bideuchre_env import agents, selfplay
 from bideuchre_env.agents import Agent, RowAgent, registry
-from bideuchre_env.core.rows import apply_rows
-from bideuchre_env.core.state import DEAL, PLAY
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.variants import RULES
 
@@ -200,30 +197,6 @@ def test_cautious_passes_and_never_goes_alone():
     actions = agents.make("cautious", rules, seed=12).act_rows(rows, masks)
     assert 0.88 < (actions == 0).mean() < 0.92
     assert actions.max() <= 5  # the lowest bid, in any strain
-
-
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_the_rule_player_sees_only_its_observation(variant):
-    """Hidden cards are dealt anew among the others: the decision stays."""
-    rules = RULES[variant]
-    rule, tables = agents.make("rule", rules), compile_tables(rules)
-    states = start(rules, 200)
-    rng = np.random.default_rng(3)
-    for _ in range(12):
-        live = np.flatnonzero(np.asarray(states["phase"]) < DEAL)
-        rows, masks = look(rules, states, live)
-        actions = rule.act_rows(rows, masks)
-        blind = states.copy()
-        for g in live:
-            hidden = [s for s in range(4) if s != states["turn"][g]]
-            hands = [int(states["hands"][g][s]) for s in hidden]
-            if len({bin(h).count("1") for h in hands}) == 1:
-                blind["hands"][g][hidden] = [hands[i] for i in rng.permutation(3)]
-        again, same_masks = look(rules, blind, live)
-        assert np.array_equal(rows, again)
-        assert np.array_equal(actions, rule.act_rows(again, same_masks))
-        apply_rows(states, tables, live, actions)
-    assert (np.asarray(states["phase"]) >= PLAY).any()
 
 
 @pytest.mark.parametrize(("variant", "floor"), [("cincinnati_v0", 5.0), ("barrie_v0", 8.0)])

@@ -66,7 +66,7 @@ def tried(agent):
     ("name", "variant"),
     [
         (name, variant)
-        for name in ("expert", *LEARNED, *SEARCH)
+        for name in ("rule", "expert", *LEARNED, *SEARCH)
         for variant in (shipped(name) if name in LEARNED else RULES)
     ],
 )

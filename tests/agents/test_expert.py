@@ -248,11 +248,10 @@ def test_the_same_hand_is_bid_by_the_score():
     ("options", "told"),
     [
         ({"network": np.zeros(3)}, "network: one record"),
-        ({"goal": "win"}, "goal='win': one of 'points', 'game'"),
         ({"wanted": (1,)}, r"wanted=\(1,\): 13 whole numbers"),
         ({"wanted": (-1,) * 13}, "13 whole numbers from 0"),
-        ({"margin": "x"}, "margin='x': points"),
-        ({"margin": float("nan")}, "margin=nan: points"),
+        ({"margin": "x"}, "margin='x': from 0 to 100"),
+        ({"margin": float("nan")}, "margin=nan: from 0 to 100"),
         ({"standard_errors": -1}, "standard_errors=-1: from 0 to 100"),
         ({"lean": 10**9}, "lean=1000000000: a whole number from 0 to 100"),
     ],

@@ -160,7 +160,6 @@ def leaves(work):
         ({"veto": "x"}, "veto='x': points from 0 to 100"),
         ({"veto": 101}, "veto=101: points from 0 to 100"),
         ({"search": 1}, "search=1: True or False"),
-        ({"goal": "win"}, "goal='win': one of 'points', 'game'"),
         ({"weights": 3}, "weights=3: a file, or None for the package's own"),
         ({"depth": 3}, "depth=3: no option of 'net': it takes weights, search, margin, veto, goal"),
     ],

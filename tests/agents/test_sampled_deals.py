@@ -19,7 +19,7 @@ from bideuchre_env.agents.expert import (
     hand_table,
     sampled_deals,
     score_network,
-    score_tables,
+    win_table,
 )
 from bideuchre_env.agents.expert.sampled_deals import (
     DECLARER,
@@ -100,11 +100,11 @@ def test_the_file_is_small_and_tells_how_it_was_made():
     assert told["command"].startswith(f"python {told['script']} --hands {told['hands']} ")
     assert told["seed"] == 1
     assert {name for names in told["games"].values() for name in names} == set(RULES)
-    assert sorted(sampled_deals.known_decks()) == sorted(told["games"])
+    assert set(data.read_file(sampled_deals.FILE)) == {*told["games"], data.PROVENANCE}
 
 
 def forget():
-    kept = sampled_deals.deck_odds, hand_table._table, rule_weights.load_weights
+    kept = hand_table.hand_table, rule_weights.load_weights
     for cached in (data.read_file, *kept):
         cached.cache_clear()
 
@@ -121,17 +121,15 @@ def folder(monkeypatch, tmp_path):
 LOADERS = {
     sampled_deals.FILE: lambda: sampled_deals.holder_odds(CINCINNATI),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
-    hand_table.WORTH_FILE: lambda: hand_table.worth_table(24, 1),
     call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
-    score_tables.FILE: lambda: score_network.fitted_score_network("club_v0"),
+    win_table.FILE: lambda: score_network.fitted_score_network("club_v0"),
     rule_weights.FILE: lambda: rule_weights.load_weights(24, 1),
 }
 PROVENANCES = {
     sampled_deals.FILE: sampled_deals.provenance,
-    hand_table.FILE: lambda: hand_table.provenance(hand_table.FILE),
-    hand_table.WORTH_FILE: hand_table.provenance,
+    hand_table.FILE: hand_table.provenance,
     call_network.FILE: call_network.provenance,
-    score_tables.FILE: score_tables.provenance,
+    win_table.FILE: win_table.provenance,
     rule_weights.FILE: lambda: data.read_provenance(rule_weights.FILE),
 }
 
@@ -187,10 +185,9 @@ def test_a_file_without_its_arrays_is_damaged(folder, name):
         (hand_table.FILE, "keys_24x1"),
         (hand_table.FILE, "tricks_24x1"),
         (hand_table.FILE, "lone_24x1"),
-        (hand_table.WORTH_FILE, "lone_24x1"),
         (call_network.FILE, "cincinnati_v0_first"),
         (call_network.FILE, "cincinnati_v0_shifts"),
-        (score_tables.FILE, "club_v0_straight"),
+        (win_table.FILE, "club_v0_straight"),
         (rule_weights.FILE, "24x1_lone"),
     ],
 )
@@ -344,7 +341,7 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
     told = json.loads(str(arrays.pop("provenance")))
     assert told["hands"] == 6
     assert told["rounds"] == 2
-    assert sorted(arrays) == sorted(told["games"]) == sorted(sampled_deals.known_decks())
+    assert sorted(arrays) == sorted(told["games"])
     for known in arrays.values():
         assert known.shape == sampled_deals.SHAPE
         assert known.dtype == np.uint8

@@ -29,8 +29,14 @@ from bideuchre_env.agents.expert.score_network import (
     score_correction,
     weigh_score,
 )
-from bideuchre_env.agents.expert.score_tables import FILE, fitted_name, provenance
-from bideuchre_env.agents.expert.win_table import ALMOST, rule_table, win_table
+from bideuchre_env.agents.expert.win_table import (
+    ALMOST,
+    FILE,
+    fitted_name,
+    provenance,
+    rule_table,
+    win_table,
+)
 from bideuchre_env.agents.rule.agent import call_bits
 from bideuchre_env.learning.view import read_view
 from bideuchre_env.rules.variants import RULES

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import re
 import shlex
 from pathlib import Path
@@ -16,9 +15,8 @@ from support.script_modules import loaded
 from bideuchre_env import agents
 from bideuchre_env.agents.learned.shipped import provenance
 from bideuchre_env.agents.registry import BUILT_IN
-from bideuchre_env.errors import WeightsError
 from bideuchre_env.learning.features import VERSION
-from bideuchre_env.learning.weights import made_for, parse_weights, read_weights
+from bideuchre_env.learning.weights import made_for, read_weights
 from bideuchre_env.rules.variants import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +24,7 @@ EVERY_FILE = sorted((ROOT / "agents" / "data").glob("*.npz"))
 FILES = [file for file in EVERY_FILE if "-" in file.stem]
 PAGE = (ROOT / "agents" / "README.md").read_text(encoding="utf-8")
 FROZEN = dict(re.findall(r"^\| `(\w+\.npz)` \| `(\w{64})` \|", PAGE, re.MULTILINE))
-MOST_BYTES = 10**6
+MOST_BYTES = 3 * 10**5
 
 
 def test_there_are_some_and_all_are_told_of():
@@ -38,7 +36,7 @@ def test_there_are_some_and_all_are_told_of():
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_file_is_small_fits_its_game_and_says_how_it_was_made(file):
-    """At most a megabyte; kind, game, features, seed, and how much it was trained."""
+    """A few hundred kB; kind, game, features, seed, and how much it was trained."""
     kind, variant = file.stem.split("-")
     made = read_weights(file).metadata
     assert file.stat().st_size <= MOST_BYTES
@@ -50,10 +48,10 @@ def test_a_file_is_small_fits_its_game_and_says_how_it_was_made(file):
 
 
 def test_all_frozen_files_are_shipped():
-    """And all files together have at most 10 MB."""
+    """And all files together have at most 5.2 MB."""
     assert FROZEN
     assert FROZEN.keys() < {file.name for file in EVERY_FILE}
-    assert sum(file.stat().st_size for file in EVERY_FILE) <= 10**7
+    assert sum(file.stat().st_size for file in EVERY_FILE) <= 52 * 10**5
 
 
 @pytest.mark.parametrize("file", EVERY_FILE, ids=lambda file: file.stem)
@@ -71,29 +69,3 @@ def test_a_file_names_the_command_that_makes_it_or_is_frozen(file):
             pytest.importorskip("torch")
         with loaded(path.parent, path.stem) as (module,):
             module.Args.parse(options)
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_flipped_bit_is_refused_or_harmless(file):
-    """At 200 random places, half of them among the archive's own headers at its end."""
-    data, rng = file.read_bytes(), random.Random(0)
-    whole = parse_weights(data)
-    for last in (len(data), 1500):
-        for _ in range(100):
-            flipped = bytearray(data)
-            flipped[-1 - rng.randrange(last)] ^= 1 << rng.randrange(8)
-            try:
-                read = parse_weights(bytes(flipped))
-            except WeightsError:
-                continue
-            assert read.metadata == whole.metadata
-            np.testing.assert_equal(read.arrays, whole.arrays, strict=True)
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_weights_of_another_agent_are_refused(file):
-    """Whatever the file is called."""
-    kind, variant = file.stem.split("-")
-    other = {"net": "ppo", "ppo": "net"}[kind]
-    with pytest.raises(WeightsError, match=f"kind='{kind}', and kind='{other}' is expected"):
-        agents.make(f"{other}:weights={file}", RULES[variant])

@@ -156,7 +156,7 @@ def test_hand_says_how_sure_its_figures_are(capsys, monkeypatch):
     assert made["half_widths"]["best_strains"] == 3
     sure = {"partnered": 0.04, "lone": 0.07, "best_strains": 3}
     asked = {"deals": {"first": 50, "most": 900}, "half_widths": sure}
-    monkeypatch.setattr(module, "provenance", lambda file: asked)
+    monkeypatch.setattr(module, "provenance", lambda: asked)
     assert run("hand", cards, "--json") == 0
     rests = json.loads(capsys.readouterr().out)["rests_on"]
     z = 1.96  # Wilson's half-width at a chance of a half

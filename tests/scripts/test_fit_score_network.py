@@ -10,8 +10,7 @@ import pytest
 from support.script_modules import loaded
 
 from bideuchre_env.agents.expert.score_network import SCORE_NETWORK, fitted_score_network
-from bideuchre_env.agents.expert.score_tables import fitted_wins, provenance
-from bideuchre_env.agents.expert.win_table import LEAD, rule_table
+from bideuchre_env.agents.expert.win_table import LEAD, fitted_wins, provenance, rule_table
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.cli import script_args
 from bideuchre_env.errors import DivergedError, OptionError
