@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from bideuchre_env._columns import columns, html_table
-from bideuchre_env.evaluation.report import part_of, share_of
+from bideuchre_env._columns import columns, html_table, markdown_table
+from bideuchre_env.evaluation.report import contract_rows, part_of, share_of
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import Bounds, SequentialTest
 
@@ -71,13 +71,8 @@ def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
     table, agents = scores(data)[variant], data["agents"]
     rows = [["", *map(in_lines, agents)]]
     for row in agents:
-        cells = [
-            f"{table[row, column][0]:+.2f}{between}± {table[row, column][1]:.2f}"
-            if (row, column) in table
-            else ""
-            for column in agents
-        ]
-        rows.append([row, *cells])
+        pairs = [table.get((row, column)) for column in agents]
+        rows.append([row, *(f"{p[0]:+.2f}{between}± {p[1]:.2f}" if p else "" for p in pairs)])
     return rows
 
 
@@ -141,22 +136,17 @@ def csv_row(match: Data) -> tuple[Any, ...]:
 
 
 def markdown(data: Data) -> str:
-    """Two tables per variant: points per hand by row and column, and how each pair's came about."""
+    """Two tables per variant: points per hand by row and column, and the details of each pair."""
     lines = _introduction(data)
-    for variant, table in scores(data).items():
-        agents = data["agents"]
-        lines += ["", f"## {variant}", "", f"| | {' | '.join(agents)} | rating | decision time |"]
-        lines += ["|---" * (len(agents) + 3) + "|"]
-        for row in agents:
-            cells = [
-                "{:+.2f} ± {:.2f}".format(*table[row, column]) if (row, column) in table else ""
-                for column in agents
-            ]
-            rating = data["ratings"].get(variant, {}).get(row)
-            cells.append(rating_of(rating) if rating else "")
-            cells.append(decision_time(data["matches"], variant, row))
-            lines.append(f"| **{row}** | {' | '.join(cells)} |")
-        lines += ["", *_details(data, variant)]
+    for variant in scores(data):
+        rated = data["ratings"].get(variant, {})
+        _, *rows = _cells(data, variant, " ")
+        table = [["", *data["agents"], "rating", "decision time"]]
+        for agent, *points in rows:
+            rating = rating_of(rated[agent]) if agent in rated else ""
+            time = decision_time(data["matches"], variant, agent)
+            table.append([f"**{agent}**", *points, rating, time])
+        lines += ["", f"## {variant}", "", markdown_table(table), "", _details(data, variant)]
     return "\n".join(lines) + "\n"
 
 
@@ -186,35 +176,28 @@ def _introduction(data: Data) -> list[str]:
     return lines
 
 
-def _details(data: Data, variant: str) -> list[str]:
+def _details(data: Data, variant: str) -> str:
     """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
     heads = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
     heads += ["variance divided by"] + ["games won"] * bool(data["games"])
     heads += ["sequential test"] * bool(data["sprt"])
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    rows = [heads]
     for match in data["matches"]:
         if match["variant"] != variant:
             continue
-        counts = [
-            (
-                part_of(count["made"], count["bid"]),
-                part_of(count["set"], count["bid"]),
-                f"{count['lone_bid']:,}",
-                part_of(count["lone_made"], count["lone_bid"]),
-            )
-            for count in (match["contracts"][agent] for agent in match["agents"])
-        ]
+        counts = [match["contracts"][agent] for agent in match["agents"]]
+        both = zip(*contract_rows(match["agents"], counts), strict=True)
+        pair, _, *contracts = (" / ".join(cells) for cells in both)
         reduction = match["variance_reduction"]
-        cells = [" / ".join(match["agents"]), f"{match['boards']:,}"]
-        cells += [" / ".join(pair) for pair in zip(*counts, strict=True)]
+        cells = [pair, f"{match['boards']:,}", *contracts]
         cells.append(part_of(match["tie_boards"], match["boards"]))
         cells.append(f"{reduction:.2f}" if reduction else "")
         if data["games"]:
             cells.append(" ".join(share_of(Interval(**match["win_rate"])).split()))
         if match["sprt"]:
             cells.append(answer(match))
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        rows.append(cells)
+    return markdown_table(rows)
 
 
 def decision_time(matches: list[Data], variant: str, agent: str) -> str:
