@@ -17,17 +17,15 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from study_tools import markdown_table, plus_minus, with_weights, write_json
+from study_tools import mean, plus_minus, with_weights, write_json
 
 import bideuchre_env
 from bideuchre_env import match
+from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents.advice import Advisor
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.seeding import check_seed
-from bideuchre_env.evaluation.statistics.intervals import Moments
-from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -39,7 +37,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to ask; every field is an option of the command line."""
+    """The settings of the study; every field is an option of the command line."""
 
     agents: tuple[str, ...] = option(
         ("inference", "inference:considered=4", "inference:worlds=100", "expert"),
@@ -62,7 +60,7 @@ class Positions:
 
 
 class Recorder:
-    """Plays as another agent does, and keeps what it was asked."""
+    """Plays as another agent does, and records the decisions in which it has a choice."""
 
     def __init__(self, agent: Any) -> None:
         self.agent, self.name = agent, agent.name
@@ -80,9 +78,8 @@ def main(args: Args) -> int:
     """Ask everybody, try the differences, print the table."""
     if args.boards < 1:
         raise OptionError("--boards: 1 or more")
-    check_seed(args.seed, args.boards)
     game = bideuchre_env.make(args.variant)
-    names = with_weights(tuple(dict.fromkeys(args.agents)), game)
+    names = with_weights(args.agents, game)
     if len(names) < 2:
         raise OptionError("--agents: two or more that play this game")
     judge = Advisor(game.rules, "rule", worlds=args.worlds, seed=args.seed + 1)
@@ -112,7 +109,7 @@ def main(args: Args) -> int:
     ]
     print(table(rows, names[0], len(first)))
     about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
-    write_json(args.json, rows, **about)
+    write_json(args.json, about | {"rows": rows})
     return 0
 
 
@@ -141,10 +138,8 @@ def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tupl
 
 
 def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Array) -> Row:
-    """What one agent's answers come to."""
-    n, total, squares = len(losses), float(losses.sum()), float(losses @ losses)
-    moments = Moments(n, 100 * total, float(n), 100**2 * squares, 100 * total, float(n))
-    row: Row = {"agent": name, "points_lost_in_100": interval_dict(moments.interval())}
+    """The row of one agent: its time, its differences and their cost."""
+    row: Row = {"agent": name, "points_lost_in_100": mean(100 * losses)}
     for part, here in zip(PARTS, (~cards, cards), strict=True):
         row[part] = {
             "asked": int(here.sum()),
@@ -158,13 +153,16 @@ def table(rows: list[Row], first: str, n: int) -> str:
     """The rows as Markdown."""
     heads = ["agent", "ms a call", "ms a card"]
     heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
-    lines = []
+    lines = [heads]
     for row in rows:
         times = [row[part]["milliseconds"] for part in PARTS]
         cells = [row["agent"], *("" if each is None else f"{each:.3g}" for each in times)]
-        for part in PARTS:
-            asked_for = max(row[part]["asked"], 1)
-            cells.append("" if row is rows[0] else f"{100 * row[part]['differ'] / asked_for:.1f} %")
-        cells.append("" if row is rows[0] else plus_minus(row["points_lost_in_100"]))
+        if row is rows[0]:
+            cells += ["", "", ""]
+        else:
+            for part in PARTS:
+                share = row[part]["differ"] / max(row[part]["asked"], 1)
+                cells.append(f"{100 * share:.1f} %")
+            cells.append(plus_minus(row["points_lost_in_100"]))
         lines.append(cells)
-    return f"{n:,} decisions\n\n{markdown_table(heads, lines)}"
+    return f"{n:,} decisions\n\n{markdown_table(lines)}"

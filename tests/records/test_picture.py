@@ -99,11 +99,12 @@ def test_names_are_escaped_and_both_themes_are_used():
             table_svg(row, rules, viewer=wrong)
 
 
-def test_the_readmes_picture_is_the_one_the_script_draws():
+def test_the_readmes_picture_is_the_one_the_script_draws(tmp_path):
     """Committed and drawn now are the same; it says what it should."""
-    with loaded("experiments", "hand_picture") as (script,):
-        drawn = script.pictures()
-    for name, text in drawn.items():
-        assert (ROOT / ".github" / "pictures" / name).read_text(encoding="utf-8") == text
+    with loaded("experiments", "figures") as (script,):
+        assert script.main(["hand", "--out", str(tmp_path)]) == 0
+    for name in ("hand-light.svg", "hand-dark.svg"):
+        text = (ROOT / ".github" / "pictures" / name).read_text(encoding="utf-8")
+        assert (tmp_path / name).read_text(encoding="utf-8") == text
         assert re.search("<title>4 in diamonds by you · trick 2 of 6", text)
         assert "The jack of hearts, the left bower, is one of the diamonds." in text
