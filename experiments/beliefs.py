@@ -3,12 +3,11 @@
     python experiments/studies.py beliefs
     python experiments/studies.py beliefs --check calibration --variants barrie_v0
 
-Both checks take their positions from self-play of `expert` against `net`. `coverage` asks for
-advice on positions after rare calls with many seeds, and compares the points of one action with a
-reference from very many uniform deals: how often the stated 95 % interval contains the reference,
-and how the stated effective size compares with the one that the errors imply. `calibration`
-compares the predicted chance that a contract is made, when a defender first plays, with the share
-that was made. The rows of a game are saved in the folder `--out` and not computed again.
+Positions come from self-play of `expert` against `net`. `coverage` asks for advice on positions
+after rare calls with many seeds, and counts how often the 95 % interval of an action's points
+contains a reference from very many uniform deals. `calibration` compares the predicted chance that
+a contract is made, when a defender first plays, with the share that was made. The rows of a game
+are saved in the folder `--out` and not computed again.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import deal_hands, play_hands, saved, write_json
+from study_tools import deal_hands, play_hands, saved, tracked, write_json
 
 from bideuchre_env import agents
 from bideuchre_env._columns import markdown_table
@@ -35,7 +34,6 @@ from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.tables import compile_tables
@@ -318,13 +316,9 @@ def main(args: Args) -> int:
 
 def coverage(rules: Rules, args: Args) -> list[Row]:
     """Rows of `cover` for the rarest positions of a game."""
-    searcher, rows = InferenceAgent(rules, seed=args.seed), []
-    chosen = rare_positions(searcher, args)
-    with progress_bar("coverage", "positions") as progress:
-        for n, (chance, position) in enumerate(chosen, 1):
-            rows.append(cover(searcher, chance, position, args))
-            progress(n, len(chosen), n)
-    return rows
+    searcher = InferenceAgent(rules, seed=args.seed)
+    chosen = tracked("coverage", rare_positions(searcher, args))
+    return [cover(searcher, chance, position, args) for chance, position in chosen]
 
 
 def coverage_table(by_variant: dict[str, list[Row]]) -> str:

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import plus_minus, write_json
+from study_tools import plus_minus, tracked, write_json
 
 import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.scores import interval_dict
@@ -71,15 +70,13 @@ def main(args: Args) -> int:
     }
     rows: list[dict[str, Any]] = []
     pairs = list(product(dict.fromkeys(args.agents), repeat=2))
-    with progress_bar(f"calls and cards on {args.variant}", "pairs") as progress:
-        for n, (calls, cards) in enumerate(pairs, 1):
-            both = Combined(made[calls], made[cards], first_card)
-            result = match.play(game, both, made[args.over], boards=args.boards, seed=args.seed)
-            if result.interrupted:
-                raise KeyboardInterrupt
-            points = interval_dict(result.points_per_hand)
-            rows.append({"calls": calls, "cards": cards, "points_per_hand": points})
-            progress(n, len(pairs), n)
+    for calls, cards in tracked(f"calls and cards on {args.variant}", pairs):
+        both = Combined(made[calls], made[cards], first_card)
+        result = match.play(game, both, made[args.over], boards=args.boards, seed=args.seed)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        points = interval_dict(result.points_per_hand)
+        rows.append({"calls": calls, "cards": cards, "points_per_hand": points})
     print(table(rows, args.over))
     about = {name: getattr(args, name) for name in ("variant", "over", "boards", "seed")}
     write_json(args.json, about | {"rows": rows})

@@ -5,8 +5,7 @@
 
 The positions are those in which the expert has a choice when it plays itself. Every agent is asked
 each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
-deals, drawn, weighed and played out as `advise` does, of a seed that no agent has: that tells much
-smaller differences than boards do, but only as far as those who play them out are right.
+deals, drawn, weighed and played out as `advise` does, of a seed that no agent has.
 """
 
 from __future__ import annotations
@@ -17,15 +16,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from study_tools import mean, plus_minus, with_weights, write_json
+from study_tools import deal_hands, mean, play_hands, plus_minus, tracked, with_weights, write_json
 
 import bideuchre_env
-from bideuchre_env import match
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents.advice import Advisor
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.seeding import first_seed
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -59,21 +57,6 @@ class Positions:
     cards: Array
 
 
-class Recorder:
-    """Plays as another agent does, and records the decisions in which it has a choice."""
-
-    def __init__(self, agent: Any) -> None:
-        self.agent, self.name = agent, agent.name
-        self.asked: list[tuple[Array, Array]] = []
-
-    def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        choice = action_masks.astype(bool).sum(axis=1) > 1
-        self.asked.append((observations[choice], action_masks[choice]))
-        chosen: Array = self.agent.act_rows(observations, action_masks)
-        return chosen
-
-
 def main(args: Args) -> int:
     """Ask everybody, try the differences, print the table."""
     if args.boards < 1:
@@ -86,23 +69,19 @@ def main(args: Args) -> int:
     positions = positions_of(game, args.boards, args.seed)
     answers: dict[str, Array] = {}
     seconds: dict[str, Array] = {}
-    with progress_bar(f"answers on {args.variant}", "agents") as progress:
-        for n, name in enumerate(names, 1):
-            answers[name], seconds[name] = answers_of(name, game.rules, positions, args.seed)
-            progress(n, len(names), n)
+    for name in tracked(f"answers on {args.variant}", names):
+        answers[name], seconds[name] = answers_of(name, game.rules, positions, args.seed)
     first = answers[names[0]]
     differ = np.flatnonzero(np.any([answers[name] != first for name in names], axis=0))
     losses = {name: np.zeros(len(first)) for name in names}
-    with progress_bar("differences tried", "positions") as progress:
-        for n, i in enumerate(differ, 1):
-            tried = {int(answers[name][i]) for name in names}
-            advice = judge.of_observation(
-                positions.observations[i], positions.masks[i], also=sorted(tried)
-            )
-            points = {action: advice.option(action).points.mean for action in tried}
-            for name in names:
-                losses[name][i] = points[int(first[i])] - points[int(answers[name][i])]
-            progress(n, len(differ), n)
+    for i in tracked("differences tried", differ):
+        tried = {int(answers[name][i]) for name in names}
+        advice = judge.of_observation(
+            positions.observations[i], positions.masks[i], also=sorted(tried)
+        )
+        points = {action: advice.option(action).points.mean for action in tried}
+        for name in names:
+            losses[name][i] = points[int(first[i])] - points[int(answers[name][i])]
     rows = [
         row_of(name, answers[name] != first, seconds[name], losses[name], positions.cards)
         for name in names
@@ -114,11 +93,17 @@ def main(args: Args) -> int:
 
 
 def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
-    """The positions with a choice in boards that the expert plays against itself."""
+    """The positions with a choice in hands that the expert plays against itself."""
+    asked: list[tuple[Array, Array]] = []
+
+    def record(slots: Array, observations: Array, masks: Array) -> None:
+        choice = masks.sum(axis=1) > 1
+        asked.append((observations[choice], masks[choice]))
+
     expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
-    recorder = Recorder(expert)
-    match.play(game, recorder, expert, boards=boards, seed=seed)
-    observations, masks = (np.concatenate(part) for part in zip(*recorder.asked, strict=True))
+    states = deal_hands(game.rules, range(boards), first_seed(seed))
+    play_hands(states, game.rules, (expert, expert), lambda rows: rows["turn"] & 1, record)
+    observations, masks = (np.concatenate(part) for part in zip(*asked, strict=True))
     cards = masks[:, actions.of(game.rules).card_offset :].any(axis=1)
     return Positions(observations, masks, cards)
 

@@ -7,11 +7,9 @@
 `COMPARED` says whom an agent is compared with: those of them that stand before it in `--agents`,
 or, where none does, the agent before it. An agent without weights for a variant is left out there.
 
-The rungs of a variant are pairs of two tournaments in the folder `--out`: one of fast agents, one
-of pairs in which an agent searches, with one board in `SHARE`. Finished rungs are not played again,
-so Ctrl-C loses only the rung being played: take another folder when the agents have changed.
-
-The table is printed as Markdown; `--json FILE` writes its rows, which `figures.py ladder` draws.
+The rungs of a variant are the pairs of two tournaments in the folder `--out`, of fast agents and of
+pairs that search; finished rungs are not played again. Take another folder when an agent has
+changed. The table is printed as Markdown; `figures.py ladder` draws the file of `--json`.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from study_tools import with_weights, write_json
+from study_tools import games_of, write_json
 
 import bideuchre_env
 from bideuchre_env import tournament
@@ -99,6 +97,8 @@ def play(args: Args, game: bideuchre_env.Variant, rungs: list[tuple[str, str]]) 
         if played.interrupted:
             raise KeyboardInterrupt
         rows += played.matches
+    for row in rows:
+        del row["outcomes"]  # a letter a board
     return sorted(rows, key=lambda row: rungs.index(tuple(row["agents"])))
 
 
@@ -129,16 +129,9 @@ def main(args: Args) -> int:
     """Play the rungs that are missing, and print the ladder."""
     if args.boards < 2 or args.games < 0:
         raise OptionError("--boards: 2 or more; --games: 0 or more")
-    games = [bideuchre_env.make(variant) for variant in args.variants]
-    rungs = [pairs(with_weights(args.agents, game)) for game in games]
-    for game, chosen in zip(games, rungs, strict=True):
-        for agent in {name for pair in chosen for name in pair}:
-            bideuchre_env.agents.make(agent, game.rules, seed=0)
     rows: list[Row] = []
-    for game, chosen in zip(games, rungs, strict=True):
-        rows += play(args, game, chosen)
-        for row in rows:
-            row.pop("outcomes", None)  # a letter a board
+    for game, agents in games_of(args.variants, args.agents):
+        rows += play(args, game, pairs(agents))
     print(table(rows))
     machine = measure.machine_line(measure.machine())
     write_json(args.json, {"seed": args.seed, "machine": machine, "rungs": rows})

@@ -4,19 +4,13 @@
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py regret --variants barrie_v0 --json runs/barrie.json
 
-Each agent plays the cards of all four seats on the same deals. The expert plays auction and
-exchange for all of them, so that every agent plays the same contracts from the same hands. The
-solver says what each card cost its side: the tricks it could still take before the card, less those
-after it. Nobody knows the hidden cards, so nobody loses nothing: what an agent loses more than
-another, on the same deals, is what its play is worse.
+Each agent plays the cards of all four seats on the same deals, in contracts that the expert bids. A
+card costs its side the tricks it could still take before the card, less those after it. Figures are
+per hand of a kind, hands passed out not counted, with 95 % intervals over deals; the difference to
+the first agent is deal by deal. `figures.py regret` draws the file of `--json`.
 
-Tricks are counted by who lost them: the declarer, its helper, the two defenders together; hands
-played alone are apart. The figures are per hand of that kind, hands passed out not counted, with
-95 % intervals over deals; the difference to the first agent is deal by deal.
-
-What an agent lost is saved in the folder `--out` and not played again, so Ctrl-C loses only the
-agent being measured: take another folder, or empty it, when the agents have changed. `--json FILE`
-writes all figures, also by trick; `figures.py regret` draws them.
+Finished agents are saved in the folder `--out` and not played again: take another folder when an
+agent has changed.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import deal_hands, mean, play_hands, plus_minus, saved, with_weights, write_json
+from study_tools import deal_hands, games_of, mean, play_hands, plus_minus, saved, write_json
 
 import bideuchre_env
 from bideuchre_env import solver
@@ -212,19 +206,12 @@ def main(args: Args) -> int:
     if args.hands < 2:
         raise OptionError(f"--hands {args.hands}: 2 or more, for an interval")
     check_seed(args.seed, args.hands)
-    games = [bideuchre_env.make(variant) for variant in args.variants]
-    if len({game.name for game in games}) < len(games):
-        raise OptionError(f"--variants {' '.join(args.variants)}: each needs a name of its own")
-    players = {game.name: with_weights(args.agents, game) for game in games}
-    for game in games:
-        for agent in players[game.name]:
-            bideuchre_env.agents.make(agent, game.rules, seed=0)
     rows: list[dict[str, Any]] = []
-    for game in games:
-        if not players[game.name]:
+    for game, agents in games_of(args.variants, args.agents):
+        if not agents:
             continue
-        lost = {agent: losses_of(args, game, agent) for agent in players[game.name]}
-        first = lost[players[game.name][0]]
+        lost = {agent: losses_of(args, game, agent) for agent in agents}
+        first = lost[agents[0]]
         new = [figures(game.name, agent, own, first) for agent, own in lost.items()]
         print(table(new), flush=True)
         rows += new

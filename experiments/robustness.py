@@ -3,10 +3,9 @@
     python experiments/studies.py robustness
     python experiments/studies.py robustness --agents expert inference --boards 2000
 
-All play the same duplicate boards of one hand. The first table has points per hand over each
-opponent; the second by how much more each agent takes than the first agent does, board by board.
-Finished pairs are saved in the folder `--out` and not played again, so Ctrl-C loses only the one
-being played: take another folder when an agent has changed.
+All play the same duplicate boards of one hand; the second table has the difference to the first
+agent, board by board. Finished pairs are saved in the folder `--out` and not played again: take
+another folder when an agent has changed.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import mean, plus_minus, saved, with_weights, write_json
+from study_tools import mean, plus_minus, saved, tracked, with_weights, write_json
 
 import bideuchre_env
 from bideuchre_env import match
 from bideuchre_env._columns import markdown_table
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array
@@ -54,11 +52,8 @@ def main(args: Args) -> int:
     if not agents or not opponents:
         raise OptionError("--agents, --opponents: one or more of each that play this game")
     pairs = list(product(agents, opponents))
-    points: dict[tuple[str, str], Array] = {}
-    with progress_bar(f"styles on {args.variant}", "pairs") as progress:
-        for n, pair in enumerate(pairs, 1):
-            points[pair] = points_of(pair, game, args)
-            progress(n, len(pairs), n)
+    listed = tracked(f"styles on {args.variant}", pairs)
+    points = {pair: points_of(pair, game, args) for pair in listed}
     rows = [row_of(agent, opponent, points, agents[0]) for agent, opponent in pairs]
     for column in ("points_per_hand", "more"):
         print(table(rows, column, agents, opponents), end="\n\n")

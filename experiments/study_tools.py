@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from bideuchre_env import records_io
 from bideuchre_env._files import write_file
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.learned.shipped import shipped_weights
+from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
@@ -32,7 +33,22 @@ LEARNED = ("net", "ppo")  # agents that need weights for the game
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError)
 """Raised while a file is read that is damaged, or has something else."""
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def games_of(
+    variants: Iterable[str], agents: Iterable[str]
+) -> list[tuple[bideuchre_env.Variant, list[str]]]:
+    """The games, and the agents that can play each; raises `OptionError` for wrong names."""
+    games = [bideuchre_env.make(variant) for variant in variants]
+    if len({game.name for game in games}) < len(games):
+        raise OptionError(f"--variants {' '.join(variants)}: each needs a name of its own")
+    result = [(game, with_weights(agents, game)) for game in games]
+    for game, names in result:
+        for name in names:
+            bideuchre_env.agents.make(name, game.rules, seed=0)
+    return result
 
 
 def with_weights(agents: Iterable[str], game: bideuchre_env.Variant) -> list[str]:
@@ -48,6 +64,14 @@ def with_weights(agents: Iterable[str], game: bideuchre_env.Variant) -> list[str
             message = f"{game.name}: {agent} is left out: no weights for this game"
             print(message, file=sys.stderr)
     return result
+
+
+def tracked(title: str, items: Sequence[Item]) -> Iterator[Item]:
+    """The items one after another, with a progress bar."""
+    with progress_bar(title, "done", "done") as progress:
+        for n, item in enumerate(items, 1):
+            yield item
+            progress(n, len(items), n)
 
 
 def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:

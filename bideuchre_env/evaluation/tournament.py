@@ -282,15 +282,12 @@ def play(
 
 def check_pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
     """The pairs of agents of a tournament; raises `OptionError` for anything else."""
-    listed = [
-        tuple(to_list("pairs", pair, "two agents each"))
-        for pair in to_list("pairs", pairs, "pairs of agents")
-    ]
-    for pair in listed:
-        if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-            raise OptionError(f"pairs: {shown(pair)}: expected the names of two agents")
-        if pair[0] == pair[1]:
-            raise OptionError(f"pairs: {' '.join(pair)}: expected two different agents")
+    listed = []
+    for pair in to_list("pairs", pairs, "pairs of agents"):
+        names = to_list("pairs", pair, "two agents each")
+        if len(names) != 2 or names[0] == names[1] or not all(isinstance(n, str) for n in names):
+            raise OptionError(f"pairs: {shown(pair)}: expected the names of two different agents")
+        listed.append((names[0], names[1]))
     if len(set(map(frozenset, listed))) < len(listed) or not listed:
         raise OptionError("pairs: expected one or more, each two agents once")
     return tuple(listed)
