@@ -196,11 +196,11 @@ def parts_of(row: Row) -> list[tuple[float, int]]:
 
 
 def regret(rows: list[Row], theme: Theme) -> Any:
-    """A line of panels for each game and each way of calling: bars, and the tricks beside them."""
+    """A line of panels for each game: bars, and the tricks beside them."""
     from matplotlib.patches import Patch
 
-    kinds = list(dict.fromkeys((row["variant"], row["calls"]) for row in rows))
-    groups = [[row for row in rows if (row["variant"], row["calls"]) == kind] for kind in kinds]
+    games = dict.fromkeys(row["variant"] for row in rows)
+    groups = [[row for row in rows if row["variant"] == game] for game in games]
     heights = [len(group) + 1.6 for group in groups]
     ratios = {"width_ratios": (5, 4), "height_ratios": heights}
     figure, axes = new_figure(AGENT * sum(heights) + 0.9, len(groups), 2, **ratios)
@@ -230,8 +230,8 @@ def draw_parts(axis: Any, rows: list[Row], theme: Theme) -> None:
     name_rows(axis, [row["agent"] for row in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xlim(0, 1.35 * most)
-    calls = f"called by {rows[0]['calls']}" if rows[0]["calls"] else "each calling for itself"
-    axis.set_title(f"{rows[0]['variant']}, {calls}, {rows[0]['hands']:,} hands", fontsize=9)
+    variant, calls, hands = (rows[0][name] for name in ("variant", "calls", "hands"))
+    axis.set_title(f"{variant}, called by {calls}, {hands:,} hands", fontsize=9)
 
 
 def draw_tricks(axis: Any, rows: list[Row], theme: Theme) -> None:

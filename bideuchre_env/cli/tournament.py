@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars.show_titled,
             finished=finished,
         )
-    return told(found, arguments.out)
+    return report(found, arguments.out)
 
 
 def pair_of(text: str) -> tuple[str, str]:
@@ -165,8 +165,8 @@ def chosen(arguments: argparse.Namespace) -> list[Variant]:
     return [variant_of(each, arguments.option) for each in (*names, *map(Path, arguments.rules))]
 
 
-def told(found: Any, folder: str) -> int:
-    """Print a tournament's tables and what was written; the exit code."""
+def report(found: Any, folder: str) -> int:
+    """Print the tables of a tournament and its files; return the exit code."""
     if found.interrupted:
         print(f"interrupted: {len(found.matches)} finished pairs are kept", file=sys.stderr)
     if not found.matches:
