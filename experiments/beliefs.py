@@ -302,8 +302,9 @@ def main(args: Args) -> int:
     settings = {
         name: getattr(args, name) for name in ("check", "hands", "positions", "seeds", "seed")
     }
-    check = coverage if args.check == "coverage" else calibrate
-    tabulate = coverage_table if args.check == "coverage" else calibration_table
+    check, tabulate = coverage, coverage_table
+    if args.check == "calibration":
+        check, tabulate = calibrate, calibration_table
     rows: dict[str, list[Row]] = {}
     for variant in args.variants:
         words = (variant, *map(str, settings.values()))
