@@ -114,9 +114,10 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play what is not there yet, print and write it; 130 if it was interrupted."""
-    pairs = None if arguments.pairs is None else [pair_of(text) for text in arguments.pairs]
-    agents = None if pairs else arguments.agents or DEFAULT_AGENTS
-    check_agents([name for pair in pairs or [agents] for name in pair])
+    pairs, agents = None, arguments.agents or DEFAULT_AGENTS
+    if arguments.pairs is not None:
+        pairs, agents = [pair_of(text) for text in arguments.pairs], None
+    check_agents(agents or [name for pair in pairs or () for name in pair])
     games = chosen(arguments)
     from bideuchre_env.evaluation import tournament
     from bideuchre_env.evaluation.ray_pool import workers_of

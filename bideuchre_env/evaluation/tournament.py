@@ -190,7 +190,8 @@ class Tournament:
         for each in self.matches:
             if each["variant"] == variant:
                 signs = np.array([SIGNS.index(letter) - 1 for letter in each["outcomes"]])
-                meetings.append(Meeting(*each["agents"], np.arange(len(signs)), signs))
+                a, b = each["agents"]
+                meetings.append(Meeting(a, b, np.arange(len(signs)), signs))
         played = {name for meeting in meetings for name in (meeting.a, meeting.b)}
         anchor = next(name for name in self.agents if name in played)
         self.ratings[variant] = ratings(meetings, anchor=anchor)
