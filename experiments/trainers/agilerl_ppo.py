@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import SeatArgs, extra, learn_and_evaluate
 from gymnasium.wrappers.vector import TransformReward
+from trainer_tools import SeatArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from common import extra
+from trainer_tools import extra
 
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError

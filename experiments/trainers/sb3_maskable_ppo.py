@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common import SeatArgs, extra, learn_and_evaluate
+from trainer_tools import SeatArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
 from bideuchre_env.cli.script_args import option, run
