@@ -174,12 +174,14 @@ class Tournament:
             yield finished
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
-        """Enter matches of this tournament, each in its place, and rate their variants."""
+        """Enter matches of this tournament, each in its place; rate a variant that is complete."""
         places = [pair.key for pair in self.pairs]
         self.matches.extend(matches)
         self.matches.sort(key=lambda each: places.index(key_of(each)))
+        unfinished = {pair.game.name for pair in self.missing}
         for variant in dict.fromkeys(each["variant"] for each in matches):
-            self.rate(variant)
+            if variant not in unfinished:
+                self.rate(variant)
 
     def rate(self, variant: str) -> None:
         """Enter the ratings on a variant; of those who have played, who was named first has 0.
@@ -272,6 +274,9 @@ def play(
                 with suppress(OutputError):  # there may be room again after the next one
                     write(folder, tournament.to_dict())
                     remove_pictures(folder)  # of other results
+        for variant in dict.fromkeys(each["variant"] for each in tournament.matches):
+            if variant not in tournament.ratings:
+                tournament.rate(variant)
         if folder is not None and tournament.matches:
             try:
                 tournament.written += write(folder, tournament.to_dict())
