@@ -80,7 +80,7 @@ def test_the_roles_add_up_to_what_the_solver_says_of_the_hand(regret, variant):
     rules = bideuchre_env.make(variant).rules
     player = bideuchre_env.agents.make("random", rules, seed=3)
     caller = bideuchre_env.agents.make("rule", rules)
-    states = regret.deal_hands(rules, range(60), 9)
+    states = regret.deal_hands(rules, range(60), regret.first_seed(9))
     openings, copies = {}, states.copy()
 
     def record(slots, *observed):
