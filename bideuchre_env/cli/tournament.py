@@ -114,7 +114,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play what is not there yet, print and write it; 130 if it was interrupted."""
-    pairs, agents = None, arguments.agents or DEFAULT_AGENTS
+    pairs: list[tuple[str, str]] | None = None
+    agents: list[str] | None = arguments.agents or list(DEFAULT_AGENTS)
     if arguments.pairs is not None:
         pairs, agents = [pair_of(text) for text in arguments.pairs], None
     check_agents(agents or [name for pair in pairs or () for name in pair])
