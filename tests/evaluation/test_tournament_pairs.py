@@ -9,7 +9,7 @@ from bideuchre_env.errors import OptionError
 
 
 def play(out, pairs, agents=None):
-    """A tournament of six-card euchre in a folder."""
+    """A tournament of pairs on `six_card_v0`, in a folder."""
     return tournament.play(["six_card_v0"], agents, pairs=pairs, boards=40, out=out)
 
 
