@@ -1,4 +1,4 @@
-"""Tables of what has columns: in plain text for `str()` and reports, in HTML for notebooks."""
+"""Tables in plain text for `str()` and reports, in HTML for notebooks, in Markdown for pages."""
 
 from __future__ import annotations
 
@@ -46,3 +46,10 @@ def html_table(rows: Iterable[Sequence[str]], justify: str = "") -> str:
             cells.append(f'<{tag} style="{style}">{escape(cell)}</{tag}>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return f"<table>{''.join(lines)}</table>"
+
+
+def markdown_table(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as a table in Markdown, the first row its head."""
+    rows = list(rows)
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])

@@ -3,28 +3,27 @@
     python experiments/studies.py beliefs
     python experiments/studies.py beliefs --check calibration --variants barrie_v0
 
-Both checks take their positions from self-play of `expert` against `net`. `coverage` asks for
-advice on positions after rare calls with many seeds, and compares the points of one action with a
-reference from very many uniform deals: how often the stated 95 % interval contains the reference,
-and how the stated effective size compares with the one that the errors imply. `calibration`
-compares the predicted chance that a contract is made, when a defender first plays, with the share
-that was made. With `--json` each position of `coverage`, and each game of `calibration`, is saved
-when it is done; the next run with the same file resumes there.
+Positions come from self-play of `expert` against `net`. `coverage` asks for advice on positions
+after rare calls with many seeds, and counts how often the 95 % interval of an action's points
+contains a reference from very many uniform deals. `calibration` compares the predicted chance that
+a contract is made, when a defender first plays, with the share that was made. The rows of a game
+are saved in the folder `--out` and not computed again.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from study_tools import deal_hands, play_hands, saved, tracked, write_json
 
 from bideuchre_env import agents
-from bideuchre_env._files import write_file
+from bideuchre_env._columns import markdown_table
 from bideuchre_env._intervals import wilson
 from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds
@@ -35,11 +34,9 @@ from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
-from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
-from bideuchre_env.core.state import AUCTION, DEAL, PLAY, new_states
+from bideuchre_env.core.state import AUCTION, PLAY
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
@@ -75,7 +72,8 @@ class Args(ScriptArgs):
     positions: int = option(15, "positions of each game, at most")
     seeds: int = option(20, "how often advice is asked for on each")
     seed: int = option(0, "same seed, same positions")
-    json: Path | None = option(None, "a file that the rows are saved to")
+    out: Path = option(Path("runs/beliefs"), "where the rows of finished games are")
+    json: Path | None = option(None, "a file to write the rows to")
 
 
 @dataclass(frozen=True)
@@ -99,35 +97,25 @@ def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Arra
 
     A decision with one legal action counts in the auction alone.
     """
-    players = [agents.make(name, rules, seed=seed) for name in PLAYERS]
-    tables, offsets = players[0].tables, players[0].layout.offsets
-    states, table = new_states(hands), players[0].tables[0]
-    seed_rows(states, *split_seed(seed))
-    start_rows(states, tables, np.arange(hands) % N_SEATS)
-    deal_rows(states, tables)
-    names, result = [bid.name for bid in rules.ladder], []
-    while len(live := np.flatnonzero(np.asarray(states["phase"]) < DEAL)):
-        rows = np.zeros((len(live), players[0].layout.size), np.int8)
-        masks = np.zeros((len(live), int(table["n_actions"])), np.int8)
-        encode_rows(states, tables, offsets, live, rows, masks)
-        for i, hand in enumerate(live):
+    one, other = (agents.make(name, rules, seed=seed) for name in PLAYERS)
+    states, lone = deal_hands(rules, range(hands), seed), compile_tables(rules)[0]["alone"]
+    result = []
+
+    def record(live: Array, rows: Array, masks: Array) -> None:
+        for hand, row, mask in zip(live, rows, masks, strict=True):
             state = states[hand]
             bidder, turn, phase = (int(state[name]) for name in ("declarer", "turn", "phase"))
-            if bidder in (-1, turn) or (phase != AUCTION and masks[i].sum() < 2):
+            if bidder in (-1, turn) or (phase != AUCTION and mask.sum() < 2):
                 continue
             stage = stage_of(phase, int(state["trick"]))
             role = "opponent" if (bidder ^ turn) & 1 else "partner"
             level = int(state["level"])
-            lone = bool(table["alone"][level])
+            bid = rules.ladder[level].name
             result.append(
-                Position(names[level], role, stage, rows[i].copy(), masks[i].copy(), hand, lone)
+                Position(bid, role, stage, row.copy(), mask.copy(), hand, bool(lone[level]))
             )
-        actions = np.zeros(len(live), np.int64)
-        for side, player in enumerate(players):
-            own = np.asarray(states["turn"])[live] & 1 == side
-            if own.any():
-                actions[own] = player.act_rows(rows[own], masks[own])
-        apply_rows(states, tables, live, actions)
+
+    play_hands(states, rules, (one, other), lambda rows: rows["turn"] & 1, watch=record)
     return result, states
 
 
@@ -304,7 +292,7 @@ def by_range(predicted: Array, made: Array) -> list[Row]:
 
 
 def main(args: Args) -> int:
-    """Check, save and print."""
+    """Check every game and print the table."""
     if args.check not in ("coverage", "calibration"):
         raise OptionError(f"--check {args.check}: expected coverage or calibration")
     if unknown := sorted(set(args.variants) - set(RULES)):
@@ -314,44 +302,32 @@ def main(args: Args) -> int:
     settings = {
         name: getattr(args, name) for name in ("check", "hands", "positions", "seeds", "seed")
     }
-    saved: Row = {"settings": settings, "rows": {}}
-    if args.json is not None and args.json.exists():
-        saved = json.loads(args.json.read_text(encoding="utf-8"))
-        if saved["settings"] != settings:
-            raise OptionError(f"--json {args.json}: it has rows of {saved['settings']}")
+    check, tabulate = coverage, coverage_table
+    if args.check == "calibration":
+        check, tabulate = calibrate, calibration_table
+    rows: dict[str, list[Row]] = {}
     for variant in args.variants:
-        rows = saved["rows"].setdefault(variant, [])
-        with progress_bar(f"{args.check} on {variant}", "positions") as progress:
-            for n, (row, total) in enumerate(new_rows_of(variant, rows, args), len(rows) + 1):
-                rows.append(row)
-                progress(n, total, n)
-                if args.json is not None:
-                    write_file(args.json, json.dumps(saved, indent=1) + "\n")
-    tabulate = coverage_table if args.check == "coverage" else calibration_table
-    print(tabulate(saved["rows"]))
+        words = (variant, *map(str, settings.values()))
+        compute = partial(check, RULES[variant], args)
+        rows[variant] = saved(args.out, words, [variant, settings], compute, list)
+    print(tabulate(rows))
+    write_json(args.json, {"settings": settings, "rows": rows})
     return 0
 
 
-def new_rows_of(variant: str, done: list[Row], args: Args) -> Iterator[tuple[Row, int]]:
-    """Each row that is not done yet, and the number of rows of the game."""
-    rules = RULES[variant]
-    if args.check == "coverage":
-        searcher = InferenceAgent(rules, seed=args.seed)
-        chosen = rare_positions(searcher, args)
-        for chance, position in chosen[len(done) :]:
-            yield cover(searcher, chance, position, args), len(chosen)
-    elif not done:
-        rows = calibrate(rules, args)
-        yield from ((row, len(rows)) for row in rows)
+def coverage(rules: Rules, args: Args) -> list[Row]:
+    """Rows of `cover` for the rarest positions of a game."""
+    searcher = InferenceAgent(rules, seed=args.seed)
+    chosen = tracked("coverage", rare_positions(searcher, args))
+    return [cover(searcher, chance, position, args) for chance, position in chosen]
 
 
 def coverage_table(by_variant: dict[str, list[Row]]) -> str:
     """The positions and their mean as Markdown."""
     lines = [
-        "| game | bid | seat | stage | chance of the calls | reference | covered | RMS error "
-        "| effective deals stated | true |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+        ["game", "bid", "seat", "stage", "chance of the calls", "reference", "covered", "RMS error",
+         "effective deals stated", "true"]
+    ]  # fmt: skip
     counted = []
     for variant, rows in by_variant.items():
         for row in rows:
@@ -364,33 +340,29 @@ def coverage_table(by_variant: dict[str, list[Row]]) -> str:
                 covered = rms = true = "unknown"
             else:
                 counted.append(row)
-            lines.append(
-                f"| {variant} | {row['bid']} | {row['role']} | {row['stage']} | "
-                f"{row['chance']:.1e} | {row['reference']:+.2f} ± {1.96 * row['error']:.2f} | "
-                f"{covered} | {rms} | {stated} | {true} |"
-            )
+            points = f"{row['reference']:+.2f} ± {1.96 * row['error']:.2f}"
+            cells = [variant, row["bid"], row["role"], row["stage"], f"{row['chance']:.1e}"]
+            lines.append([*cells, points, covered, rms, stated, true])
+    table = markdown_table(lines)
     if counted:
         covered, rms = (np.mean([row[name] for row in counted]) for name in ("covered", "rms"))
-        lines.append(f"| {len(counted)} known | | | | | | {covered:.0%} | {rms:.2f} | | |")
-    return "\n".join(lines)
+        table += f"\n| {len(counted)} known | | | | | | {covered:.0%} | {rms:.2f} | | |"
+    return table
 
 
 def calibration_table(by_variant: dict[str, list[Row]]) -> str:
     """Predicted chances and shares made, by game, kind of contract and prediction, as Markdown."""
     lines = [
-        "| game | contracts | predicted made | n | mean prediction | made | 95 % interval |",
-        "|---|---|---|---|---|---|---|",
+        ["game", "contracts", "predicted made", "n", "mean prediction", "made", "95 % interval"]
     ]
     for variant, rows in by_variant.items():
         for row in rows:
             interval = wilson(row["made"], row["n"])
             assert interval is not None
-            lines.append(
-                f"| {variant} | {row['contracts']} | {row['range']} | {row['n']} | "
-                f"{row['predicted']:.0%} | {interval.mean:.0%} | "
-                f"{interval.low:.0%} to {interval.high:.0%} |"
-            )
-    return "\n".join(lines)
+            cells = [variant, row["contracts"], row["range"], str(row["n"])]
+            cells += [f"{row['predicted']:.0%}", f"{interval.mean:.0%}"]
+            lines.append([*cells, f"{interval.low:.0%} to {interval.high:.0%}"])
+    return markdown_table(lines)
 
 
 def bin_names() -> list[str]:

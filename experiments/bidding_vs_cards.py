@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import markdown_table, plus_minus, write_json
+from study_tools import plus_minus, tracked, write_json
 
 import bideuchre_env
 from bideuchre_env import match
+from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.seeding import check_seed
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.rules import actions
 from bideuchre_env.runtime.jit import Array
@@ -30,7 +29,7 @@ from bideuchre_env.runtime.jit import Array
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to play; every field is an option of the command line."""
+    """The settings of the study; every field is an option of the command line."""
 
     agents: tuple[str, ...] = option(
         ("rule", "expert", "ppo", "net"), "whose calls and whose cards"
@@ -60,42 +59,36 @@ class Combined:
 
 
 def main(args: Args) -> int:
-    """Play every pair and print the table; if interrupted, print those so far and return 130."""
+    """Play every pair and print the table."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
-    check_seed(args.seed, args.boards)
     game = bideuchre_env.make(args.variant)
     first_card = actions.of(game.rules).card_offset
     made = {
         name: bideuchre_env.agents.make(name, game.rules, seed=args.seed, goal="points")
-        for name in dict.fromkeys((*args.agents, args.over))
+        for name in (*args.agents, args.over)
     }
     rows: list[dict[str, Any]] = []
-    pairs = list(product(args.agents, repeat=2))
-    with progress_bar(f"calls and cards on {args.variant}", "pairs") as progress:
-        for n, (calls, cards) in enumerate(pairs, 1):
-            both = Combined(made[calls], made[cards], first_card)
-            result = match.play(game, both, made[args.over], boards=args.boards, seed=args.seed)
-            if result.interrupted:
-                break
-            points = interval_dict(result.points_per_hand)
-            rows.append({"calls": calls, "cards": cards, "points_per_hand": points})
-            progress(n, len(pairs), n)
-    print(table(rows, args))
-    if len(rows) < len(pairs):
-        return 130
+    pairs = list(product(dict.fromkeys(args.agents), repeat=2))
+    for calls, cards in tracked(f"calls and cards on {args.variant}", pairs):
+        both = Combined(made[calls], made[cards], first_card)
+        result = match.play(game, both, made[args.over], boards=args.boards, seed=args.seed)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        points = interval_dict(result.points_per_hand)
+        rows.append({"calls": calls, "cards": cards, "points_per_hand": points})
+    print(table(rows, args.over))
     about = {name: getattr(args, name) for name in ("variant", "over", "boards", "seed")}
-    write_json(args.json, rows, **about)
+    write_json(args.json, about | {"rows": rows})
     return 0
 
 
-def table(rows: list[dict[str, Any]], args: Args) -> str:
+def table(rows: list[dict[str, Any]], over: str) -> str:
     """The rows as Markdown: calls downwards, cards across."""
-    names = list(dict.fromkeys(args.agents))
     points = {(row["calls"], row["cards"]): row["points_per_hand"] for row in rows}
-    heads = [f"over {args.over}", *(f"cards of {name}" for name in names)]
-    lines = []
+    names = list(dict.fromkeys(row["calls"] for row in rows))
+    lines = [[f"over {over}", *(f"cards of {name}" for name in names)]]
     for calls in names:
-        cells = (plus_minus(points.get((calls, cards)), "+") for cards in names)
+        cells = (plus_minus(points[calls, cards], "+") for cards in names)
         lines.append([f"calls of {calls}", *cells])
-    return markdown_table(heads, lines)
+    return markdown_table(lines)

@@ -5,8 +5,7 @@
 
 The positions are those in which the expert has a choice when it plays itself. Every agent is asked
 each of them alone. Where one decides otherwise than the first agent, both actions are tried in many
-deals, drawn, weighed and played out as `advise` does, of a seed that no agent has: that tells much
-smaller differences than boards do, but only as far as those who play them out are right.
+deals, drawn, weighed and played out as `advise` does, of a seed that no agent has.
 """
 
 from __future__ import annotations
@@ -17,17 +16,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from study_tools import markdown_table, plus_minus, with_weights, write_json
+from study_tools import deal_hands, mean, play_hands, plus_minus, tracked, with_weights, write_json
 
 import bideuchre_env
-from bideuchre_env import match
+from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents.advice import Advisor
-from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.seeding import check_seed
-from bideuchre_env.evaluation.statistics.intervals import Moments
-from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.evaluation.seeding import first_seed
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -39,7 +35,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to ask; every field is an option of the command line."""
+    """The settings of the study; every field is an option of the command line."""
 
     agents: tuple[str, ...] = option(
         ("inference", "inference:considered=4", "inference:worlds=100", "expert"),
@@ -61,67 +57,53 @@ class Positions:
     cards: Array
 
 
-class Recorder:
-    """Plays as another agent does, and keeps what it was asked."""
-
-    def __init__(self, agent: Any) -> None:
-        self.agent, self.name = agent, agent.name
-        self.asked: list[tuple[Array, Array]] = []
-
-    def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
-        choice = action_masks.astype(bool).sum(axis=1) > 1
-        self.asked.append((observations[choice], action_masks[choice]))
-        chosen: Array = self.agent.act_rows(observations, action_masks)
-        return chosen
-
-
 def main(args: Args) -> int:
     """Ask everybody, try the differences, print the table."""
     if args.boards < 1:
         raise OptionError("--boards: 1 or more")
-    check_seed(args.seed, args.boards)
     game = bideuchre_env.make(args.variant)
-    names = with_weights(tuple(dict.fromkeys(args.agents)), game)
+    names = with_weights(args.agents, game)
     if len(names) < 2:
         raise OptionError("--agents: two or more that play this game")
     judge = Advisor(game.rules, "rule", worlds=args.worlds, seed=args.seed + 1)
     positions = positions_of(game, args.boards, args.seed)
     answers: dict[str, Array] = {}
     seconds: dict[str, Array] = {}
-    with progress_bar(f"answers on {args.variant}", "agents") as progress:
-        for n, name in enumerate(names, 1):
-            answers[name], seconds[name] = answers_of(name, game.rules, positions, args.seed)
-            progress(n, len(names), n)
+    for name in tracked(f"answers on {args.variant}", names):
+        answers[name], seconds[name] = answers_of(name, game.rules, positions, args.seed)
     first = answers[names[0]]
     differ = np.flatnonzero(np.any([answers[name] != first for name in names], axis=0))
     losses = {name: np.zeros(len(first)) for name in names}
-    with progress_bar("differences tried", "positions") as progress:
-        for n, i in enumerate(differ, 1):
-            tried = {int(answers[name][i]) for name in names}
-            advice = judge.of_observation(
-                positions.observations[i], positions.masks[i], also=sorted(tried)
-            )
-            points = {action: advice.option(action).points.mean for action in tried}
-            for name in names:
-                losses[name][i] = points[int(first[i])] - points[int(answers[name][i])]
-            progress(n, len(differ), n)
+    for i in tracked("differences tried", differ):
+        tried = {int(answers[name][i]) for name in names}
+        advice = judge.of_observation(
+            positions.observations[i], positions.masks[i], also=sorted(tried)
+        )
+        points = {action: advice.option(action).points.mean for action in tried}
+        for name in names:
+            losses[name][i] = points[int(first[i])] - points[int(answers[name][i])]
     rows = [
         row_of(name, answers[name] != first, seconds[name], losses[name], positions.cards)
         for name in names
     ]
     print(table(rows, names[0], len(first)))
     about = {name: getattr(args, name) for name in ("variant", "boards", "worlds", "seed")}
-    write_json(args.json, rows, **about)
+    write_json(args.json, about | {"rows": rows})
     return 0
 
 
 def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positions:
-    """The positions with a choice in boards that the expert plays against itself."""
+    """The positions with a choice in hands that the expert plays against itself."""
+    asked: list[tuple[Array, Array]] = []
+
+    def record(slots: Array, observations: Array, masks: Array) -> None:
+        choice = masks.sum(axis=1) > 1
+        asked.append((observations[choice], masks[choice]))
+
     expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
-    recorder = Recorder(expert)
-    match.play(game, recorder, expert, boards=boards, seed=seed)
-    observations, masks = (np.concatenate(part) for part in zip(*recorder.asked, strict=True))
+    states = deal_hands(game.rules, range(boards), first_seed(seed))
+    play_hands(states, game.rules, (expert, expert), lambda rows: rows["turn"] & 1, record)
+    observations, masks = (np.concatenate(part) for part in zip(*asked, strict=True))
     cards = masks[:, actions.of(game.rules).card_offset :].any(axis=1)
     return Positions(observations, masks, cards)
 
@@ -141,10 +123,8 @@ def answers_of(name: str, rules: Rules, positions: Positions, seed: int) -> tupl
 
 
 def row_of(name: str, differs: Array, seconds: Array, losses: Array, cards: Array) -> Row:
-    """What one agent's answers come to."""
-    n, total, squares = len(losses), float(losses.sum()), float(losses @ losses)
-    moments = Moments(n, 100 * total, float(n), 100**2 * squares, 100 * total, float(n))
-    row: Row = {"agent": name, "points_lost_in_100": interval_dict(moments.interval())}
+    """The row of one agent: its time, its differences and their cost."""
+    row: Row = {"agent": name, "points_lost_in_100": mean(100 * losses)}
     for part, here in zip(PARTS, (~cards, cards), strict=True):
         row[part] = {
             "asked": int(here.sum()),
@@ -158,13 +138,16 @@ def table(rows: list[Row], first: str, n: int) -> str:
     """The rows as Markdown."""
     heads = ["agent", "ms a call", "ms a card"]
     heads += [f"{part} unlike {first}" for part in PARTS] + ["points lost in 100 decisions"]
-    lines = []
+    lines = [heads]
     for row in rows:
         times = [row[part]["milliseconds"] for part in PARTS]
         cells = [row["agent"], *("" if each is None else f"{each:.3g}" for each in times)]
-        for part in PARTS:
-            asked_for = max(row[part]["asked"], 1)
-            cells.append("" if row is rows[0] else f"{100 * row[part]['differ'] / asked_for:.1f} %")
-        cells.append("" if row is rows[0] else plus_minus(row["points_lost_in_100"]))
+        if row is rows[0]:
+            cells += ["", "", ""]
+        else:
+            for part in PARTS:
+                share = row[part]["differ"] / max(row[part]["asked"], 1)
+                cells.append(f"{100 * share:.1f} %")
+            cells.append(plus_minus(row["points_lost_in_100"]))
         lines.append(cells)
-    return f"{n:,} decisions\n\n{markdown_table(heads, lines)}"
+    return f"{n:,} decisions\n\n{markdown_table(lines)}"

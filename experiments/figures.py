@@ -1,42 +1,45 @@
-"""Figures of the studies: the ladder, learning curves, and tricks given away, from their files."""
+"""The figures of published results, for light and for dark pages, from the files of the studies.
+
+    python experiments/figures.py ladder
+    python experiments/figures.py regret --data runs/barrie.json --out runs/barrie
+
+`ladder` reads the file of `ladder.py --json`, `regret` that of `studies.py regret --json`, and
+`learning` a folder of `VARIANT-seedN.csv`, the curves of `train_ppo.py`. Each writes
+`FIGURE-light.svg` and `FIGURE-dark.svg`. They need matplotlib.
+"""
 
 from __future__ import annotations
 
-import itertools
+import argparse
+import csv
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from study_tools import DAMAGED
+
+from bideuchre_env.cli.program import script
+from bideuchre_env.cli.screen import script_help
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.export import NEEDS_MATPLOTLIB
 from bideuchre_env.evaluation.pictures import Theme, annotate, name_rows, new_figure, save
 
+HERE = Path(__file__).resolve().parent
+PICTURES = HERE.parent / ".github" / "pictures"
+RESULTS = HERE / "results"
+
 Row = dict[str, Any]
+Curve = dict[str, list[float]]  # by column
 
 
-def read_rows(path: Path, key: str, content: str, check: Callable[[Row], object]) -> list[Row]:
-    """The list of rows that a JSON file has under `key`; `check` reads all that is drawn of a row.
-
-    Raises `OptionError`, "no `content`", if the file cannot be read, has no rows, or `check` fails.
-    """
-    try:
-        rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))[key]
-        for row in rows:
-            check(row)
-        if not rows:
-            raise ValueError("it is empty")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise OptionError(f"{path}: no {content} ({error})") from None
+def read_rows(path: Path, key: str) -> list[Row]:
+    """The list of rows that a JSON file has under `key`."""
+    rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))[key]
+    if not rows:
+        raise ValueError("it is empty")
     return rows
-
-
-def write(path: Path, draw: Callable[[Theme], Any]) -> None:
-    """Write `path-light.svg` and `path-dark.svg`; `OptionError` without matplotlib."""
-    try:
-        save(path, draw)
-    except ImportError:
-        raise OptionError(NEEDS_MATPLOTLIB) from None
 
 
 def half(interval: Row) -> float:
@@ -52,20 +55,15 @@ WIDEST = 0.06  # of a share of games won: a wider interval is not printed
 ROOM = 0.75  # of a panel: text left of it has room
 
 
-def check_rung(rung: Row) -> None:
-    """Read every value of a rung that the picture shows; an error if one is missing."""
-    stronger, weaker = rung["agents"]
-    if not all(isinstance(name, str) for name in (rung["variant"], stronger, weaker)):
-        raise ValueError("a name is no text")
-    label_of(rung)
-
-
 def ladder(rungs: list[Row], theme: Theme) -> Any:
     """A panel per variant, two side by side; a row per agent, the strongest at the top."""
-    variants = {rung["variant"]: steps_of(rungs, rung["variant"]) for rung in rungs}
+    variants: dict[str, dict[str, list[Row]]] = {}
+    for rung in rungs:  # by stronger agent: first its step, then what else it played
+        steps = variants.setdefault(rung["variant"], {})
+        steps.setdefault(rung["agents"][0], []).append(rung)
     columns = min(len(variants), 2)
-    steps = list(variants.values())
-    rows = [max(map(len, steps[k : k + columns])) + 1 for k in range(0, len(steps), columns)]
+    counts = [len(steps) + 1 for steps in variants.values()]
+    rows = [max(counts[k : k + columns]) for k in range(0, len(counts), columns)]
     height = RUNG * sum(rows) + 0.5 * len(rows) + 0.5
     ratios = [row + 0.5 for row in rows]
     figure, axes = new_figure(height, len(rows), columns, height_ratios=ratios)
@@ -84,15 +82,6 @@ def ladder(rungs: list[Row], theme: Theme) -> Any:
         fontsize=9,
     )
     return figure
-
-
-def steps_of(rungs: list[Row], variant: str) -> dict[str, list[Row]]:
-    """The rungs of a variant by their stronger agent: first its step, then what else it played."""
-    steps: dict[str, list[Row]] = {}
-    for rung in rungs:
-        if rung["variant"] == variant:
-            steps.setdefault(rung["agents"][0], []).append(rung)
-    return steps
 
 
 def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
@@ -143,23 +132,41 @@ def duration(milliseconds: float) -> str:
 
 # --- learning curves ------------------------------------------------------------------------------
 
-
-class Curve(NamedTuple):
-    """The measurements of one run over one opponent."""
-
-    seed: int
-    millions: list[float]  # decisions
-    points: list[float]
-    low: list[float]
-    high: list[float]
-    minutes: float  # of processor time, in all
+OPPONENTS = ("rule", "expert")
 
 
-def learning(curves: dict[str, dict[str, list[Curve]]], theme: Theme) -> Any:
+def read_curves(folder: Path) -> dict[str, list[Curve]]:
+    """The columns of the curves of each variant; a measurement made twice counts once."""
+    curves: dict[str, list[Curve]] = {}
+    names = [f"{opponent} {value}" for opponent in OPPONENTS for value in ("points", "low", "high")]
+    for path in sorted(folder.glob("*-seed*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = {row["decisions"]: row for row in csv.DictReader(file)}.values()
+        curve = {name: [float(row[name]) for row in rows] for name in names}
+        curve["millions"] = [int(row["decisions"]) / 1e6 for row in rows]
+        curve["minutes"] = [float(row["processor"]) / 60 for row in rows]
+        curves.setdefault(path.stem.rpartition("-seed")[0], []).append(curve)
+    if not curves:
+        raise ValueError("no VARIANT-seedN.csv")
+    return curves
+
+
+def learning(curves: dict[str, list[Curve]], theme: Theme) -> Any:
     """A panel per variant: a line for each seed, its interval around it, a colour an opponent."""
     figure, axes = new_figure(3.4, 1, len(curves))
-    for axis, (variant, opponents) in zip(axes[0], curves.items(), strict=True):
-        draw_curves(axis, opponents, theme)
+    for axis, (variant, seeds) in zip(axes[0], curves.items(), strict=True):
+        axis.axhline(0, color=theme.soft, linewidth=0.8)
+        for mark, opponent in zip(theme.marks, OPPONENTS, strict=False):
+            for number, curve in enumerate(seeds):
+                x, label = curve["millions"], None if number else f"over {opponent}"
+                low, high = curve[f"{opponent} low"], curve[f"{opponent} high"]
+                axis.plot(x, curve[f"{opponent} points"], color=mark, linewidth=1.2, label=label)
+                axis.fill_between(x, low, high, color=mark, alpha=0.15, linewidth=0)
+        minutes = max(max(curve["minutes"]) for curve in seeds)
+        axis.set_xlabel(f"millions of decisions; all of them in {minutes:.0f} minutes of one core")
+        axis.set_xlim(0, max(curve["millions"][-1] for curve in seeds))
+        axis.grid(color=theme.faint, linewidth=0.5)
+        axis.legend(frameon=False, loc="lower right", labelcolor=theme.ink)
         axis.set_title(variant, fontsize=10)
     axes[0, 0].set_ylabel("points per hand over the opponent")
     title = "Learning from nothing: a line for each seed, with 95 % intervals"
@@ -167,40 +174,11 @@ def learning(curves: dict[str, dict[str, list[Curve]]], theme: Theme) -> Any:
     return figure
 
 
-def draw_curves(axis: Any, opponents: dict[str, list[Curve]], theme: Theme) -> None:
-    """One variant."""
-    axis.axhline(0, color=theme.soft, linewidth=0.8)
-    marks = itertools.cycle(theme.marks)
-    for mark, (opponent, seeds) in zip(marks, opponents.items(), strict=False):
-        for one in seeds:
-            label = f"over {opponent}" if one is seeds[0] else None
-            axis.plot(one.millions, one.points, color=mark, linewidth=1.2, label=label)
-            axis.fill_between(one.millions, one.low, one.high, color=mark, alpha=0.15, linewidth=0)
-    every = [one for seeds in opponents.values() for one in seeds]
-    minutes = max(one.minutes for one in every)
-    axis.set_xlabel(f"millions of decisions; all of them in {minutes:.0f} minutes of one core")
-    axis.set_xlim(0, max(one.millions[-1] for one in every))
-    axis.grid(color=theme.faint, linewidth=0.5)
-    axis.legend(frameon=False, loc="lower right", labelcolor=theme.ink)
-
-
 # --- tricks given away ----------------------------------------------------------------------------
 
 AGENT = 0.42  # inches
 PARTS = {"declarer": 0, "helper": 1, "defenders": 2, "alone": 3, "against alone": 3}  # their marks
 NAMES = ("declarer", "helper", "defenders", "hands alone")
-
-
-def check_regret(row: Row) -> None:
-    """Read every value of a row that the picture shows; an error if one is missing."""
-    if not all(isinstance(row[name], str) for name in ("variant", "agent")):
-        raise ValueError("a name is no text")
-    sum(row["lost"]["total"][name] for name in ("mean", "low", "high"))
-    sum(each["mean"] for each in row["by_trick"]["total"])
-    row["calls"]
-    if row["hands"] < 1:
-        raise ValueError(f"{row['agent']} has no hand that was played")
-    parts_of(row)
 
 
 def parts_of(row: Row) -> list[tuple[float, int]]:
@@ -214,11 +192,11 @@ def parts_of(row: Row) -> list[tuple[float, int]]:
 
 
 def regret(rows: list[Row], theme: Theme) -> Any:
-    """A line of panels for each game and each way of calling: bars, and the tricks beside them."""
+    """A line of panels for each game: bars, and the tricks beside them."""
     from matplotlib.patches import Patch
 
-    kinds = list(dict.fromkeys((row["variant"], row["calls"]) for row in rows))
-    groups = [[row for row in rows if (row["variant"], row["calls"]) == kind] for kind in kinds]
+    games = dict.fromkeys(row["variant"] for row in rows)
+    groups = [[row for row in rows if row["variant"] == game] for game in games]
     heights = [len(group) + 1.6 for group in groups]
     ratios = {"width_ratios": (5, 4), "height_ratios": heights}
     figure, axes = new_figure(AGENT * sum(heights) + 0.9, len(groups), 2, **ratios)
@@ -248,8 +226,8 @@ def draw_parts(axis: Any, rows: list[Row], theme: Theme) -> None:
     name_rows(axis, [row["agent"] for row in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xlim(0, 1.35 * most)
-    calls = f"called by {rows[0]['calls']}" if rows[0]["calls"] else "each calling for itself"
-    axis.set_title(f"{rows[0]['variant']}, {calls}, {rows[0]['hands']:,} hands", fontsize=9)
+    variant, calls, hands = (rows[0][name] for name in ("variant", "calls", "hands"))
+    axis.set_title(f"{variant}, called by {calls}, {hands:,} hands", fontsize=9)
 
 
 def draw_tricks(axis: Any, rows: list[Row], theme: Theme) -> None:
@@ -268,3 +246,50 @@ def draw_tricks(axis: Any, rows: list[Row], theme: Theme) -> None:
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     axis.set_title("by trick", fontsize=9)
+
+
+# --- the script -----------------------------------------------------------------------------------
+
+READ: dict[str, tuple[Callable[[Path], Any], Callable[[Any, Theme], Any], Path, Path]] = {
+    "ladder": (lambda path: read_rows(path, "rungs"), ladder, HERE / "ladder.json", PICTURES),
+    "regret": (
+        lambda path: read_rows(path, "rows"),
+        regret,
+        RESULTS / "regret" / "regret.json",
+        RESULTS / "regret",
+    ),
+    "learning": (read_curves, learning, RESULTS / "ppo", PICTURES),
+}
+"""By figure: how its data are read and drawn, where they are, and the folder of the pictures."""
+
+
+def write(name: str, data: Path | None, out: Path | None) -> None:
+    """Write both files of a figure; raises `OptionError` if `data` cannot be read or drawn."""
+    read, draw, place, folder = READ[name]
+    data = data or place
+
+    def drawn(theme: Theme) -> Any:
+        try:
+            return draw(read(data), theme)
+        except DAMAGED as error:
+            raise OptionError(f"{data}: expected the data of {name} ({error})") from None
+
+    try:
+        save((out or folder) / name, drawn)
+    except ImportError:
+        raise OptionError(NEEDS_MATPLOTLIB) from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the figure that is named."""
+    parser = argparse.ArgumentParser(**script_help(__doc__))
+    parser.add_argument("figure", choices=tuple(READ), help="what is drawn")
+    parser.add_argument("--data", type=Path, help="its file, or folder (default: the published)")
+    parser.add_argument("--out", type=Path, help="the folder of the pictures")
+    chosen = parser.parse_args(arguments)
+    write(chosen.figure, chosen.data, chosen.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(script(main))

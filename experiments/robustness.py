@@ -3,10 +3,9 @@
     python experiments/studies.py robustness
     python experiments/studies.py robustness --agents expert inference --boards 2000
 
-All play the same duplicate boards of one hand. The first table has points per hand over each
-opponent; the second by how much more each agent takes than the first agent does, board by board.
-Finished pairs are saved in the folder `--out` and not played again, so Ctrl-C loses only the one
-being played: take another folder when an agent has changed.
+All play the same duplicate boards of one hand; the second table has the difference to the first
+agent, board by board. Finished pairs are saved in the folder `--out` and not played again: take
+another folder when an agent has changed.
 """
 
 from __future__ import annotations
@@ -17,16 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import Store, markdown_table, plus_minus, with_weights, write_json
+from study_tools import mean, plus_minus, saved, tracked, with_weights, write_json
 
 import bideuchre_env
 from bideuchre_env import match
-from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env._columns import markdown_table
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation.seeding import check_seed
-from bideuchre_env.evaluation.statistics.intervals import Moments
-from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.runtime.jit import Array
 
 RASH, TIMID = "rule:boldness=1", "rule:boldness=-1"
@@ -35,7 +31,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Args(ScriptArgs):
-    """What to play; every field is an option of the command line."""
+    """The settings of the study; every field is an option of the command line."""
 
     agents: tuple[str, ...] = option(("expert", "pimc", "inference"), "who is measured")
     opponents: tuple[str, ...] = option(("rule", RASH, TIMID, "ppo", "net"), "the styles")
@@ -47,29 +43,22 @@ class Args(ScriptArgs):
 
 
 def main(args: Args) -> int:
-    """Play every pair and print the tables; 130, and nothing printed, if interrupted."""
+    """Play every pair and print the tables."""
     if args.boards < 2:
         raise OptionError("--boards: 2 or more")
-    check_seed(args.seed, args.boards)
     game = bideuchre_env.make(args.variant)
     agents = with_weights(args.agents, game)
     opponents = with_weights(args.opponents, game)
     if not agents or not opponents:
         raise OptionError("--agents, --opponents: one or more of each that play this game")
-    pairs = list(dict.fromkeys(product(agents, opponents)))
-    points: dict[tuple[str, str], Array] = {}
-    with progress_bar(f"styles on {args.variant}", "pairs") as progress:
-        for n, pair in enumerate(pairs, 1):
-            try:
-                points[pair] = points_of(pair, game, args)
-            except KeyboardInterrupt:
-                return 130
-            progress(n, len(pairs), n)
+    pairs = list(product(agents, opponents))
+    listed = tracked(f"styles on {args.variant}", pairs)
+    points = {pair: points_of(pair, game, args) for pair in listed}
     rows = [row_of(agent, opponent, points, agents[0]) for agent, opponent in pairs]
     for column in ("points_per_hand", "more"):
         print(table(rows, column, agents, opponents), end="\n\n")
     about = {name: getattr(args, name) for name in ("variant", "boards", "seed")}
-    write_json(args.json, rows, **about)
+    write_json(args.json, about | {"rows": rows})
     return 0
 
 
@@ -86,46 +75,33 @@ def points_of(pair: tuple[str, str], game: bideuchre_env.Variant, args: Args) ->
         points: list[int] = result.board_rows["points"].sum(axis=1).tolist()
         return points
 
-    def decode(saved: list[int]) -> Array:
-        points = np.array(saved, np.float64)
-        if points.shape != (args.boards,):
+    def decode(points: list[int]) -> Array:
+        if len(points) != args.boards:
             raise ValueError("other boards")
-        return points
+        return np.array(points, np.float64)
 
-    store = Store(args.out)
-    path = store.path(args.variant, *pair, f"{args.boards}boards", f"seed{args.seed}")
     about = {"variant": args.variant, "pair": pair, "boards": args.boards, "seed": args.seed}
-    points = store.get(path, about, play, decode, " and ".join(pair))
-    assert points is not None
-    return points
+    words = (args.variant, *pair, f"{args.boards}boards", f"seed{args.seed}")
+    return saved(args.out, words, about, play, decode)
 
 
 def row_of(agent: str, opponent: str, points: dict[tuple[str, str], Array], first: str) -> Row:
-    """What one pair came to, alone and beside the first agent on the same boards."""
+    """The result of one pair, alone and beside the first agent on the same boards."""
     own, others = points[agent, opponent], points[first, opponent]
     return {
         "agent": agent,
         "opponent": opponent,
-        "points_per_hand": per_hand(own),
-        "more": per_hand(own - others) if agent != first else None,
+        "points_per_hand": mean(own, hands=2),
+        "more": mean(own - others, hands=2) if agent != first else None,
     }
-
-
-def per_hand(points: Array) -> dict[str, float | None]:
-    """The mean of points at both tables of a board, by hand, with its interval."""
-    n = len(points)
-    squares, total = float(points @ points), float(points.sum())
-    moments = Moments(n, total, 2.0 * n, squares, 2.0 * total, 4.0 * n)
-    return interval_dict(moments.interval())
 
 
 def table(rows: list[Row], column: str, agents: list[str], opponents: list[str]) -> str:
     """A column of the rows as Markdown: agents downwards, opponents across."""
     cells = {(row["agent"], row["opponent"]): row[column] for row in rows}
     title = "points per hand" if column == "points_per_hand" else f"more than {agents[0]}"
-    lines = [
-        [agent, *(plus_minus(cells[agent, each], "+") for each in opponents)]
-        for agent in agents
-        if any(cells[agent, each] for each in opponents)
-    ]
-    return markdown_table([title, *(f"over {name}" for name in opponents)], lines)
+    lines = [[title, *(f"over {name}" for name in opponents)]]
+    for agent in agents:
+        if any(cells[agent, each] for each in opponents):
+            lines.append([agent, *(plus_minus(cells[agent, each], "+") for each in opponents)])
+    return markdown_table(lines)

@@ -32,12 +32,9 @@ def main(arguments: list[str]) -> int:
     listed = parser.add_subparsers(dest="study", metavar="STUDY", required=True)
     for name, purpose in STUDIES.items():
         listed.add_parser(name, help=purpose, add_help=False)
-    name = parser.parse_known_args(arguments)[0].study
-    if arguments[0] != name:
-        parser.error(f"{arguments[0]}: options follow the study, {name}")
+    name = parser.parse_args(arguments[:1]).study
     study = import_module(name.replace("-", "_"))
-    options = arguments[arguments.index(name) + 1 :]
-    return run(study.main, study.Args, options, prog=f"{parser.prog} {name}")
+    return run(study.main, study.Args, arguments[1:], prog=f"{parser.prog} {name}")
 
 
 if __name__ == "__main__":

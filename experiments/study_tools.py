@@ -1,107 +1,159 @@
-"""Shared by the studies: agents that can play a game, saved results, tables."""
+"""Shared by the studies: agents that can play a game, played hands, saved results, intervals."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
+from bideuchre_env.evaluation.deciding import answer_of, checked
 
 import bideuchre_env
 from bideuchre_env import records_io
 from bideuchre_env._files import write_file
+from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.learned.shipped import shipped_weights
+from bideuchre_env.cli.progress import progress_bar
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import split_seed
+from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
+from bideuchre_env.core.state import Phase, new_states
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.statistics.intervals import Moments
+from bideuchre_env.evaluation.statistics.scores import interval_dict
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.jit import Array
 
 LEARNED = ("net", "ppo")  # agents that need weights for the game
-UNSOUND = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError)
-"""Raised by a file that is damaged, or has something else."""
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError)
+"""Raised while a file is read that is damaged, or has something else."""
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+def games_of(
+    variants: Iterable[str], agents: Iterable[str]
+) -> list[tuple[bideuchre_env.Variant, list[str]]]:
+    """The games, and the agents that can play each; raises `OptionError` for wrong names."""
+    games = [bideuchre_env.make(variant) for variant in variants]
+    if len({game.name for game in games}) < len(games):
+        raise OptionError(f"--variants {' '.join(variants)}: each needs a name of its own")
+    result = [(game, with_weights(agents, game)) for game in games]
+    for game, names in result:
+        for name in names:
+            bideuchre_env.agents.make(name, game.rules, seed=0)
+    return result
+
+
 def with_weights(agents: Iterable[str], game: bideuchre_env.Variant) -> list[str]:
-    """The agents without those that have no weights for a game; a line on stderr names these."""
+    """The agents, each once, but those without weights for a game; a line on stderr names these."""
     result = []
-    for agent in agents:
-        if has_weights(agent, game):
+    for agent in dict.fromkeys(agents):
+        name, options = bideuchre_env.agents.parse(agent)
+        try:
+            if name in LEARNED and "weights" not in options:
+                shipped_weights(name, game.rules)
             result.append(agent)
-        else:
+        except OptionError:
             message = f"{game.name}: {agent} is left out: no weights for this game"
             print(message, file=sys.stderr)
     return result
 
 
-def has_weights(agent: str, game: bideuchre_env.Variant) -> bool:
-    """Whether an agent, if it needs weights, has some for a game."""
-    name, options = bideuchre_env.agents.parse(agent)
-    if name in LEARNED and "weights" not in options:
-        try:
-            shipped_weights(name, game.rules)
-        except OptionError:
-            return False
-    return True
+def tracked(title: str, items: Sequence[Item]) -> Iterator[Item]:
+    """The items one after another, with a progress bar."""
+    with progress_bar(title, "done", "done") as progress:
+        for n, item in enumerate(items, 1):
+            yield item
+            progress(n, len(items), n)
 
 
-@dataclass(frozen=True)
-class Store:
-    """A folder of finished results, a JSON file each, so that the next run resumes after them.
+def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:
+    """The states of the hands of these numbers, dealt by the seats in turn; hand 0 by `stream`."""
+    states, tables = new_states(len(numbers)), compile_tables(rules)
+    seed_rows(states, *split_seed(stream + numbers.start))
+    start_rows(states, tables, np.array(numbers) & 3)
+    deal_rows(states, tables)
+    return states
 
-    `compute` is False for a run that only reads.
+
+def play_hands(
+    states: Array,
+    rules: Rules,
+    agents: tuple[CompleteAgent, CompleteAgent],
+    second: Callable[[Array], Array],
+    watch: Callable[[Array, Array, Array], None],
+) -> None:
+    """Play hands to their end in lock step; their states change in place.
+
+    The second agent decides where `second` says so of the states to act. Before each step `watch`
+    gets the numbers of the hands in play, their observations and their masks.
     """
-
-    folder: Path
-    compute: bool = True
-
-    def path(self, *words: str) -> Path:
-        """The file of a result that these words name."""
-        return self.folder / f"{records_io.file_stem(*words)}.json"
-
-    def get(
-        self,
-        path: Path,
-        about: Any,
-        compute: Callable[[], Any],
-        decode: Callable[[Any], Result],
-        title: str,
-    ) -> Result | None:
-        """The decoded result in a file, or computed now and saved there; None without either.
-
-        `about` is JSON that identifies this result; `compute` returns JSON. Raises
-        `OptionError`, which names the result by `title`, if the file holds anything else, or
-        `decode` fails.
-        """
-        if path.exists():
-            try:
-                saved = json.loads(path.read_text(encoding="utf-8"))
-                if saved["about"] == json.loads(json.dumps(about)):
-                    return decode(saved["result"])
-            except UNSOUND:
-                pass
-            raise OptionError(
-                f"{path} is no result of {title}: another --out (results of older versions are "
-                "not read)"
-            )
-        if not self.compute:
-            return None
-        result = compute()
-        write_file(path, json.dumps({"about": about, "result": result}) + "\n")
-        return decode(result)
+    tables, layout, n_actions = compile_tables(rules), layout_of(rules), actions.of(rules).n
+    while len(slots := np.flatnonzero(states["phase"] < Phase.DEAL)):
+        observations = np.zeros((len(slots), layout.size), np.int8)
+        masks = np.zeros((len(slots), n_actions), np.int8)
+        encode_rows(states, tables, layout.offsets, slots, observations, masks)
+        watch(slots, observations, masks)
+        choices, its = np.zeros(len(slots), np.int64), second(states[slots]).astype(bool)
+        for agent, own in zip(agents, (~its, its), strict=True):
+            if own.any():
+                answer = answer_of(agent, observations[own], masks[own])
+                place = "hand {}".format
+                choices[own] = checked(agent, answer, rules, states, tables, slots[own], place)
+        apply_rows(states, tables, slots, choices)
 
 
-def write_json(path: Path | None, rows: list[dict[str, Any]], **about: Any) -> None:
-    """Write rows to the file of `--json`, if there is one, after what they are about."""
+def saved(
+    folder: Path,
+    words: Iterable[str],
+    about: Any,
+    compute: Callable[[], Any],
+    decode: Callable[[Any], Result],
+) -> Result:
+    """The decoded result that `words` name: from its JSON file in a folder, or computed and saved.
+
+    `about` is JSON that identifies the result; `compute` returns JSON. Raises `OptionError` if the
+    file holds anything else, or `decode` fails.
+    """
+    path = folder / f"{records_io.file_stem(*words)}.json"
+    if path.exists():
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content["about"] == json.loads(json.dumps(about)):
+                return decode(content["result"])
+        except DAMAGED:
+            pass
+        raise OptionError(
+            f"{path} is no result of this run: another --out (results of older versions are not "
+            "read)"
+        )
+    result = compute()
+    write_json(path, {"about": about, "result": result}, indent=None)
+    return decode(result)
+
+
+def write_json(path: Path | None, content: Any, indent: int | None = 1) -> None:
+    """Write the file of `--json`, if there is one."""
     if path is not None:
-        write_file(path, json.dumps({**about, "rows": rows}, indent=1) + "\n")
+        write_file(path, json.dumps(content, indent=indent) + "\n")
 
 
-def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Cells as a table in Markdown."""
-    lines = [heads, *rows]
-    text = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([text[0], "|---" * len(heads) + "|", *text[1:]])
+def mean(values: Array, hands: float = 1.0, margin: float = 0.0) -> dict[str, float | None]:
+    """The mean per hand with its 95 % interval as JSON; nulls without values.
+
+    Each of the `values` (n,) is of so many hands; `margin` is the `tie_margin` of the interval.
+    """
+    v = np.asarray(values, np.float64)
+    n, total, squares = len(v), float(v.sum()), float(v @ v)
+    moments = Moments(n, total, hands * n, squares, hands * total, hands**2 * n)
+    return interval_dict(moments.interval(margin))
 
 
 def plus_minus(interval: dict[str, float | None] | None, sign: str = "") -> str:

@@ -1,4 +1,4 @@
-"""`bideuchre tournament`: every agent against every other, with ratings and a heat map."""
+"""`bideuchre tournament`: agents against each other, with ratings and a heat map."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bideuchre_env._checks import shown
 from bideuchre_env.cli.options import add_option, add_workers, check_agents, variant_of
 from bideuchre_env.cli.program import ending
 from bideuchre_env.cli.progress import Bars
@@ -21,10 +22,10 @@ DEFAULT_BOARDS = 2000
 DEFAULT_VARIANT = "cincinnati_v0"
 
 _DESCRIPTION = """\
-Play every agent against every other: the same boards for each pair, every deal played twice with
-the sides swapped, so that the luck of the cards cancels. Printed are points per hand by row and
-column, with 95 % intervals, ratings, and how long a decision takes. The agent that is named first
-has rating 0; 400 points more is to win ten boards for each lost.
+Play every agent against every other, or only some pairs: the same boards for each pair, every deal
+played twice with the sides swapped, so that the luck of the cards cancels. Printed are points per
+hand by row and column, with 95 % intervals, ratings, and how long a decision takes. The agent that
+is named first has rating 0; 400 points more is to win ten boards for each lost.
 
 A folder gets all figures (results.json, results.csv), the tables (results.md) and the heat maps
 (results-light.svg, results-dark.svg; they need matplotlib). They are written anew after every pair.
@@ -38,6 +39,7 @@ _EXAMPLES = (
     "bideuchre tournament --variant all --workers 2 --out runs/all",
     "bideuchre tournament --agents rule expert ./mine.py:Mine --games 200",
     "bideuchre tournament --agents expert pimc inference --sprt 0 0.1",
+    'bideuchre tournament --pairs "net vs expert" "pimc:worlds=20 vs expert"',
 )
 
 
@@ -48,12 +50,18 @@ def add(commands: Any) -> None:
         help="play every agent against every other",
         **help_of(_DESCRIPTION, _EXAMPLES, VARIANTS, AGENTS),
     )
-    parser.add_argument(
+    players = parser.add_mutually_exclusive_group()
+    players.add_argument(
         "--agents",
         nargs="+",
-        default=list(DEFAULT_AGENTS),
         metavar="A",
         help=f"the agents, weakest first (default: {' '.join(DEFAULT_AGENTS)})",
+    )
+    players.add_argument(
+        "--pairs",
+        nargs="+",
+        metavar="PAIR",
+        help='play only these pairs, the stronger agent of each first, as "net vs expert"',
     )
     parser.add_argument(
         "--variant",
@@ -106,7 +114,11 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play what is not there yet, print and write it; 130 if it was interrupted."""
-    check_agents(arguments.agents)
+    pairs: list[tuple[str, str]] | None = None
+    agents: list[str] | None = arguments.agents or list(DEFAULT_AGENTS)
+    if arguments.pairs is not None:
+        pairs, agents = [pair_of(text) for text in arguments.pairs], None
+    check_agents(agents or [name for pair in pairs or () for name in pair])
     games = chosen(arguments)
     from bideuchre_env.evaluation import tournament
     from bideuchre_env.evaluation.ray_pool import workers_of
@@ -122,7 +134,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         found = tournament.play(
             games,
-            arguments.agents,
+            agents,
+            pairs=pairs,
             boards=arguments.boards,
             games=arguments.games,
             sprt=Bounds(*arguments.sprt) if arguments.sprt else None,
@@ -133,7 +146,15 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars.show_titled,
             finished=finished,
         )
-    return told(found, arguments.out)
+    return report(found, arguments.out)
+
+
+def pair_of(text: str) -> tuple[str, str]:
+    """The two agents of "net vs expert"."""
+    a, between, b = text.partition(" vs ")
+    if not between:
+        raise OptionError(f'--pairs {shown(text)}: expected "AGENT vs AGENT"')
+    return a.strip(), b.strip()
 
 
 def chosen(arguments: argparse.Namespace) -> list[Variant]:
@@ -146,8 +167,8 @@ def chosen(arguments: argparse.Namespace) -> list[Variant]:
     return [variant_of(each, arguments.option) for each in (*names, *map(Path, arguments.rules))]
 
 
-def told(found: Any, folder: str) -> int:
-    """Print a tournament's tables and what was written; the exit code."""
+def report(found: Any, folder: str) -> int:
+    """Print the tables of a tournament and its files; return the exit code."""
     if found.interrupted:
         print(f"interrupted: {len(found.matches)} finished pairs are kept", file=sys.stderr)
     if not found.matches:

@@ -1,6 +1,7 @@
-"""A tournament: every agent plays every other on every variant, on duplicate boards.
+"""A tournament: agents play each other on every variant, on duplicate boards.
 
     tournament.play(["cincinnati_v0"], ["random", "rule", "./mine.py:Mine"], out="runs/mine")
+    tournament.play(["cincinnati_v0"], pairs=[("net", "expert"), ("expert", "rule")])
 
 Each pair is a `match`: the same boards for all, each dealt twice with the sides swapped, so that
 the luck of the deal cancels; `games` adds whole games, `sprt` ends a pair's boards as soon as they
@@ -14,6 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +30,6 @@ from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import match
 from bideuchre_env.evaluation.ray_pool import RayPool
-from bideuchre_env.evaluation.results import Result
 from bideuchre_env.evaluation.seeding import check_seed, options_of
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.ratings import Meeting, ratings
@@ -53,7 +54,7 @@ Finished = Callable[[dict[str, Any]], None]
 
 
 class Pair(NamedTuple):
-    """A match of a tournament: the agent named later is the first of it."""
+    """A match of a tournament."""
 
     game: Variant
     a: str
@@ -71,12 +72,14 @@ class Pair(NamedTuple):
 
 @dataclass
 class Tournament:
-    """Who plays what, and what came of it; `str()` has a table and the ratings of each variant.
+    """The settings and results of a tournament; `str()` has tables and ratings of each variant.
 
-    `matches` are the finished pairs in order, each the object of `Result.to_dict` with `outcomes`:
-    a letter for every board, + won, - lost, = tied. `ratings` are by variant, then agent, highest
-    first. `written` are the files of a folder that are of these results in the end; `unwritten`
-    says why one of them could not be written. Raises `OptionError` for what makes no tournament.
+    `pairings` are the pairs of agents on each variant: all of them, the agent named later first,
+    unless given. `matches` are the finished pairs in order, each the object of `Result.to_dict`
+    with `outcomes`: a letter for every board, + won, - lost, = tied. `ratings` are by variant, then
+    agent, highest first. `written` are the files of a folder that are of these results in the end;
+    `unwritten` says why one of them could not be written. Raises `OptionError` for settings that
+    make no tournament.
     """
 
     variants: tuple[Variant, ...]
@@ -85,6 +88,7 @@ class Tournament:
     games: int = 0
     sprt: Bounds | None = None
     seed: int = 0
+    pairings: tuple[tuple[str, str], ...] = ()
     matches: list[dict[str, Any]] = field(default_factory=list)
     ratings: dict[str, dict[str, Interval]] = field(default_factory=dict)
     interrupted: bool = False
@@ -106,6 +110,8 @@ class Tournament:
         names = [game.name for game in self.variants]
         if len(set(names)) < len(names) or not names:
             raise OptionError(f"variants {' '.join(names)}: each needs a name of its own")
+        if not self.pairings:
+            self.pairings = tuple((b, a) for a, b in combinations(self.agents, 2))
         self.files = {}
         with watched(self.files.__setitem__):
             for game in self.variants:
@@ -116,11 +122,7 @@ class Tournament:
     @property
     def pairs(self) -> list[Pair]:
         """Every pair in the order in which they play."""
-        return [
-            Pair(game, stronger, weaker)
-            for game in self.variants
-            for weaker, stronger in combinations(self.agents, 2)
-        ]
+        return [Pair(game, a, b) for game in self.variants for a, b in self.pairings]
 
     @property
     def missing(self) -> list[Pair]:
@@ -130,7 +132,7 @@ class Tournament:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What every match depends on, besides who plays which game."""
+        """The settings that every match depends on."""
         sprt = [self.sprt.low, self.sprt.high] if self.sprt else None
         return {"boards": self.boards, "games": self.games, "sprt": sprt, "seed": self.seed}
 
@@ -156,47 +158,45 @@ class Tournament:
                     pair.b,
                     **{**self.settings, "sprt": self.sprt},
                     workers=workers,
-                    progress=None if progress is None else _titled(progress, title),
+                    progress=None if progress is None else partial(progress, title),
                 )
             except KeyboardInterrupt:
+                result = None
+            if result is None or result.interrupted:
                 self.interrupted = True
                 return
-            if result.interrupted:
-                self.interrupted = True
-                return
-            yield self._enter(replace(result, agents=(pair.a, pair.b)))
-
-    def _enter(self, result: Result) -> dict[str, Any]:
-        """Keep a finished match in its place."""
-        assert result.board_rows is not None
-        signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
-        outcomes = "".join(SIGNS[sign + 1] for sign in signs)
-        text = json.dumps({**result.to_dict(), "outcomes": outcomes})
-        finished: dict[str, Any] = json.loads(text)  # as one that was kept is read
-        self.keep([finished])
-        return finished
+            assert result.board_rows is not None
+            signs = np.sign(result.board_rows["points"].sum(axis=1)).tolist()
+            outcomes = "".join(SIGNS[sign + 1] for sign in signs)
+            played = replace(result, agents=(pair.a, pair.b)).to_dict()
+            finished = json.loads(json.dumps({**played, "outcomes": outcomes}))  # as it is read
+            self.keep([finished])
+            yield finished
 
     def keep(self, matches: list[dict[str, Any]]) -> None:
-        """Enter matches of this tournament, each in its place."""
+        """Enter matches of this tournament, each in its place; rate a variant that is complete."""
         places = [pair.key for pair in self.pairs]
         self.matches.extend(matches)
         self.matches.sort(key=lambda each: places.index(key_of(each)))
+        unfinished = {pair.game.name for pair in self.missing}
+        for variant in dict.fromkeys(each["variant"] for each in matches):
+            if variant not in unfinished:
+                self.rate(variant)
 
     def rate(self, variant: str) -> None:
         """Enter the ratings on a variant; of those who have played, who was named first has 0.
 
         They go by the matches alone, whenever and in what order those were played.
         """
-        meetings = [
-            Meeting(a, b, np.arange(len(each["outcomes"])), _signs(each["outcomes"]))
-            for each in self.matches
-            if each["variant"] == variant
-            for a, b in [each["agents"]]
-        ]
+        meetings = []
+        for each in self.matches:
+            if each["variant"] == variant:
+                signs = np.array([SIGNS.index(letter) - 1 for letter in each["outcomes"]])
+                a, b = each["agents"]
+                meetings.append(Meeting(a, b, np.arange(len(signs)), signs))
         played = {name for meeting in meetings for name in (meeting.a, meeting.b)}
-        if meetings:
-            anchor = next(name for name in self.agents if name in played)
-            self.ratings[variant] = ratings(meetings, anchor=anchor)
+        anchor = next(name for name in self.agents if name in played)
+        self.ratings[variant] = ratings(meetings, anchor=anchor)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as JSON values."""
@@ -219,18 +219,11 @@ class Tournament:
         return html(self.to_dict())
 
 
-def _titled(progress: Progress, title: str) -> match.Progress:
-    return lambda *how_far: progress(title, *how_far)
-
-
-def _signs(outcomes: str) -> Any:
-    return np.array([SIGNS.index(letter) - 1 for letter in outcomes])
-
-
 def play(
     variants: Sequence[str | Variant | Rules | Path],
-    agents: Sequence[str],
+    agents: Sequence[str] | None = None,
     *,
+    pairs: Sequence[tuple[str, str]] | None = None,
     boards: int = BOARDS,
     games: int = 0,
     sprt: Bounds | None = None,
@@ -242,6 +235,8 @@ def play(
     finished: Finished | None = None,
 ) -> Tournament:
     """Play every agent against every other on every variant; the agents weakest first.
+
+    With `pairs` in place of `agents` only these play: two agents each, the stronger first.
 
     `boards`, `games`, `sprt`, `seed` and `workers` are those of `match.play`, for each pair.
     Agents are names, as `agents.make` takes them. With `out`, a folder, the results are written
@@ -259,42 +254,46 @@ def play(
     for name, callback in (("progress", progress), ("finished", finished)):
         check_callback(name, callback)
     check_flag("force", force)
+    if (agents is None) == (pairs is None):
+        raise OptionError("agents, pairs: expected one of them")
+    pairings = () if pairs is None else check_pairs(pairs)
+    if agents is None:
+        agents = list(dict.fromkeys(name for a, b in pairings for name in (b, a)))
     names = tuple(to_list("agents", agents, "names of agents"))
-    tournament = Tournament(chosen, names, boards, games, sprt, seed)
+    tournament = Tournament(chosen, names, boards, games, sprt, seed, pairings)
     match.check_numbers(boards, games, sprt, workers)
     with nullcontext() if out is None else only_run_in(out):
         folder = None if out is None else Path(out)
         if folder is not None and not force:
             keys = {pair.key for pair in tournament.pairs}
             tournament.keep(kept(folder, tournament.to_dict(), keys))
-        _play(tournament, workers, folder, progress, finished)
+        for each in tournament.play(workers, progress):
+            if finished is not None:
+                finished(each)
+            if folder is not None:
+                with suppress(OutputError):  # there may be room again after the next one
+                    write(folder, tournament.to_dict())
+                    remove_pictures(folder)  # of other results
+        for variant in dict.fromkeys(each["variant"] for each in tournament.matches):
+            if variant not in tournament.ratings:
+                tournament.rate(variant)
+        if folder is not None and tournament.matches:
+            try:
+                tournament.written += write(folder, tournament.to_dict())
+                tournament.written += write_pictures(folder, tournament.to_dict())
+            except OutputError as error:
+                tournament.unwritten = str(error)
     return tournament
 
 
-def _play(
-    tournament: Tournament,
-    workers: int | RayPool,
-    folder: Path | None,
-    progress: Progress | None,
-    finished: Finished | None,
-) -> None:
-    """Play what is missing, and write all there is after each pair."""
-    for each in tournament.play(workers, progress):
-        if finished is not None:
-            finished(each)
-        if all(pair.game.name != each["variant"] for pair in tournament.missing):
-            tournament.rate(each["variant"])
-        if folder is not None:
-            with suppress(OutputError):  # there may be room again after the next one
-                write(folder, tournament.to_dict())
-                remove_pictures(folder)  # of other results
-    for game in tournament.variants:
-        if game.name not in tournament.ratings:
-            tournament.rate(game.name)
-    if folder is None or not tournament.matches:
-        return
-    try:
-        tournament.written += write(folder, tournament.to_dict())
-        tournament.written += write_pictures(folder, tournament.to_dict())
-    except OutputError as error:
-        tournament.unwritten = str(error)
+def check_pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
+    """The pairs of agents of a tournament; raises `OptionError` for anything else."""
+    listed = []
+    for pair in to_list("pairs", pairs, "pairs of agents"):
+        names = to_list("pairs", pair, "two agents each")
+        if len(names) != 2 or names[0] == names[1] or not all(isinstance(n, str) for n in names):
+            raise OptionError(f"pairs: {shown(pair)}: expected the names of two different agents")
+        listed.append((names[0], names[1]))
+    if len(set(map(frozenset, listed))) < len(listed) or not listed:
+        raise OptionError("pairs: expected one or more, each two agents once")
+    return tuple(listed)

@@ -19,7 +19,7 @@ from bideuchre_env.agents.loading import in_one_line
 from bideuchre_env.agents.registry import file_of, parse
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import pictures
-from bideuchre_env.evaluation.tournament_tables import COLUMNS, csv_row, in_text, markdown
+from bideuchre_env.evaluation.tournament_tables import csv_row, in_text, markdown
 from bideuchre_env.evaluation.workers import contents
 
 NAMES = ("results.md", "results.csv", "results.json")
@@ -103,8 +103,10 @@ def load(path: Path) -> dict[str, Any]:
 
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
     """The tables of what is finished; the old ones stay until the new ones are whole."""
-    table = io.StringIO(newline="")
-    csv.writer(table).writerows([COLUMNS, *map(csv_row, data["matches"])])
+    table, rows = io.StringIO(newline=""), [csv_row(match) for match in data["matches"]]
+    writer = csv.DictWriter(table, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
     texts = (markdown(data), table.getvalue(), json.dumps(data, indent=1) + "\n")
     for name, text in zip(NAMES, texts, strict=True):
         write_file(folder / name, text)

@@ -5,19 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from bideuchre_env._columns import columns, html_table
-from bideuchre_env.evaluation.results import part_of, share_of
+from bideuchre_env._columns import columns, html_table, markdown_table
+from bideuchre_env.evaluation.results import contract_rows, part_of, share_of
 from bideuchre_env.evaluation.statistics.intervals import Interval
 from bideuchre_env.evaluation.statistics.sequential import Bounds, SequentialTest
 
-COLUMNS = (
-    *("variant", "a", "b", "boards", "hands", "points_per_hand", "low", "high"),
-    *("a_bid", "a_made", "a_set", "a_lone_bid", "a_lone_made"),
-    *("b_bid", "b_made", "b_set", "b_lone_bid", "b_lone_made"),
-    *("board_sd", "tie_boards", "variance_reduction", "games", "a_won", "b_won", "win_rate"),
-    *("win_low", "win_high", "a_ms_per_decision", "b_ms_per_decision", "seed"),
-    *("sprt_low", "sprt_high", "sprt_llr", "sprt_verdict"),
-)
 NOTHING = "Interrupted before a pair was finished."
 _GAP = 2  # blanks between columns: eight agents fit 80
 
@@ -43,7 +35,7 @@ def in_text(data: Data) -> str:
         letters = "l" + "r" * len(data["agents"])
         parts.append(
             f"{_title(data, variant)}\n\n{columns(table, letters, gap=_GAP)}\n\n"
-            f"{columns(rated, 'lrrr')}"
+            f"{columns(rated, 'lrr')}"
         )
     return "\n\n".join(parts) or NOTHING
 
@@ -55,7 +47,7 @@ def html(data: Data) -> str:
         table, rated = _cells(data, variant, " "), _rating_rows(data, variant)
         parts.append(f"<p><b>{escape(_title(data, variant))}</b></p>")
         parts.append(html_table(table, "l" + "r" * len(data["agents"])))
-        parts.append(html_table(rated, "lrrr"))
+        parts.append(html_table(rated, "lrr"))
     return "".join(parts) or f"<p>{NOTHING}</p>"
 
 
@@ -71,24 +63,19 @@ def _cells(data: Data, variant: str, between: str) -> list[list[str]]:
     table, agents = scores(data)[variant], data["agents"]
     rows = [["", *map(in_lines, agents)]]
     for row in agents:
-        cells = [
-            f"{table[row, column][0]:+.2f}{between}± {table[row, column][1]:.2f}"
-            if (row, column) in table
-            else ""
-            for column in agents
-        ]
-        rows.append([row, *cells])
+        pairs = [table.get((row, column)) for column in agents]
+        rows.append([row, *(f"{p[0]:+.2f}{between}± {p[1]:.2f}" if p else "" for p in pairs)])
     return rows
 
 
-def _rating_rows(data: Data, variant: str) -> list[tuple[str, ...]]:
+def _rating_rows(data: Data, variant: str) -> list[tuple[str, str, str]]:
     """A row per agent, highest first: its rating, and how long a decision takes it."""
-    rows: list[tuple[str, ...]] = [("", "rating", "95 % interval", "decision time")]
+    rows = [("", "rating (95 % interval)", "decision time")]
     for agent, rating in data["ratings"].get(variant, {}).items():
-        low, high = rating["low"], rating["high"]
-        interval = f"{low:.0f} to {high:.0f}" if low != high else ""
-        time = decision_time(data["matches"], variant, agent)
-        rows.append((agent, f"{rating['mean']:.0f}", interval, time))
+        own = "{mean:.0f} ({low:.0f} to {high:.0f})".format(**rating)
+        if rating["low"] == rating["high"]:
+            own = f"{rating['mean']:.0f}"
+        rows.append((agent, own, decision_time(data["matches"], variant, agent)))
     return rows
 
 
@@ -116,47 +103,32 @@ def answer(match: Data) -> str:
     return SequentialTest(bounds, spread=1.0, verdict=test["verdict"]).answer
 
 
-def rating_of(rating: Data) -> str:
-    """A rating with its interval, which is wider upwards where nearly all boards were won."""
-    if rating["low"] == rating["high"]:
-        return f"{rating['mean']:.0f}"
-    return "{mean:.0f} ({low:.0f} to {high:.0f})".format(**rating)
-
-
-def csv_row(match: Data) -> tuple[Any, ...]:
-    """The line of a pair in the table."""
-    a, b = match["agents"]
-    points, games, won = (match[key] for key in ("points_per_hand", "games", "win_rate"))
-    test, times = match["sprt"] or {}, match["ms_per_decision"]
-    return (
-        *(match["variant"], a, b, match["boards"], match["hands"]),
-        *(points[key] for key in ("mean", "low", "high")),
-        *(n for agent in (a, b) for n in match["contracts"][agent].values()),
-        *(match[key] for key in ("board_sd", "tie_boards", "variance_reduction")),
-        *(sum(games.values()), games["a_won"], games["b_won"]),
-        *("" if won[key] is None else won[key] for key in ("mean", "low", "high")),
-        *(times[a], times[b], match["seed"]),
-        *(test.get(key, "") for key in ("low", "high", "llr", "verdict")),
-    )
+def csv_row(match: Data) -> dict[str, Any]:
+    """The line of a pair in the table of figures, by column."""
+    row = {"variant": match["variant"], **dict(zip("ab", match["agents"], strict=True))}
+    row |= {name: match[name] for name in ("boards", "hands")}
+    points, games, won = (match[name] for name in ("points_per_hand", "games", "win_rate"))
+    row |= {"points_per_hand": points["mean"], "low": points["low"], "high": points["high"]}
+    for side, agent in zip("ab", match["agents"], strict=True):
+        row |= {f"{side}_{name}": n for name, n in match["contracts"][agent].items()}
+    row |= {name: match[name] for name in ("board_sd", "tie_boards", "variance_reduction")}
+    row |= {"games": sum(games.values()), "a_won": games["a_won"], "b_won": games["b_won"]}
+    row |= {"win_rate": won["mean"], "win_low": won["low"], "win_high": won["high"]}
+    for side, agent in zip("ab", match["agents"], strict=True):
+        row[f"{side}_ms_per_decision"] = match["ms_per_decision"][agent]
+    row["seed"], test = match["seed"], match["sprt"] or {}
+    return row | {f"sprt_{name}": test.get(name) for name in ("low", "high", "llr", "verdict")}
 
 
 def markdown(data: Data) -> str:
-    """Two tables per variant: points per hand by row and column, and how each pair's came about."""
+    """Two tables per variant: points per hand by row and column, and the details of each pair."""
     lines = _introduction(data)
-    for variant, table in scores(data).items():
-        agents = data["agents"]
-        lines += ["", f"## {variant}", "", f"| | {' | '.join(agents)} | rating | decision time |"]
-        lines += ["|---" * (len(agents) + 3) + "|"]
-        for row in agents:
-            cells = [
-                "{:+.2f} ± {:.2f}".format(*table[row, column]) if (row, column) in table else ""
-                for column in agents
-            ]
-            rating = data["ratings"].get(variant, {}).get(row)
-            cells.append(rating_of(rating) if rating else "")
-            cells.append(decision_time(data["matches"], variant, row))
-            lines.append(f"| **{row}** | {' | '.join(cells)} |")
-        lines += ["", *_details(data, variant)]
+    for variant in scores(data):
+        rated = {agent: cells for agent, *cells in _rating_rows(data, variant)}
+        table = [["", *data["agents"], "rating", "decision time"]]
+        for agent, *points in _cells(data, variant, " ")[1:]:
+            table.append([f"**{agent}**", *points, *rated.get(agent, ("", ""))])
+        lines += ["", f"## {variant}", "", markdown_table(table), "", _details(data, variant)]
     return "\n".join(lines) + "\n"
 
 
@@ -186,35 +158,28 @@ def _introduction(data: Data) -> list[str]:
     return lines
 
 
-def _details(data: Data, variant: str) -> list[str]:
+def _details(data: Data, variant: str) -> str:
     """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
     heads = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
     heads += ["variance divided by"] + ["games won"] * bool(data["games"])
     heads += ["sequential test"] * bool(data["sprt"])
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    rows = [heads]
     for match in data["matches"]:
         if match["variant"] != variant:
             continue
-        counts = [
-            (
-                part_of(count["made"], count["bid"]),
-                part_of(count["set"], count["bid"]),
-                f"{count['lone_bid']:,}",
-                part_of(count["lone_made"], count["lone_bid"]),
-            )
-            for count in (match["contracts"][agent] for agent in match["agents"])
-        ]
+        counts = [match["contracts"][agent] for agent in match["agents"]]
+        both = zip(*contract_rows(match["agents"], counts), strict=True)
+        pair, _, *contracts = (" / ".join(cells) for cells in both)
         reduction = match["variance_reduction"]
-        cells = [" / ".join(match["agents"]), f"{match['boards']:,}"]
-        cells += [" / ".join(pair) for pair in zip(*counts, strict=True)]
+        cells = [pair, f"{match['boards']:,}", *contracts]
         cells.append(part_of(match["tie_boards"], match["boards"]))
         cells.append(f"{reduction:.2f}" if reduction else "")
         if data["games"]:
             cells.append(" ".join(share_of(Interval(**match["win_rate"])).split()))
         if match["sprt"]:
             cells.append(answer(match))
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        rows.append(cells)
+    return markdown_table(rows)
 
 
 def decision_time(matches: list[Data], variant: str, agent: str) -> str:

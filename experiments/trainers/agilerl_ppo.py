@@ -8,53 +8,36 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-# isort: split
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.wrappers.vector import TransformReward
+from trainer_tools import SeatArgs, extra, learn_and_evaluate
 
-from bideuchre_env.cli.program import USAGE, complain
+from bideuchre_env import Rules
+from bideuchre_env.cli.script_args import option, run
+from bideuchre_env.core.observation.layout import layout_of
 
-try:
+with extra("agilerl"):
     import torch
     from agilerl.algorithms import PPO
     from agilerl.rollouts import collect_rollouts
-except ImportError as error:
-    missing = f'learning needs {error.name}: pip install "bideuchre_env[agilerl]"'
-    complain(missing, "agilerl_ppo.py")
-    sys.exit(USAGE)
 
-from gymnasium.wrappers.vector import TransformReward
-from judged import TrainerArgs, learn_and_judge, option
-
-from bideuchre_env import Rules
-from bideuchre_env.adapters.agilerl import make_vec
-from bideuchre_env.cli.script_args import run
-from bideuchre_env.core.observation.layout import layout_of
+    from bideuchre_env.adapters.agilerl import make_vec
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points that are 1 to the critic
 
 
 @dataclass(frozen=True)
-class Args(TrainerArgs):
+class Args(SeatArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    out: Path = field(default=Path("runs/agilerl"), metadata={"help": "folder for the policy"})
-    steps: int = option(1_000_000, "decisions to learn from")
-    tables: int = option(256, "tables that are played at once")
-    table_steps: int = option(64, "decisions at each of them between updates")
-    opponents: str = option("cautious", "who plays in the other three seats")
-    hidden: int = option(128, "units of each hidden layer")
-    rate: float = option(0.001, "learning rate")
-    minibatch: int = option(2048, "decisions of a step of learning")
-    epochs: int = option(4, "times each decision is learned from")
-    entropy: float = option(0.01, "worth of entropy")
-    threads: int = option(1, "of torch")
+    out: Path = option(Path("runs/agilerl"), "folder for the policy")
 
 
 class Player:
@@ -114,15 +97,13 @@ def learned(args: Args) -> tuple[PPO, int]:
     return agent, updates * batch
 
 
-def save(agent: PPO, file: Path) -> None:
-    """Save what `PPO.load` reads."""
-    agent.save_checkpoint(str(file))
-
-
 def main(args: Args) -> int:
-    """Learn, keep the policy, and measure it on duplicate boards."""
-    torch.set_num_threads(args.threads)
-    return learn_and_judge(args, "agilerl", learned, save, Player, args.out / POLICY)
+    """Learn, save the policy, and measure it on duplicate boards."""
+
+    def save(agent: PPO, file: Path) -> None:
+        agent.save_checkpoint(str(file))
+
+    return learn_and_evaluate(args, "agilerl", learned, save, Player, args.out / POLICY)
 
 
 if __name__ == "__main__":

@@ -11,31 +11,24 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from bideuchre_env.cli.program import USAGE, complain
-
-try:
-    import torch
-    from torch import Tensor, nn
-    from torch.distributions import Categorical
-except ImportError as error:
-    missing = f'learning needs {error.name}: pip install "bideuchre_env[train]"'
-    complain(missing, "cleanrl_ppo.py")
-    sys.exit(USAGE)
-
-from judged import TrainerArgs, learn_and_judge, option, save_state
+from trainer_tools import TrainerArgs, extra, learn_and_evaluate, save_state
 
 import bideuchre_env
 from bideuchre_env import Rules
-from bideuchre_env.cli.script_args import run
+from bideuchre_env.cli.script_args import option, run
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules import actions as actions_of_games
+
+with extra("train"):
+    import torch
+    from torch import Tensor, nn
+    from torch.distributions import Categorical
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points that are 1 to the critic
@@ -45,21 +38,18 @@ SCALE = 5.0  # points that are 1 to the critic
 class Args(TrainerArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    out: Path = field(default=Path("runs/cleanrl"), metadata={"help": "folder for the policy"})
+    out: Path = option(Path("runs/cleanrl"), "folder for the policy")
     total_timesteps: int = option(1_000_000, "decisions of all seats together")
     learning_rate: float = option(1e-3, "of Adam at first; it falls to nothing")
     num_envs: int = option(512, "tables that are played at once")
     num_steps: int = option(64, "decisions at each of them between updates")
     gamma: float = option(1.0, "discount of a seat's next own decision")
     gae_lambda: float = option(0.95, "of the returns")
-    minibatch: int = option(2048, "decisions of a step of learning")
     update_epochs: int = option(4, "times each decision is learned from")
     clip_coef: float = option(0.2, "how far from 1 the ratio of probabilities may go")
     ent_coef: float = option(0.01, "worth of entropy")
     vf_coef: float = option(0.5, "weight of the critic's error")
     max_grad_norm: float = option(0.5, "longest gradient")
-    hidden: int = option(128, "units of either hidden layer")
-    threads: int = option(1, "of torch")
 
 
 def layer_init(layer: nn.Linear, std: float = 2**0.5) -> nn.Linear:
@@ -202,9 +192,9 @@ def learned(args: Args) -> tuple[Agent, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, keep the policy, and measure it on duplicate boards."""
-    torch.set_num_threads(args.threads)
-    return learn_and_judge(args, "torch", learned, save_state, Player, args.out / POLICY)
+    """Learn, save the policy, and measure it on duplicate boards."""
+    file = args.out / POLICY
+    return learn_and_evaluate(args, "torch", learned, save_state, Player, file)
 
 
 if __name__ == "__main__":

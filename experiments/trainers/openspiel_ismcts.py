@@ -9,32 +9,21 @@ deal is played twice, the sides swapped.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+from trainer_tools import extra
 
-from bideuchre_env.adapters.common import how_to_install
-from bideuchre_env.cli.program import USAGE, complain
-
-try:
-    import pyspiel
-    from open_spiel.python.algorithms.ismcts import ISMCTSBot
-    from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
-except ImportError as error:
-    missing = f"searching needs {error.name}: {how_to_install('openspiel')}"
-    complain(missing, "openspiel_ismcts.py")
-    sys.exit(USAGE)
-
-from bideuchre_env.adapters import openspiel
-from bideuchre_env.cli.script_args import ScriptArgs, run
+from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.statistics.intervals import Interval, t_quantile
 
+with extra("openspiel", "searching"):
+    import pyspiel
+    from open_spiel.python.algorithms.ismcts import ISMCTSBot
+    from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
-def option(default: Any, sense: str) -> Any:
-    """A field of `Args`."""
-    return field(default=default, metadata={"help": sense})
+    from bideuchre_env.adapters import openspiel
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,18 @@ The critic has a network of its own: points of a hand go up to fifty, and would 
 
 from __future__ import annotations
 
-# isort: split
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env.cli.program import USAGE, complain
+from trainer_tools import PpoArgs, extra, learn_and_evaluate
 
-try:
+from bideuchre_env import Rules
+from bideuchre_env.cli.script_args import option, run
+
+with extra("rllib"):
     import ray
     import torch
     from ray.rllib.algorithms.ppo import PPOConfig
@@ -30,31 +32,19 @@ try:
         masked_module,
         space_of,
     )
-except ImportError as error:
-    complain(f'learning needs {error.name}: pip install "bideuchre_env[rllib]"', "rllib_ppo.py")
-    sys.exit(USAGE)
-
-from judged import TrainerArgs, learn_and_judge, option
-
-from bideuchre_env import Rules
-from bideuchre_env.cli.script_args import run
 
 POLICY = "policy.pt"
 
 
 @dataclass(frozen=True)
-class Args(TrainerArgs):
+class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    out: Path = field(default=Path("runs/rllib"), metadata={"help": "folder for the policy"})
+    out: Path = option(Path("runs/rllib"), "folder for the policy")
     steps: int = option(200_000, "decisions to learn from")
     batch: int = option(8000, "decisions between updates")
     tables: int = option(64, "tables that are played at once")
-    hidden: int = option(128, "units of either hidden layer")
-    rate: float = option(0.001, "learning rate")
     minibatch: int = option(1000, "decisions of a step of learning")
-    epochs: int = option(4, "times each decision is learned from")
-    entropy: float = option(0.01, "worth of entropy")
     runners: int = option(0, "processes that play; 0: this one does")
 
 
@@ -123,7 +113,7 @@ def learned(args: Args) -> tuple[Any, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, keep the policy, and measure it on duplicate boards."""
+    """Learn, save the policy, and measure it on duplicate boards."""
 
     def save(weights: Any, file: Path) -> None:
         torch.save({"hidden": (args.hidden,) * 2, "weights": weights}, file)
@@ -134,7 +124,7 @@ def main(args: Args) -> int:
         cores = max(1, args.runners)
         ray.init(num_cpus=cores, include_dashboard=False, object_store_memory=256 << 20)
     try:
-        return learn_and_judge(args, "ray", learned, save, Player, args.out / POLICY)
+        return learn_and_evaluate(args, "ray", learned, save, Player, args.out / POLICY)
     finally:
         if started:
             ray.shutdown()

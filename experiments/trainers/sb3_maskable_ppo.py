@@ -8,49 +8,35 @@ It learns in one seat and is measured in both seats of a side, on duplicate boar
 
 from __future__ import annotations
 
-# isort: split
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env.cli.program import USAGE, complain
-
-try:
-    import torch
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
-except ImportError as error:
-    missing = f'learning needs {error.name}: pip install "bideuchre_env[sb3]"'
-    complain(missing, "sb3_maskable_ppo.py")
-    sys.exit(USAGE)
-
-from judged import TrainerArgs, learn_and_judge, option
+from trainer_tools import SeatArgs, extra, learn_and_evaluate
 
 from bideuchre_env import Rules
-from bideuchre_env.adapters.sb3 import VecEnv
-from bideuchre_env.cli.script_args import run
+from bideuchre_env.cli.script_args import option, run
 from bideuchre_env.core.observation.layout import layout_of
+
+with extra("sb3"):
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+
+    from bideuchre_env.adapters.sb3 import VecEnv
 
 POLICY = "policy.zip"
 
 
 @dataclass(frozen=True)
-class Args(TrainerArgs):
+class Args(SeatArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    out: Path = field(default=Path("runs/sb3"), metadata={"help": "folder for the policy"})
+    out: Path = option(Path("runs/sb3"), "folder for the policy")
     steps: int = option(400_000, "decisions to learn from")
-    tables: int = option(256, "tables that are played at once")
-    table_steps: int = option(64, "decisions at each of them between updates")
-    opponents: str = option("cautious", "who plays in the other three seats")
-    hidden: int = option(128, "units of either hidden layer")
-    rate: float = option(0.001, "learning rate at first; it falls to nothing")
     minibatch: int = option(1024, "decisions of a step of learning")
-    epochs: int = option(4, "times each decision is learned from")
-    entropy: float = option(0.01, "worth of entropy")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
-    threads: int = option(1, "of torch")
+    rate: float = option(0.001, "learning rate at first; it falls to nothing")
+    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 the hand's points")
 
 
 class Player:
@@ -93,11 +79,9 @@ def learned(args: Args) -> tuple[MaskablePPO, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, keep the policy, and measure it on duplicate boards."""
-    torch.set_num_threads(args.threads)
-    return learn_and_judge(
-        args, "sb3-contrib", learned, MaskablePPO.save, Player, args.out / POLICY
-    )
+    """Learn, save the policy, and measure it on duplicate boards."""
+    file = args.out / POLICY
+    return learn_and_evaluate(args, "sb3-contrib", learned, MaskablePPO.save, Player, file)
 
 
 if __name__ == "__main__":

@@ -9,53 +9,40 @@ It is measured in both seats of a side, on duplicate boards of other deals.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from trainer_tools import PpoArgs, extra, learn_and_evaluate, save_state
 
-from bideuchre_env.cli.program import USAGE, complain
+import bideuchre_env
+from bideuchre_env import Rules
+from bideuchre_env.cli.script_args import option, run
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.rules import actions
 
-try:
+with extra("tianshou"):
     import torch
     from tianshou.algorithm import PPO
     from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
     from tianshou.algorithm.optim import AdamOptimizerFactory
     from tianshou.data import Batch, VectorReplayBuffer
     from tianshou.trainer import OnPolicyTrainerParams
-except ImportError as error:
-    missing = f'learning needs {error.name}: pip install "bideuchre_env[tianshou]"'
-    complain(missing, "tianshou_ppo.py")
-    sys.exit(USAGE)
 
-from judged import TrainerArgs, learn_and_judge, option, save_state
-
-import bideuchre_env
-from bideuchre_env import Rules
-from bideuchre_env.adapters.tianshou import MaskedActor, ObservationCritic, SeatCollector, Seats
-from bideuchre_env.cli.script_args import run
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.rules import actions
+    from bideuchre_env.adapters.tianshou import MaskedActor, ObservationCritic, SeatCollector, Seats
 
 POLICY = "policy.pt"
 
 
 @dataclass(frozen=True)
-class Args(TrainerArgs):
+class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    out: Path = field(default=Path("runs/tianshou"), metadata={"help": "folder for the policy"})
-    steps: int = option(1_000_000, "decisions of all seats together")
+    out: Path = option(Path("runs/tianshou"), "folder for the policy")
     tables: int = option(128, "tables that are played at once")
     seat_steps: int = option(32, "decisions of each seat at each of them between updates")
-    hidden: int = option(128, "units of either hidden layer")
-    rate: float = option(0.001, "learning rate")
-    minibatch: int = option(2048, "decisions of a step of learning")
-    epochs: int = option(4, "times each decision is learned from")
-    entropy: float = option(0.01, "worth of entropy")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
-    threads: int = option(1, "of torch")
+    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 the hand's points")
 
 
 def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
@@ -123,9 +110,9 @@ def learned(args: Args) -> tuple[MaskedActor, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, keep the policy, and measure it on duplicate boards."""
-    torch.set_num_threads(args.threads)
-    return learn_and_judge(args, "tianshou", learned, save_state, Player, args.out / POLICY)
+    """Learn, save the policy, and measure it on duplicate boards."""
+    file = args.out / POLICY
+    return learn_and_evaluate(args, "tianshou", learned, save_state, Player, file)
 
 
 if __name__ == "__main__":

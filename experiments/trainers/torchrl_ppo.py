@@ -10,53 +10,39 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bideuchre_env.cli.program import USAGE, complain
+from trainer_tools import SeatArgs, extra, learn_and_evaluate, save_state
 
-try:
+import bideuchre_env
+from bideuchre_env import Rules
+from bideuchre_env.cli.script_args import option, run
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.rules import actions
+
+with extra("torchrl"):
     import torch
     from tensordict.nn import TensorDictModule
     from torchrl.collectors import Collector
     from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
     from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
-except ImportError as error:
-    missing = f'learning needs {error.name}: pip install "bideuchre_env[torchrl]"'
-    complain(missing, "torchrl_ppo.py")
-    sys.exit(USAGE)
 
-from judged import TrainerArgs, learn_and_judge, option, save_state
-
-import bideuchre_env
-from bideuchre_env import Rules
-from bideuchre_env.adapters.torchrl import Env
-from bideuchre_env.cli.script_args import run
-from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.rules import actions
+    from bideuchre_env.adapters.torchrl import Env
 
 POLICY = "policy.pt"
 SCALE = 5.0  # points that are 1 to the critic
 
 
 @dataclass(frozen=True)
-class Args(TrainerArgs):
+class Args(SeatArgs):
     """The settings of a run; every field is an option of the command line."""
 
-    out: Path = field(default=Path("runs/torchrl"), metadata={"help": "folder for the policy"})
-    steps: int = option(1_000_000, "decisions to learn from")
-    tables: int = option(256, "tables that are played at once")
-    table_steps: int = option(64, "decisions at each of them between updates")
-    opponents: str = option("cautious", "who plays in the other three seats")
-    hidden: int = option(128, "units of either hidden layer")
+    out: Path = option(Path("runs/torchrl"), "folder for the policy")
     rate: float = option(0.001, "learning rate at first; it falls to nothing")
-    minibatch: int = option(2048, "decisions of a step of learning")
-    epochs: int = option(4, "times each decision is learned from")
-    entropy: float = option(0.01, "worth of entropy")
-    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 what came of the hand")
-    threads: int = option(1, "of torch")
+    lambda_: float = option(0.95, "of the returns: 0 trusts the critic, 1 the hand's points")
 
 
 def layers(rules: Rules, outputs: int, hidden: int) -> MLP:
@@ -134,9 +120,9 @@ def learned(args: Args) -> tuple[MLP, int]:
 
 
 def main(args: Args) -> int:
-    """Learn, keep the policy, and measure it on duplicate boards."""
-    torch.set_num_threads(args.threads)
-    return learn_and_judge(args, "torchrl", learned, save_state, Player, args.out / POLICY)
+    """Learn, save the policy, and measure it on duplicate boards."""
+    file = args.out / POLICY
+    return learn_and_evaluate(args, "torchrl", learned, save_state, Player, file)
 
 
 if __name__ == "__main__":

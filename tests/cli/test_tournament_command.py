@@ -69,6 +69,21 @@ def test_a_second_time_it_plays_nothing_and_prints_the_same_tables(capsys, monke
     assert "has results with seed=0, not 1" in err
 
 
+def test_pairs_may_have_options_and_files(capsys):
+    """Colons, commas and blanks around a name are no trouble."""
+    Path("mine.py").write_text(
+        "class A:\n    def act(self, seen, mask):\n        return mask.argmax()\n"
+    )
+    pairs = ["rule:boldness=1 vs rule", "./mine.py:A  vs rule"]
+    assert run("--variant", "six_card_v0", "--boards", "20", "--pairs", *pairs) == 0
+    data = json.loads(Path("runs/tournament/results.json").read_text())
+    assert [each["agents"] for each in data["matches"]] == [
+        ["rule:boldness=1", "rule"],
+        ["./mine.py:A", "rule"],
+    ]
+    assert "rule:boldness=1 against rule" in capsys.readouterr().out
+
+
 def test_games_are_named_listed_changed_or_files():
     """`--variant` and `--rules` take several and may be repeated; without either it is one."""
     Path("farm.toml").write_text('base = "six_card"\nname = "farm"\ntarget = 9\n')
@@ -93,6 +108,8 @@ def test_games_are_named_listed_changed_or_files():
     [
         (["--agents", "rule", "nobody"], "no agent 'nobody'"),
         (["--agents", "rule"], "two or more"),
+        (["--pairs", "rule"], "--pairs 'rule': expected \"AGENT vs AGENT\""),
+        (["--pairs", "rule vs nobody"], "no agent 'nobody'"),
         (["--variant", "poker"], "poker"),
         (["--variant", "all", "barrie"], "all stands alone"),
         (["--rules", "none.toml"], "none.toml"),

@@ -25,7 +25,7 @@ def test_coverage_compares_advice_with_uniform_deals(beliefs, tmp_path, monkeypa
     monkeypatch.setattr(beliefs, "MOST_DRAWS", 20_000)
     file = tmp_path / "rows.json"
     words = ["--variants", "cincinnati_v0", "--hands", "300", "--positions", "1", "--seeds", "3"]
-    args = beliefs.Args.parse([*words, "--json", str(file)])
+    args = beliefs.Args.parse([*words, "--json", str(file), "--out", str(tmp_path / "saved")])
     assert beliefs.main(args) == 0
     [row] = json.loads(file.read_text())["rows"]["cincinnati_v0"]
     assert beliefs.LEAST_RARE <= row["chance"] <= beliefs.MOST_RARE
@@ -38,10 +38,9 @@ def test_coverage_compares_advice_with_uniform_deals(beliefs, tmp_path, monkeypa
     assert "| cincinnati_v0 |" in printed
 
 
-def test_calibration_compares_predictions_with_contracts_made(beliefs, capsys):
-    args = beliefs.Args.parse(
-        ["--check", "calibration", "--variants", "cincinnati_v0", "--hands", "60"]
-    )
+def test_calibration_compares_predictions_with_contracts_made(beliefs, tmp_path, capsys):
+    words = ["--check", "calibration", "--variants", "cincinnati_v0", "--hands", "60"]
+    args = beliefs.Args.parse([*words, "--out", str(tmp_path)])
     assert beliefs.main(args) == 0
     assert "| cincinnati_v0 | with partner | all |" in capsys.readouterr().out
 

@@ -39,44 +39,44 @@ def test_every_study_is_a_sub_command(scripts, capsys):
         assert f" {name} [-h]" in capsys.readouterr().out
     assert studies.main(["bidding-vs-cards", "--boards", "1"]) == 2
     assert "error: --boards: 2 or more" in capsys.readouterr().err
-    for words in (["nothing"], ["--own-calls", "regret"]):
+    for words in (["nothing"], ["--hands", "regret"]):
         with pytest.raises(SystemExit) as ended:
             studies.main(words)
         assert ended.value.code == 2
 
 
 def test_a_result_is_computed_once_and_only_its_own_file_is_read(scripts, tmp_path):
-    store, calls = scripts["study_tools"].Store(tmp_path / "new"), []
-    path = store.path("barrie_v0", "rule:boldness=1", "seed3")
-    assert path.name == "barrie_v0-rule_boldness=1-seed3.json"
+    saved, calls, folder = scripts["study_tools"].saved, [], tmp_path / "new"
 
-    def get(store=store, about=("rule", 3), decode=list):
-        return store.get(path, {"of": about}, lambda: calls.append(1) or [4, 5], decode, "rule")
+    def get(about=("rule", 3), decode=list):
+        words = ("barrie_v0", "rule:boldness=1", "seed3")
+        return saved(folder, words, {"of": about}, lambda: calls.append(1) or [4, 5], decode)
 
-    reader = scripts["study_tools"].Store(store.folder, compute=False)
-    assert get(reader) is None
-    assert get() == get() == get(reader) == [4, 5]
+    assert get() == get() == [4, 5]
     assert calls == [1]
+    path = folder / "barrie_v0-rule_boldness=1-seed3.json"
     text = path.read_text()
-    with pytest.raises(OptionError, match=r"seed3.json is no result of rule: another --out"):
+    with pytest.raises(OptionError, match=r"seed3.json is no result of this run: another --out"):
         get(about=("rule", 4))
-    with pytest.raises(OptionError, match="is no result of rule"):
+    with pytest.raises(OptionError, match="is no result of this run"):
         get(decode=lambda saved: saved[2])
     for damaged in (b"", b"[]", b"3", b'{"about": 1}', b"\xff", text[:-9].encode()):
         path.write_bytes(damaged)
-        with pytest.raises(OptionError, match="is no result of rule"):
+        with pytest.raises(OptionError, match="is no result of this run"):
             get()
         assert path.read_bytes() == damaged
 
 
-def test_an_interrupted_result_is_not_saved(scripts, tmp_path):
-    def compute():
-        raise KeyboardInterrupt
-
-    store = scripts["study_tools"].Store(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        store.get(store.path("a"), {}, compute, list, "a")
-    assert list(tmp_path.iterdir()) == []
+def test_an_agent_without_weights_for_a_game_is_left_out(scripts, tmp_path, capsys):
+    """An agent that is named twice is there once."""
+    file = tmp_path / "farm.toml"
+    file.write_text('base = "barrie_v0"\nname = "farm"\npartnered = [5, 8]\n')
+    names = ["rule", "net", "rule", "ppo:seed=1"]
+    chosen = scripts["study_tools"].with_weights(names, bideuchre_env.make(file))
+    assert chosen == ["rule"]
+    assert capsys.readouterr().err.splitlines() == [
+        f"farm: {agent} is left out: no weights for this game" for agent in ("net", "ppo:seed=1")
+    ]
 
 
 # --- bidding against cards ------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_better_cards_under_the_same_calls_make_more_points(scripts, tmp_path, c
 def test_the_page_has_the_points_of_calls_and_cards(scripts):
     study = scripts["bidding_vs_cards"]
     rows = json.loads((RESULTS / "halves.json").read_text(encoding="utf-8"))["rows"]
-    table = study.table(rows, study.Args())
+    table = study.table(rows, "rule")
     assert table.split("\n", 1)[1] in page()
 
 
@@ -223,7 +223,7 @@ def test_agents_are_compared_board_by_board_with_the_first(scripts, tmp_path, ca
     assert study.main(args) == 0
     assert "| rule | +1.000 ± 0.000 | +1.000 ± 0.000 |" in capsys.readouterr().out
     files[0].write_text(json.dumps(content | {"result": [2] * 499}))
-    with pytest.raises(OptionError, match="is no result of"):
+    with pytest.raises(OptionError, match="is no result of this run"):
         study.main(args)
     with pytest.raises(OptionError, match="--boards: 2 or more"):
         study.main(styles_of(study, tmp_path, "--boards", "1"))

@@ -51,7 +51,7 @@ def test_it_runs_as_a_file(name, tmp_path):
 
 def test_without_its_library_a_script_says_what_to_install(tmp_path):
     """One line, and code 2: all of them, one after another in one process."""
-    missing = "import runpy, sys\n"
+    missing = f"import runpy, sys; sys.path.insert(0, {str(FOLDER)!r})\n"
     for name, (library, _) in NEEDS.items():
         path = str(FOLDER / f"{name}.py")
         missing += f"saved = sys.modules.get({library!r}); sys.modules[{library!r}] = None\n"

@@ -1,0 +1,120 @@
+"""Shared by the scripts of trainers: settings, imports of an extra, saving and evaluation."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import bideuchre_env
+from bideuchre_env import match
+from bideuchre_env._files import write_file
+from bideuchre_env.adapters.common import how_to_install
+from bideuchre_env.bench import measure
+from bideuchre_env.cli.program import USAGE, complain
+from bideuchre_env.cli.script_args import ScriptArgs, option
+from bideuchre_env.evaluation.statistics.scores import interval_dict
+
+EVALUATION_SEED = 20_000_000  # of boards: deals that nobody learned from
+
+
+@contextmanager
+def extra(name: str, purpose: str = "learning") -> Iterator[None]:
+    """Imports of an extra: without it the script ends with a line that says how to install it."""
+    try:
+        yield
+    except ImportError as error:
+        complain(f"{purpose} needs {error.name}: {how_to_install(name)}", Path(sys.argv[0]).name)
+        sys.exit(USAGE)
+
+
+@dataclass(frozen=True)
+class TrainerArgs(ScriptArgs):
+    """The settings that every trainer's script has."""
+
+    variant: str = option("cincinnati_v0", "the game")
+    seed: int = option(1, "of deals, draws and first weights")
+    boards: int = option(1000, "duplicate boards it is measured on, against each judge")
+    judges: tuple[str, ...] = option(("cautious", "rule"), "who it is measured by")
+    out: Path = option(Path("runs/trainer"), "folder for the policy")
+    json: Path | None = option(None, "a file to keep the result in")
+    hidden: int = option(128, "units of each hidden layer")
+    minibatch: int = option(2048, "decisions of a step of learning")
+    threads: int = option(1, "of torch")
+
+
+@dataclass(frozen=True)
+class PpoArgs(TrainerArgs):
+    """The settings of PPO in most of the libraries."""
+
+    steps: int = option(1_000_000, "decisions to learn from")
+    tables: int = option(256, "tables that are played at once")
+    rate: float = option(0.001, "learning rate")
+    epochs: int = option(4, "times each decision is learned from")
+    entropy: float = option(0.01, "worth of entropy")
+
+
+@dataclass(frozen=True)
+class SeatArgs(PpoArgs):
+    """The settings of a learner in one seat."""
+
+    table_steps: int = option(64, "decisions at each of the tables between updates")
+    opponents: str = option("cautious", "who plays in the other three seats")
+
+
+def learn_and_evaluate(
+    args: Any,
+    library: str,
+    learned: Callable[[Any], tuple[Any, int]],
+    save: Callable[[Any, Path], Any],
+    player: Callable[..., Any],
+    file: Path,
+) -> int:
+    """Learn, save the policy in `file`, and play duplicate boards with it as a `player`.
+
+    `learned` returns the policy and the number of decisions it learned from; `library` is the
+    trainer's distribution. The result is printed, and written to the file of `--json`.
+    """
+    import torch
+
+    torch.set_num_threads(args.threads)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    began = time.process_time()
+    policy, decisions = learned(args)
+    rate = int(decisions) / (time.process_time() - began)
+    save(policy, file)
+    print(f"{decisions:,} decisions, {rate:,.0f} a second of processor time, learning included")
+    agent, points = player(bideuchre_env.make(args.variant).rules, file), {}
+    for judge in args.judges:
+        result = match.play(args.variant, agent, judge, boards=args.boards, seed=EVALUATION_SEED)
+        print(result)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        points[judge] = interval_dict(result.boards.points_per_hand)
+    if args.json is not None:
+        report = {
+            "library": library,
+            "version": version(library),
+            "variant": args.variant,
+            "seed": args.seed,
+            "decisions": int(decisions),
+            "decisions per second": rate,
+            "boards": args.boards,
+            "points per hand over": points,
+            "machine": measure.machine_line(measure.machine()),
+        }
+        write_file(args.json, json.dumps(report, indent=1) + "\n")
+    return 0
+
+
+def save_state(network: Any, file: Path) -> None:
+    """Save the weights of a network of torch."""
+    import torch
+
+    torch.save(network.state_dict(), file)
