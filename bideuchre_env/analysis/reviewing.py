@@ -11,11 +11,19 @@ import numpy as np
 from bideuchre_env._checks import check_callback, is_integer, shown, to_list
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.agents.advice import Advisor, Option
-from bideuchre_env.agents.advice.advising import Trial
+from bideuchre_env.agents.advice.reasons import Situation
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.analysis.decision import LEAST_WINS, POINTS, SURE, WINS, Decision
-from bideuchre_env.analysis.review import HandReview, Player, Review
-from bideuchre_env.analysis.words import result_text
+from bideuchre_env.analysis.review import (
+    LEAST_WINS,
+    POINTS,
+    SURE,
+    WINS,
+    Decision,
+    HandReview,
+    Player,
+    Review,
+    result_text,
+)
 from bideuchre_env.core.one_row import mask_row, step_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Phase, rows_of
@@ -115,7 +123,7 @@ class _Finding:
     sets: int
 
     @classmethod
-    def of(cls, advisor: Advisor, trials: list[Trial], action: int) -> _Finding:
+    def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Finding:
         """What these sets say of an action: every figure is of the worlds of them all."""
         advice = advisor.advice(trials, action)
         best, taken = advice.best, advice.option(action)
@@ -143,7 +151,9 @@ class _Finding:
         return in_wins and (in_points or wins >= part * WINS)
 
 
-def _error(trials: list[Trial], taken: Option, best: Option, figure: str, error: float) -> float:
+def _error(
+    trials: list[Situation], taken: Option, best: Option, figure: str, error: float
+) -> float:
     """The standard error of one set, where `error` is that of all together.
 
     That is what one tells of itself, or how far they lie apart, if that is more: where few worlds
@@ -200,7 +210,7 @@ class _Judge:
         first = _Finding.of(self.first, [trial], action)
         if first.agrees or _lost(states[0], self.tables[0]) or not first.mistake(goal, 0.5):
             return first, False
-        again: list[Trial] = []
+        again: list[Situation] = []
         for advisor in self.others:
             again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:

@@ -36,10 +36,6 @@ class Lines(Look):
         """A card in its colour, a trump marked."""
         return card_text(name, self.row, self.rules)
 
-    def cards(self, names: Sequence[str]) -> Text:
-        """Several of them."""
-        return Text(" ").join(map(self.card, names))
-
     def score(self) -> str:
         """Both sides' points, and when the game ends."""
         ours, theirs = self.pair("score")
@@ -88,16 +84,13 @@ class Lines(Look):
         elif last >= 0 and row["led"] < 0:
             lines.append(self.trick_line(last))
         elif row["phase"] == Phase.PLAY and row["led"] < 0:
-            lines += self.received()
+            names, known = self.exchanged()[1]
+            if known and row["declarer"] == self.viewer:
+                cards = Text(" ").join(map(self.card, names))
+                lines.append(Text("  you get ").append_text(cards))
         if self.over:
             lines.append(Text(" ".join((*self.hand_result(), self.score())), style="bold"))
         return lines
-
-    def received(self) -> list[RenderableType]:
-        """The cards that the partner has passed to whoever looks."""
-        names, known = self.exchanged()[1]
-        mine = self.row["declarer"] == self.viewer
-        return [Text("  you get ").append_text(self.cards(names))] if mine and known else []
 
     def hand_result(self) -> list[str]:
         """Whether the contract was made, and the points; nothing of a hand that was passed out."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,23 +48,7 @@ def read_game(path: PathLike) -> SavedGame:
         data = _data(path)
         record = GameRecord.from_dict(data["record"])
         _check_dealt(record)
-        return SavedGame(check_people(_seats(data["people"])), record)
-    except BidEuchreError as error:
-        raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
-
-
-def is_unfinished(path: PathLike, alone: bool = False) -> bool:
-    """Whether a file says that its game is not over, and if `alone` that one person plays it.
-
-    Errors as `read_game`, without the replay.
-    """
-    check_path("path", path)
-    try:
-        data = _data(path)
-        record, people = data["record"], _seats(data["people"])
-        if not isinstance(record, dict) or "outcome" not in record:
-            raise RecordError("its record has no outcome")
-        return record["outcome"] == "unfinished" and not (alone and len(people) > 1)
+        return SavedGame(check_people(data["people"]), record)
     except BidEuchreError as error:
         raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
 
@@ -99,9 +81,10 @@ def game_to_go_on(game: str, alone: bool = False) -> Path | None:
     Raises `RecordError` or `OptionError` for a file among them that is no saved game.
     """
     name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
-    found = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
-    for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
-        if is_unfinished(path, alone):
+    paths = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
+        people, record = read_game(path)
+        if record.outcome == "unfinished" and not (alone and len(people) > 1):
             return path
     return None
 
@@ -111,33 +94,22 @@ def _stem(game: str) -> str:
 
 
 def _data(path: PathLike) -> dict[str, Any]:
+    """The JSON object of a file, with the fields of a saved game."""
     try:
-        regular = stat.S_ISREG(os.stat(path).st_mode)  # and no device that never ends
-        data = json.loads(_content(path)) if regular else None
+        with open(path, "rb") as file:
+            data = json.loads(file.read(LONGEST).decode("utf-8"))
     except OSError as error:
         raise OptionError(f"it cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError):
         raise RecordError("not one line of JSON; it is left as it is") from None
-    if not regular:
-        raise RecordError("it is no regular file")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         given = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
         raise RecordError(f"format {given}: this reads {FORMAT!r}")
     if set(data) != _FIELDS:
         raise RecordError(f"it has {shown(sorted(data))}, not {shown(sorted(_FIELDS))}")
+    if not isinstance(data["people"], list):
+        raise RecordError(f"people {shown(data['people'])}: a list of seats")
     return data
-
-
-def _content(path: PathLike) -> str:
-    """Return the text of a file, at most its first `LONGEST` bytes."""
-    with open(path, "rb") as file:
-        return file.read(LONGEST).decode("utf-8")
-
-
-def _seats(people: Any) -> Sequence[int]:
-    if not isinstance(people, list):
-        raise RecordError(f"people {shown(people)}: a list of seats")
-    return people
 
 
 def _check_dealt(record: GameRecord) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -18,16 +19,59 @@ from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.web.door import LOG
-from bideuchre_env.web.ready import PATIENCE, Ready
 
 T = TypeVar("T")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a move that could not be saved is tried again
+PATIENCE = 30.0  # seconds that people wait for those who do not ask to go on
 TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
 
 
 class StaleError(IllegalActionError):
     """A request about the game as it was before it went on."""
+
+
+class Ready:
+    """The people of a table that has come to an end of a hand or game: it goes on when all ask to.
+
+    `patience` seconds after the first has asked, whoever has asked may go on without the others:
+    one who has left blocks nobody.
+    """
+
+    def __init__(
+        self,
+        people: Sequence[int],
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._people, self._patience, self._clock = people, patience, clock
+        self._asked: dict[int, float] = {}  # the seats, and when
+
+    def ask(self, seat: int) -> bool:
+        """Note that a seat asks to go on; whether the table does."""
+        again = seat in self._asked
+        self._asked.setdefault(seat, self._clock())
+        return not self.missing or (again and self.seconds_left == 0)
+
+    def has_asked(self, seat: int) -> bool:
+        """Whether a seat has asked."""
+        return seat in self._asked
+
+    @property
+    def missing(self) -> list[int]:
+        """The seats that have not asked."""
+        return [seat for seat in self._people if seat not in self._asked]
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the others are still waited for; None while nobody has asked."""
+        if not self._asked:
+            return None
+        return max(0.0, min(self._asked.values()) + self._patience - self._clock())
+
+    def clear(self) -> None:
+        """Nobody has asked."""
+        self._asked.clear()
 
 
 class LiveTable:
@@ -59,7 +103,7 @@ class LiveTable:
         self._review: str | None
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._closing = False
+        self.closing = False
         self.replays: dict[str, str] = {}
         """The pages of finished games, by a key that cannot be guessed."""
         self._begin()
@@ -71,18 +115,13 @@ class LiveTable:
 
     async def close(self) -> None:
         """End: whoever waits is answered, agents and review stop, the file is let go."""
-        self._closing = True
+        self.closing = True
         self._show()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._work(self.session.close)  # behind whatever is being done
         self._worker.shutdown()
-
-    @property
-    def closing(self) -> bool:
-        """Whether the server is about to end."""
-        return self._closing
 
     def state(self, seat: int) -> State:
         """All that a seat's page is told, JSON-able: its view, and what its player may do beside.
@@ -129,18 +168,18 @@ class LiveTable:
 
     async def later(self, version: int, seconds: float) -> None:
         """Wait until something newer than a version is shown, at most so many seconds."""
-        if version == self.version and not self._closing:
+        if version == self.version and not self.closing:
             try:
                 await asyncio.wait_for(self._changed.wait(), seconds)
             except asyncio.TimeoutError:
                 return
 
-    async def act(self, seat: int, action: str, version: int) -> None:
+    async def act(self, seat: int, version: int, action: str) -> None:
         """A person's action; `IllegalActionError` if it is not legal, or not this seat's turn."""
         await self._change(version, lambda session: session.act(seat, action))
 
-    async def undo(self, version: int) -> None:
-        """Take back the last action of the one person who plays."""
+    async def undo(self, seat: int, version: int) -> None:
+        """Take back the last action of the one person who plays, whose seat this is."""
         await self._change(version, lambda session: session.undo())
 
     async def claim(self, seat: int, version: int) -> None:
@@ -265,7 +304,7 @@ class LiveTable:
             return
 
         def go_on(done: int, total: int, decisions: int) -> None:
-            if self._closing or self.session is not session:
+            if self.closing or self.session is not session:
                 raise asyncio.CancelledError
 
         def made() -> tuple[str, str]:

@@ -9,7 +9,7 @@ pytest.importorskip("aiohttp")
 from support.live_tables import Asking, live, quiet, run, session
 
 from bideuchre_env.play.saved import new_game_path
-from bideuchre_env.web.ready import Ready
+from bideuchre_env.web.table import Ready
 
 
 async def at_the_end(asking, whole_game=False):

@@ -15,8 +15,16 @@ pytest.importorskip("aiohttp")
 from support.live_tables import HOST, PORT, Asking, known, live, named, quiet, run, served, session
 
 from bideuchre_env.errors import OptionError
-from bideuchre_env.web.door import HEADERS, Guests
-from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback, split_host
+from bideuchre_env.web.door import (
+    HEADERS,
+    Guests,
+    Hosts,
+    Rate,
+    Seats,
+    is_foreign,
+    is_loopback,
+    split_host,
+)
 from bideuchre_env.web.server import MOST_BYTES, listening, reachable
 
 CHANGES = tuple(f"/api/{name}" for name in ("act", "claim", "undo", "next", "hint", "new"))
