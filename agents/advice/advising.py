@@ -12,12 +12,12 @@ import numpy as np
 from bideuchre_env._checks import is_integer, shown, to_list
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.advice import Advice, Option
-from bideuchre_env.agents.advice.calls import mark_calls
 from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
 from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
     certain_choice,
     count_worlds,
+    mark_calls,
     open_position,
 )
 from bideuchre_env.agents.advice.reasons import Situation, why

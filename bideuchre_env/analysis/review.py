@@ -11,11 +11,10 @@ from bideuchre_env._columns import html_table
 from bideuchre_env._intervals import Z
 from bideuchre_env.agents.advice.words import number_word
 from bideuchre_env.core.state import Phase
-from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.about import SIDES
+from bideuchre_env.records.look import Look
 from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules.cards import STRAINS
-from bideuchre_env.rules.rules import Rules
 from bideuchre_env.solver.par import Par
 
 WIDTH = 80
@@ -317,24 +316,19 @@ def par_text(par: Par) -> str:
     return f"{words}, {counted(abs(par.points), 'point')} to {SIDES[par.points < 0]}"
 
 
-def result_text(played: dict[str, Any], rules: Rules, agents: list[str] | None) -> str:
+def result_text(played: dict[str, Any], ended: Look) -> str:
     """What a hand of a record came to: "4 H by seat 1 (rule), made with five tricks ...".
 
-    `played` is the notation's object.
+    `played` is the notation's object, `ended` the table at its end.
     """
     if played["declarer"] is None:
         return "passed out." if len(played["actions"]) >= 4 else "not bid to the end."
     seat, score = played["declarer"], "{} to {}".format(*played["score"])
-    contract = f"{played['contract']} by {named(seat, agents[seat] if agents else None)}"
+    name = ended.agents[seat] if ended.agents else None
+    contract = f"{played['contract']} by {named(seat, name)}"
     won = played["tricks"][seat & 1]
-    if sum(played["tricks"]) < rules.tricks:
+    if sum(played["tricks"]) < ended.rules.tricks:
         return f"{contract}, not played to the end."
-    names = [bid.name for bid in rules.ladder]
-    level = max(
-        (at for at, name in enumerate(names) if f"{played['contract']} ".startswith(f"{name} ")),
-        key=lambda at: len(names[at]),
-    )
-    need = int(compile_tables(rules)["need"][0][level])
-    outcome = "made" if won >= need else "set"
+    outcome = "made" if ended.made else "set"
     points = "points {:+d} to {:+d}".format(*played["points"])
     return f"{contract}, {outcome} with {tricks(won)}; {points}, score {score}."

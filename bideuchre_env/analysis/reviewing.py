@@ -30,6 +30,7 @@ from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.records.about import title
+from bideuchre_env.records.look import Look
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -86,7 +87,7 @@ def review(
             done += 1
             if progress is not None:
                 progress(done, total, done)
-        reviewed.append(judge.hand(number, decisions))
+        reviewed.append(judge.hand(number, played[number], decisions))
     return Review(
         title=title(record),
         agent=judge.first.agent.name,
@@ -252,12 +253,13 @@ class _Judge:
             why=finding.why,
         )
 
-    def hand(self, number: int, decisions: list[Decision]) -> HandReview:
+    def hand(self, number: int, played: PlayedHand, decisions: list[Decision]) -> HandReview:
         """A hand with its result and par."""
         hand = self.record.hands[number]
+        ended = Look(played.ended[0], self.rules, None, agents=self.record.agents)
         return HandReview(
             number=number,
-            result=result_text(hand, self.rules, self.record.agents),
+            result=result_text(hand, ended),
             par=par(hand["deal"], self.rules, hand["dealer"]),
             decisions=tuple(decisions),
         )

@@ -28,8 +28,15 @@ from bideuchre_env.errors import IllegalActionError, NotationError, OutputError,
 from bideuchre_env.evaluation.deciding import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.learning.view import new_view
-from bideuchre_env.play.saved import SavedGame, check_free, read_game
-from bideuchre_env.play.seats import PERSON, check_names, check_people, check_trusted
+from bideuchre_env.play.saved import (
+    PERSON,
+    SavedGame,
+    check_free,
+    check_names,
+    check_people,
+    check_trusted,
+    read_game,
+)
 from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import free_path
 from bideuchre_env.records.record import GameRecord, hand_of

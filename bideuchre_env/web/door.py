@@ -28,9 +28,8 @@ IDLE = 60.0
 SECONDS = 10.0
 """How long a connection may take over the head of its first request."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-PER_SECOND, BURST = 30.0, 120.0
-"""Requests of one address, and how many more at once."""
-_MOST_ADDRESSES = 10_000
+MOST_REQUESTS, WINDOW = 120, 4.0
+"""Requests of one address in so many seconds."""
 _LINGERS = 1.0  # seconds until a connection is closed that found no room: it is told so meanwhile
 HEADERS = {
     "Cache-Control": "no-store",
@@ -176,23 +175,21 @@ class Seats:
 
 
 class Rate:
-    """How many requests each address has left: `burst` at once, `per_second` over time."""
+    """How many requests each address may make in a window of time: `most` in `seconds`."""
 
     def __init__(
         self,
-        per_second: float = PER_SECOND,
-        burst: float = BURST,
+        most: int = MOST_REQUESTS,
+        seconds: float = WINDOW,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.per_second, self.burst, self.clock = per_second, burst, clock
-        self._left: dict[str, tuple[float, float]] = {}  # by address: requests left, and when
+        self.most, self.seconds, self.clock = most, seconds, clock
+        self._window, self._made = -1, Counter[str]()
 
     def allows(self, address: str) -> bool:
         """Whether an address may make one more request now; counts it."""
-        now = self.clock()
-        left, since = self._left.pop(address, (self.burst, now))
-        left = min(self.burst, left + (now - since) * self.per_second)
-        self._left[address] = max(0.0, left - 1.0), now
-        if len(self._left) > _MOST_ADDRESSES:  # forget whoever has been quiet for longest
-            del self._left[next(iter(self._left))]
-        return left >= 1.0
+        window = int(self.clock() // self.seconds)
+        if window != self._window:
+            self._window, self._made = window, Counter()
+        self._made[address] += 1
+        return self._made[address] <= self.most

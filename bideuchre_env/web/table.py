@@ -13,7 +13,7 @@ from bideuchre_env.analysis import review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OutputError
 from bideuchre_env.play.lines import Lines
-from bideuchre_env.play.seats import PERSON
+from bideuchre_env.play.saved import PERSON
 from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view

@@ -22,8 +22,7 @@ from bideuchre_env.errors import (
     RecordError,
 )
 from bideuchre_env.play import session as session_module
-from bideuchre_env.play.saved import game_to_go_on, new_game_path
-from bideuchre_env.play.seats import PERSON, check_people, seated
+from bideuchre_env.play.saved import PERSON, check_people, game_to_go_on, new_game_path, seated
 from bideuchre_env.play.session import Session
 from bideuchre_env.records import files as records_io
 

@@ -18,7 +18,7 @@ from multidict import CIMultiDict
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.play.seats import seated
+from bideuchre_env.play.saved import seated
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.record import hand_of
 from bideuchre_env.rules.cards import CARD_NAMES
@@ -59,7 +59,7 @@ class Asking:
 
     def __init__(self, table: LiveTable, **more: Any) -> None:
         self.table = table
-        endless = Rate(per_second=1e9, burst=1e9)
+        endless = Rate(most=10**9)
         self.server = Server(table, "127.0.0.1", PORT, **{"rate": endless, "waits": 0.0, **more})
         self.app = self.server.app()
         self.app.freeze()
