@@ -45,33 +45,25 @@ class Ready:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._people, self._patience, self._clock = people, patience, clock
-        self._asked: dict[int, float] = {}  # the seats, and when
+        self.asked: dict[int, float] = {}  # the seats, and when
 
     def ask(self, seat: int) -> bool:
         """Note that a seat asks to go on; whether the table does."""
-        again = seat in self._asked
-        self._asked.setdefault(seat, self._clock())
+        again = seat in self.asked
+        self.asked.setdefault(seat, self._clock())
         return not self.missing or (again and self.seconds_left == 0)
-
-    def has_asked(self, seat: int) -> bool:
-        """Whether a seat has asked."""
-        return seat in self._asked
 
     @property
     def missing(self) -> list[int]:
         """The seats that have not asked."""
-        return [seat for seat in self._people if seat not in self._asked]
+        return [seat for seat in self._people if seat not in self.asked]
 
     @property
     def seconds_left(self) -> float | None:
         """How long the others are still waited for; None while nobody has asked."""
-        if not self._asked:
+        if not self.asked:
             return None
-        return max(0.0, min(self._asked.values()) + self._patience - self._clock())
-
-    def clear(self) -> None:
-        """Nobody has asked."""
-        self._asked.clear()
+        return max(0.0, min(self.asked.values()) + self._patience - self._clock())
 
 
 class LiveTable:
@@ -146,7 +138,7 @@ class LiveTable:
             "hint": mine,
             "claim": mine and self._can_claim,
             "over": bool(self._row["phase"] == Phase.OVER),
-            "asked": self._ready.has_asked(seat),
+            "asked": seat in self._ready.asked,
             "waits": self._waits(seat),
             "patience": self._ready.seconds_left,
             "fault": self._fault,
@@ -159,7 +151,7 @@ class LiveTable:
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
         missing = [f"seat {seat}" for seat in self._ready.missing if seat != viewer]
-        you = [] if self._ready.has_asked(viewer) else ["you"]
+        you = [] if viewer in self._ready.asked else ["you"]
         return f"Waiting for {' and '.join(you + missing)}."
 
     def _name(self, viewer: int, seat: int) -> str:
@@ -251,7 +243,7 @@ class LiveTable:
         self._can_claim = self.session.can_claim
         self.version += 1
         if self.session.seat is not None:  # in the middle of a hand
-            self._ready.clear()
+            self._ready.asked.clear()
             self._ended = self.version + 1
         self._changed.set()
         self._changed = asyncio.Event()
