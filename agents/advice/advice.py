@@ -11,19 +11,11 @@ from bideuchre_env._columns import columns
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.figures import NO_GAP
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.core.state import Phase
 
 SHOWN = 3  # options that are printed
 WIDTH = 80
 LEAST = 0.05  # points, or games of 100: less is printed as 0.0
 SAFER = 0.95  # the safer option has less than this share of the largest deviation
-TO_DO = {
-    Phase.AUCTION: "call",
-    Phase.NAMING: "name the strain",
-    Phase.GIVING: "give up a card",
-    Phase.PASSING: "pass a card",
-    Phase.PLAY: "play",
-}
 NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; elsewhere cards
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import inf
+from dataclasses import replace
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from bideuchre_env._checks import check_array, is_integer, shown, to_list
-from bideuchre_env.agents.advice.advice import TO_DO, Advice, Option
-from bideuchre_env.agents.advice.calls import mark_calls
-from bideuchre_env.agents.advice.figures import Counted
+from bideuchre_env._intervals import Interval
+from bideuchre_env.agents.advice.advice import Advice, Option
+from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
 from bideuchre_env.agents.advice.outcomes import (
     OUTCOMES,
+    certain_choice,
     count_worlds,
+    mark_calls,
     open_position,
 )
 from bideuchre_env.agents.advice.reasons import Situation, why
@@ -36,7 +38,7 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, Row, new_rows
+from bideuchre_env.runtime.jit import Array, new_rows
 
 
 def advise(
@@ -96,59 +98,6 @@ def advise_row(
     return advisor.of_row(row, also)
 
 
-class Counting:
-    """Tries actions in worlds, as a searcher asks for them, and keeps what they come to."""
-
-    def __init__(self, wins: Array) -> None:
-        self.wins = wins
-        self.tried: list[int] = []
-        self.outcomes: list[Array] = []
-        self.weights: list[Array] = []
-        self.hands: list[Array] = []
-        self.alike = 1.0
-
-    def __call__(self, space: SearchWorkspace, numbers: Array, weights: Array) -> None:
-        """Try the actions in the worlds of these numbers."""
-        n, tried = len(numbers), np.array(self.tried, np.int64)
-        ends, hands = new_rows(OUTCOMES, n * len(tried)), np.zeros((n, N_SEATS), np.int64)
-        count_worlds(space, self.wins, tried, numbers, weights, ends, hands)
-        self.hands.append(hands)
-        self.outcomes.append(np.asarray(ends).reshape(n, len(tried)))
-        self.weights.append(weights[numbers])
-        plan = space.plans[0]
-        self.alike = 0.0 if plan["all_worlds"] > 0.0 else float(plan["alike"])
-
-    def load(self, space: SearchWorkspace) -> None:
-        """Load what is compiled, or compile it, by trying nothing: before the clock runs."""
-        nothing = np.empty(0)
-        weigh_worlds(space, nothing, 0, 0, 0.0)
-        load_chains(space)
-        load_callers(space)
-        count_worlds(
-            space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
-            new_rows(OUTCOMES, 1), np.zeros((0, N_SEATS), np.int64),
-        )  # fmt: skip
-
-    def counted(self) -> Counted:
-        """All that has been counted."""
-        outcomes, weights, hands = map(np.concatenate, (self.outcomes, self.weights, self.hands))
-        return Counted(self.tried, outcomes, weights, hands, self.alike)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What was counted in one position, and what the agent would do there."""
-
-    seat: int
-    view: Row
-    mask: Array
-    counted: Counted
-    chosen: int
-    learned: dict[int, float]
-    """What calls and cards are worth by what the agent has learned, where it goes by that too:
-    chances to win the game, or points up to a number that all cards share."""
-
-
 class Advisor:
     """Gives advice in one game, as often as it is asked; see `advise` for the parameters.
 
@@ -188,7 +137,7 @@ class Advisor:
         """Advice for the seat to act in a state row."""
         return self.advice([self.try_row(row, also)])
 
-    def try_row(self, row: Any, also: Sequence[int] = ()) -> Trial:
+    def try_row(self, row: Any, also: Sequence[int] = ()) -> Situation:
         """Count for the seat to act in a state row, without a word."""
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
             raise OptionError(f"{shown(row)}: one row of STATE is expected")
@@ -209,7 +158,7 @@ class Advisor:
         """Advice for whoever sees this, int8 (D,); a mask, int8 (A,), must be its own."""
         return self.advice([self._try(observation, mask, also, seat)])
 
-    def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Trial:
+    def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Situation:
         """Count for whoever sees this."""
         size = self.searcher.layout.size
         check_array("observation", observation, np.int8, (size,), any_order=True)
@@ -226,8 +175,18 @@ class Advisor:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
                 raise IllegalActionError(f"also={shown(action)}: no legal action there")
         counted, chosen, learned = self._count(rows, masks, also)
-        view = space.expert.views.copy()[0]
-        return Trial(seat, view, masks[0], counted, chosen, learned)
+        expert = space.expert
+        return Situation(
+            rules=self.rules,
+            seat=seat,
+            view=expert.views.copy()[0],
+            mask=masks[0],
+            certain=int(certain_choice(expert.views, masks, expert.tables)),
+            counted=counted,
+            chosen=chosen,
+            learned=learned,
+            goal=self.goal,
+        )
 
     def _count(
         self, rows: Array, masks: Array, also: Sequence[int]
@@ -244,20 +203,40 @@ class Advisor:
                 )
             compared[chosen] = 1
         compared[list(also)] = 1
-        counting = Counting(self.wins)
-        counting.load(searcher.space)
+        self._load()
         began = searcher.clock()
         searcher.open(rows, masks, 0)
         learned = self._learned()
         plan = searcher.space.plans[0]
         candidates = plan["actions"][: plan["n"]].tolist()
-        counting.tried = list(dict.fromkeys(candidates + np.flatnonzero(compared).tolist()))
-        searcher.search(began, counting, to_the_end=True)
+        tried = list(dict.fromkeys(candidates + np.flatnonzero(compared).tolist()))
+        several: list[Counted] = []
+
+        def count(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
+            n, numbers_of = len(numbers), np.array(tried, np.int64)
+            ends, hands = new_rows(OUTCOMES, n * len(tried)), np.zeros((n, N_SEATS), np.int64)
+            count_worlds(space, self.wins, numbers_of, numbers, weights, ends, hands)
+            outcomes = np.asarray(ends).reshape(n, len(tried))
+            alike = 0.0 if plan["all_worlds"] > 0.0 else float(plan["alike"])
+            several.append(Counted(tried, outcomes, weights[numbers], hands, alike))
+
+        searcher.search(began, count, to_the_end=True)
         if chosen < 0:
             chosen = int(np.flatnonzero(masks[0])[0])
             if masks[0].sum() > 1:
                 chosen = searcher.choice()
-        return counting.counted(), chosen, learned
+        return Counted.of_all(several), chosen, learned
+
+    def _load(self) -> None:
+        """Load what is compiled, or compile it, by trying nothing: before the clock runs."""
+        space, nothing = self.searcher.space, np.empty(0)
+        weigh_worlds(space, nothing, 0, 0, 0.0)
+        load_chains(space)
+        load_callers(space)
+        count_worlds(
+            space, self.wins, np.empty(0, np.int64), np.empty(0, np.int64), nothing,
+            new_rows(OUTCOMES, 1), np.zeros((0, N_SEATS), np.int64),
+        )  # fmt: skip
 
     def _learned(self) -> dict[int, float]:
         """What the searcher's candidates are worth by what it has learned."""
@@ -267,7 +246,7 @@ class Advisor:
         n, worth = plan["n"], plan["priors"][: plan["n"]] / plan["prior_unit"]
         return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))
 
-    def advice(self, trials: Sequence[Trial], taken: int | None = None) -> Advice:
+    def advice(self, trials: Sequence[Situation], taken: int | None = None) -> Advice:
         """The advice from one or more trials of a position, with all their deals.
 
         The agent's choice is that of most trials. For the review of an action `taken` it comes
@@ -284,12 +263,10 @@ class Advisor:
         if taken is not None:
             order = [chosen, *(action for action in order if action != chosen)]
         options = tuple(self._option(counted, action, order[0]) for action in order)
-        situation = Situation(
-            self.rules, first.view, first.mask, options, counted, chosen, first.learned, self.goal
-        )
+        situation = replace(first, counted=counted, chosen=chosen, options=options)
         return Advice(
             seat=first.seat,
-            phase=TO_DO[Phase(int(first.view["phase"]))],
+            phase=situation.to_do,
             agent=self.agent.name,
             goal=self.goal,
             chosen=chosen,
@@ -303,21 +280,27 @@ class Advisor:
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
         """The figures of an option."""
-        bids = 0 < action < self.actions.trump_offset
-        loss, error = counted.behind(action, best)
+        column, weights, alike = counted.column(action), counted.weights, counted.alike
+        points = column["points"].astype(float)
+        own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset
+        stands = weights * own if bids and own.any() else weights
+        average = mean(points, weights)
+        wins = interval(column["wins"], weights, alike)
+        if wins.low is not None and wins.high is not None:
+            wins = Interval(wins.mean, max(0.0, wins.low), min(1.0, wins.high))
+        loss, loss_error = counted.behind(action, best)
         wins_loss, wins_error = counted.behind(action, best, "wins")
-        chances = counted.tricks(action, bids)
         return Option(
             action=action,
             name=self.actions.names[action],
-            points=counted.points(action),
-            made=counted.made(action, bids),
-            wins=counted.wins(action),
-            tricks=float(chances @ np.arange(len(chances))),
-            deviation=counted.deviation(action),
+            points=interval(points, weights, alike),
+            made=share(column["good"], weights * (own if bids else column["level"] >= 0), alike),
+            wins=wins,
+            tricks=mean(column["tricks"], stands),
+            deviation=sqrt(mean((points - average) ** 2, weights)),
             behind=counted.gap(action, best, self.figure),
             loss=loss,
-            error=error,
+            error=loss_error,
             wins_loss=wins_loss,
             wins_error=wins_error,
         )

@@ -2,15 +2,17 @@
 
 The worlds are those of the searchers (`search/`), played out as they play them out. A searcher sums
 up what its candidates are worth; here the end of every hand is kept, of those candidates and of
-others that are asked about.
+others that are asked about. In the auction more calls are compared than the agent itself considers.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
-from bideuchre_env.agents.rule.agent import certain_action
+from bideuchre_env.agents.rule.agent import call_bits, certain_action
+from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.candidates import (
     add_values,
     hand_worth,
@@ -23,8 +25,12 @@ from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.core.step import legal
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
+
+NOT_HOPELESS = 0.1  # chance of a lone bid
+LIKELY = 0.5  # chance of a partnered bid
+NEAR = 1.5  # tricks that a strain may be worth less than the best
 
 # How the hand ends after one action in one world. Seats are relative: 0 is the one to act.
 OUTCOMES = np.dtype(
@@ -114,3 +120,74 @@ def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome
     outcome.points = ours - theirs
     outcome.good = 1 if done == us else 0
     outcome.wins = game_chance(view, t, wins, ours, theirs, us, done)
+
+
+@entry_kernel
+def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
+    """Set `marks` to 1 for the calls to compare in the open position, whose legal mask is `mask`.
+
+    Both are int8 (n_actions,). The calls are a pass; every lone bid that is not hopeless, and each
+    in its best strain; in every strain near the best one the highest partnered bid that is likely
+    to be made; in the best strain also the bids next to that and the lowest bid. Nothing is marked
+    in games of which the expert has learned nothing: there the agents consider more calls.
+    """
+    expert = space.expert
+    t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
+    if not weigh_hand(view, t, learned, expert.scratch[0], calls):
+        return
+    legal_calls = call_bits(view, mask, t)
+    marks[0] = legal_calls & 1
+    best, partnered = 0, 0
+    for strain in range(N_STRAINS):
+        if calls.means[strain] > calls.means[best]:
+            best = strain
+    for level in range(t.n_levels):
+        if legal_calls >> (1 + level) & 1 and t.alone[level]:
+            mark_lone(t, level, calls, marks)
+        elif legal_calls >> (1 + level) & 1:
+            partnered |= 1 << level
+    for strain in range(N_STRAINS):
+        named = strain == best or t.strains_per_bid > 1
+        if partnered and named and calls.means[strain] > calls.means[best] - NEAR:
+            mark_partnered(t, partnered, strain, strain == best, calls, marks)
+
+
+@kernel
+def mark_lone(t: Row, level: int, calls: Row, marks: Array) -> None:
+    """Mark a lone bid in its best strain and in all strains in which it is not hopeless."""
+    chances = calls.lone[t.exchange[level]]
+    best = 0
+    for strain in range(N_STRAINS):
+        if chances[strain] > chances[best]:
+            best = strain
+        if chances[strain] > NOT_HOPELESS:
+            marks[call_action(t, level, strain)] = 1
+    marks[call_action(t, level, best)] = 1
+
+
+@kernel
+def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, marks: Array) -> None:
+    """Mark the highest likely bid in a strain, of `levels` as bits; more in the `best` strain."""
+    lowest = lowest_bit(levels)
+    highest, level = lowest, lowest
+    while levels >> level:
+        if levels >> level & 1 and chance_made(t, level, strain, calls) >= LIKELY:
+            highest = level
+        level += 1
+    if best or chance_made(t, highest, strain, calls) >= LIKELY:
+        marks[call_action(t, highest, strain)] = 1
+    if not best:
+        return
+    marks[call_action(t, lowest, strain)] = 1
+    for level in (highest - 1, highest + 1):
+        if level >= 0 and levels >> level & 1:
+            marks[call_action(t, level, strain)] = 1
+
+
+@kernel
+def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
+    """The chance that a partnered bid is made."""
+    chance = 0.0
+    for won in range(t.need[level], t.tricks + 1):
+        chance += calls.chances[strain, won]
+    return chance

@@ -1,7 +1,8 @@
 """A position from what one seat knows: its hand, the calls, the cards played; and nothing more.
 
 What it does not know is made up, so that the row of state is one that a game can come to. Whoever
-looks at it through that seat's eyes sees what was given, and only that.
+looks at it through that seat's eyes sees what was given, and only that. The expert's contract for a
+hand (`would_bid`) is found from such positions.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import is_integer, shown
+from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.search.worlds import carry_out, deal_around
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
-from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
+from bideuchre_env.core.one_row import deal_given_row, look_row, replay_row, start_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import NOBODY, result_at_target
 from bideuchre_env.core.replay import deal_replay
@@ -39,6 +41,7 @@ from bideuchre_env.rules.parse import parse_score, parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
+PLACES = {"first to call": 0, "last after three passes": 3}
 _BY_SEAT = ("hands", "calls", "call_strains", "voids")
 _SEATS = ("dealer", "turn", "declarer", "sitting_out", "winning", "leaders")
 _BY_SIDE = ("score", "points", "tricks_won")
@@ -325,3 +328,33 @@ def strain_of(name: str, rules: Rules) -> int:
     text = name.strip()
     text = text if plain_letters(text).startswith("trump") else f"trump {text}"
     return acts.parse(text) - acts.trump_offset
+
+
+def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
+    """The contract the expert bids with a hand at no score, "4 H" or "pass", by when it calls.
+
+    Where the strain is named after the auction, it is the one that the expert would name.
+    """
+    expert, acts = ExpertAgent(rules), actions.of(rules)
+    found = {}
+    for words, before in PLACES.items():
+        calls = ["pass"] * before
+        if before and rules.all_pass == "eldest_forced":
+            continue  # the first to call may not pass
+        call = _choice(expert, known_position(rules, cards, calls=calls))
+        name = acts.names[call]
+        if call > 0 and acts.strains_per_bid == 1:
+            calls = [*calls, name, *["pass"] * (3 - before)]
+            rows = known_position(rules, cards, calls=calls, dealer=3 - before)
+            if rows["phase"][0] == Phase.NAMING:
+                strain = _choice(expert, rows) - acts.trump_offset
+                name = str(acts.contract(call - 1, strain))
+        found[words] = name.removeprefix("bid ")
+    return found
+
+
+def _choice(expert: ExpertAgent, rows: Array) -> int:
+    """What the expert does there."""
+    seen, mask = np.zeros(expert.layout.size, np.int8), np.zeros(expert.n_actions, np.int8)
+    look_row(rows, compile_tables(expert.rules), expert.layout.offsets, seen, mask)
+    return expert.act(seen, mask)

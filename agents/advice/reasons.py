@@ -14,22 +14,23 @@ import numpy as np
 from bideuchre_env.agents.advice.advice import (
     LEAST,
     NOUNS,
-    TO_DO,
     Option,
     amount,
     clearly_behind,
     format_gap,
 )
-from bideuchre_env.agents.advice.cards import card_words, give_words, pass_words
-from bideuchre_env.agents.advice.causes import LEAST_CHANCE, LEAST_GAIN, Cause, cause
-from bideuchre_env.agents.advice.figures import Counted
-from bideuchre_env.agents.advice.holding import holding, number_word
-from bideuchre_env.agents.advice.outcomes import certain_choice
+from bideuchre_env.agents.advice.figures import LEAST_CHANCE, LEAST_GAIN, Cause, Counted, cause
+from bideuchre_env.agents.advice.words import (
+    card_words,
+    give_words,
+    holding,
+    number_word,
+    pass_words,
+)
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.learning.view import new_view
-from bideuchre_env.records.words import STRAIN_WORDS
+from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
@@ -41,22 +42,27 @@ MOSTLY = 0.9  # and that from which it goes without saying
 
 @dataclass(frozen=True)
 class Situation:
-    """What a sentence is made from: what the seat sees, what it may do, what that comes to."""
+    """A position: what the seat sees, what it may do, what was counted, what the agent would do."""
 
     rules: Rules
+    seat: int
     view: Row
     mask: Array
-    options: tuple[Option, ...]
+    certain: int
+    """The action by which every trick left is taken, whatever the others hold, or -1."""
     counted: Counted
     chosen: int
     """The agent's own choice."""
     learned: dict[int, float]
-    """What calls or cards are worth by what it has learned of them; empty where it has not."""
+    """What calls and cards are worth by what the agent has learned, where it goes by that too:
+    chances to win the game, or points up to a number that all cards share."""
     goal: Goal
+    options: tuple[Option, ...] = ()
+    """The best first, against which the others are measured; once they are ordered."""
 
     @property
     def best(self) -> Option:
-        """The first option, which the others are measured against."""
+        """The first option."""
         return self.options[0]
 
     @property
@@ -71,19 +77,17 @@ class Situation:
 
     @property
     def phase(self) -> Phase:
-        """What is to be done."""
+        """The phase of the hand."""
         return Phase(int(self.view["phase"]))
+
+    @property
+    def to_do(self) -> str:
+        """What is to be done, in words: "call", "play"."""
+        return TO_DO[self.phase].removeprefix("to ")
 
     def option(self, action: int) -> Option:
         """The option of an action."""
         return next(option for option in self.options if option.action == action)
-
-    @property
-    def certain(self) -> int:
-        """The action by which every trick left is taken, whatever the others hold, or -1."""
-        views = new_view()
-        views[0] = self.view
-        return int(certain_choice(views, self.mask[np.newaxis], compile_tables(self.rules)))
 
 
 def why(situation: Situation, taken: int | None = None) -> str:
@@ -92,7 +96,7 @@ def why(situation: Situation, taken: int | None = None) -> str:
     The sentence says what the action does, and how the options compare.
     """
     if situation.mask.sum() == 1:
-        return sentence(f"the only legal {NOUNS.get(TO_DO[situation.phase], 'card')}")
+        return sentence(f"the only legal {NOUNS.get(situation.to_do, 'card')}")
     if situation.best.action == situation.certain and taken in (None, situation.certain):
         return sentence(f"{certain_words(situation, situation.best)}{verdict(situation)}")
     reviews = taken is not None

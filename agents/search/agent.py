@@ -137,16 +137,12 @@ class PimcAgent(RowAgent):
         """A legal action for every row; int64 (n,)."""
         choices: Array = action_masks.argmax(axis=1).astype(np.int64)
         for i in np.flatnonzero(action_masks.astype(bool).sum(axis=1) > 1):
-            choices[i] = self.decide(observations, action_masks, int(i))
+            began = self.clock()
+            self.open(observations, action_masks, int(i))
+            if self.space.plans[0]["n"] > 1 and not self.leaves_it():
+                self.search(began)
+            choices[i] = self.choice()
         return choices
-
-    def decide(self, observations: Array, action_masks: Array, i: int) -> int:
-        """The action for row i, which leaves a choice."""
-        began = self.clock()
-        self.open(observations, action_masks, i)
-        if self.space.plans[0]["n"] > 1 and not self.leaves_it():
-            self.search(began)
-        return self.choice()
 
     def open(self, observations: Array, action_masks: Array, i: int) -> None:
         """Set up the position of row i, and what is to be tried there."""

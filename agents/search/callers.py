@@ -13,7 +13,7 @@ import numpy as np
 from bideuchre_env.agents.search.endings import next_subset
 from bideuchre_env.agents.search.likelihood import calls_log
 from bideuchre_env.agents.search.workspace import MOST_LISTED, SearchWorkspace
-from bideuchre_env.agents.search.worlds import load_world
+from bideuchre_env.agents.search.worlds import copy_hidden
 from bideuchre_env.core.hands import put, take
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -64,7 +64,7 @@ def load_callers(space: SearchWorkspace) -> None:
 def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
     """Write for seats 1 to 3 the mean chance of their calls in the first kept worlds."""
     for j in range(n_worlds):
-        load_world(space.worlds[0], space.kept[j])
+        copy_hidden(space.kept[j], space.worlds[0])
         for seat in range(1, N_SEATS):
             hand = dealt_hand(space.worlds[0], seat)
             chances[seat] += np.exp(calls_log(space, seat, last_call(space, seat), hand)) / n_worlds

@@ -22,11 +22,10 @@ from bideuchre_env.agents.search.worlds import (
     rebuild,
     stream_of,
 )
-from bideuchre_env.core.bits import gather_bits
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal
-from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
@@ -150,10 +149,9 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
 @kernel
 def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
     """Enter every legal action of a run of the numbering."""
-    bits = gather_bits(mask, offset, n, 0)
-    while bits:
-        add_candidate(plan, offset + lowest_bit(bits))
-        bits &= bits - 1
+    for action in range(offset, offset + n):
+        if mask[action] != 0:
+            add_candidate(plan, action)
 
 
 @kernel
@@ -191,24 +189,18 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
 @entry_kernel
 def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
     """Try the candidates in the worlds of these numbers; world j counts `weights[j]`-fold."""
-    for i in range(len(numbers)):
-        bring_world(space, numbers[i])
-        try_candidates(space)
-        add_values(space.plans[0], weights[numbers[i]])
-
-
-@kernel
-def try_candidates(space: SearchWorkspace) -> None:
-    """Write what each candidate comes to in the world drawn to `plan.values`."""
     expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
-    in_play, solved = space.worlds[0].phase == PLAY, solve_world(space)
-    for i in range(plan.n):
-        won = tricks_after(space, plan.actions[i], solved)
-        if in_play:
-            plan.values[i] = plan.by_tricks[won]
-        else:
-            plan.values[i] = hand_worth(s, t, view, wins, won)
+    for i in range(len(numbers)):
+        bring_world(space, numbers[i])
+        solved = solve_world(space)
+        for j in range(plan.n):
+            won = tricks_after(space, plan.actions[j], solved)
+            if space.worlds[0].phase == PLAY:
+                plan.values[j] = plan.by_tricks[won]
+            else:
+                plan.values[j] = hand_worth(s, t, view, wins, won)
+        add_values(plan, weights[numbers[i]])
 
 
 @kernel

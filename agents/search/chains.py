@@ -17,7 +17,7 @@ from bideuchre_env.agents.search.likelihood import UNLIKELY, seat_log
 from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE, random_below
 from bideuchre_env.agents.search.workspace import MOST_SAMPLES, SearchWorkspace
-from bideuchre_env.agents.search.worlds import draw_world, load_world
+from bideuchre_env.agents.search.worlds import copy_hidden, draw_world
 from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE, PLACES, played_by
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -45,16 +45,6 @@ def log_uniform(mixing: Row) -> float:
     return log((float(mix(mixing.word) >> np.uint64(11)) + 0.5) * _ULP)
 
 
-@kernel
-def store_world(world: Row, chain: Row) -> None:
-    """Copy what the seat to act cannot see from the world to a chain."""
-    for seat in range(N_SEATS):
-        chain.hands[seat] = world.hands[seat]
-    for i in range(MAX_EXCHANGE):
-        chain.given[i] = world.given[i]
-        chain.passed[i] = world.passed[i]
-
-
 @entry_kernel
 def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> None:
     """Draw worlds `first` to `last` - 1 and keep them with the log-likelihoods of their seats.
@@ -68,7 +58,7 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
     for j in range(first, last):
         row = space.kept[j]
         row.density = draw_world(space, j)
-        store_world(world, row)
+        copy_hidden(world, row)
         possible = row.density < IMPOSSIBLE
         logs[j] = -row.density if possible else UNLIKELY
         for seat in range(1, N_SEATS):
@@ -123,7 +113,7 @@ def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
     find_places(space)
     for i in range(n_chains):
         chain = space.chains[i]
-        load_world(space.worlds[0], chain)
+        copy_hidden(chain, space.worlds[0])
         for seat in range(1, N_SEATS):
             chain.logs[seat] = seat_log(space, seat, NO_LIMIT)
         chain.kept_at = -1
@@ -199,7 +189,7 @@ def run_chains(
     mixing = space.mixings[0]
     for i in range(n_chains):
         chain = space.chains[i]
-        load_world(space.worlds[0], chain)
+        copy_hidden(chain, space.worlds[0])
         for step in range(first, last):
             take_step(space, chain, swaps if step & 1 == 0 else (swaps + 3) // 4)
         if not keep:
@@ -260,13 +250,13 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
             mixing.logs[seat] = note_seat(space, seat, (least - total) / powers[seat])
             total += powers[seat] * mixing.logs[seat]
             if total < least:
-                load_world(world, chain)
+                copy_hidden(chain, world)
                 return
     for seat in range(1, N_SEATS):
         if changed >> seat & 1:
             chain.logs[seat] = mixing.logs[seat]
     chain.kept_at = -1
-    store_world(world, chain)
+    copy_hidden(world, chain)
 
 
 @kernel

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from math import exp
 
-from bideuchre_env.agents.search.chains import NO_LIMIT, find_places, store_world
+from bideuchre_env.agents.search.chains import NO_LIMIT, find_places
 from bideuchre_env.agents.search.likelihood import seat_log
 from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.workspace import MOST_UNKNOWN, SearchWorkspace
+from bideuchre_env.agents.search.worlds import copy_hidden
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.observation.resample import GIVEN_PILE, PASSED_PILE
 from bideuchre_env.core.state import PLAY
@@ -217,7 +218,7 @@ def keep_world(
     world.hands[1] = hand_of(listing, one)
     world.hands[2] = hand_of(listing, two)
     world.hands[3] = hand_of(listing, ((1 << listing.n) - 1) & ~(one | two))
-    store_world(world, space.kept[place])
+    copy_hidden(world, space.kept[place])
     weights[place] = weight
 
 

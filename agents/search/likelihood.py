@@ -22,7 +22,7 @@ from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import N_STRAINS, call_action
 from bideuchre_env.agents.search.past import take_down
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
-from bideuchre_env.agents.search.seeing import show_hand
+from bideuchre_env.agents.search.seeing import add_given, add_gone, show_hand
 from bideuchre_env.agents.search.workspace import CACHED_CALLS, CACHED_HANDS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.core.hands import held, put, take
@@ -156,12 +156,8 @@ def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float
 def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
     """The logarithm of how likely the hand in the view is to make this call or name this strain."""
     players, model = space.players, space.choice_models[0]
-    t, learned, calls, scratch = (
-        players.tables[0],
-        players.learned,
-        players.calls[0],
-        players.scratch[0],
-    )
+    t, learned = players.tables[0], players.learned
+    calls, scratch = players.calls[0], players.scratch[0]
     naming, did = view.phase == NAMING, moment.action
     if (naming or learned.weighs_calls) and weigh_hand(view, t, learned, scratch, calls):
         if naming:
@@ -204,8 +200,7 @@ def exchange_log(
             total += penalty
             continue
         remaining, hand = take(remaining, pick), take(hand, pick)
-        gone_pair |= gone & 1 << pick
-        gone |= 1 << pick
+        gone, gone_pair = add_gone(gone, gone_pair, pick)
     return max(total, LEAST_EXCHANGE)
 
 
@@ -215,8 +210,8 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
 
     Cards come first, for calls take longest to weigh. It is left as soon as it is below `least`.
     """
-    world, past, model, total = space.worlds[0], space.pasts[0], space.choice_models[0], 0.0
-    t, hand, undone, i = space.players.tables[0], world.hands[seat], False, past.last[seat]
+    world, model, total, undone = space.worlds[0], space.choice_models[0], 0.0, False
+    t, hand, i = space.players.tables[0], world.hands[seat], space.pasts[0].last[seat]
     while i >= 0:
         moment, view = space.moments[i], space.moment_views[i]
         phase, gone, gone_pair = view.phase, moment.gone, moment.gone_pair
@@ -225,12 +220,9 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
             hand = before_play(world, seat, hand)
         if phase == PLAY:
             hand = put(hand, moment.action)
-            if past.reads_cards == 1:
+            if model.reads_cards == 1:
                 if seat == world.declarer:
-                    for j in range(MAX_EXCHANGE):
-                        if world.given[j] >= 0:
-                            gone_pair |= gone & 1 << world.given[j]
-                            gone |= 1 << world.given[j]
+                    gone, gone_pair = add_given(gone, gone_pair, world.given)
                 show_hand(view, t, hand, gone, gone_pair)
                 total += card_log(view, t, moment.action, model)
         elif phase == GIVING:

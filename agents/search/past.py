@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import call_bits
+from bideuchre_env.agents.search.seeing import add_gone
 from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
 from bideuchre_env.agents.search.worlds import look
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -54,7 +55,6 @@ def take_down(space: SearchWorkspace) -> None:
     s, replay, past, players = space.simulated[0], space.replays[0], space.pasts[0], space.players
     t, n, gone, gone_pair = players.tables[0], 0, 0, 0
     space.hand_caches[0].keys[:] = np.uint64(0)
-    past.reads_cards = space.choice_models[0].reads_cards
     for seat in range(N_SEATS):
         past.last[seat] = -1
         past.heard[seat] = what_was_heard(space, seat)
@@ -77,8 +77,6 @@ def take_down(space: SearchWorkspace) -> None:
             past.last[seat] = n
             n += 1
         if phase == PLAY:
-            played = 1 << (action - t.card_offset)
-            gone_pair |= gone & played
-            gone |= played
+            gone, gone_pair = add_gone(gone, gone_pair, action - t.card_offset)
         apply(s, t, action)
         action = next_action(replay, t, s)

@@ -8,12 +8,13 @@ expert's. When few tricks are left the solver plays them, all hands open.
 
 from __future__ import annotations
 
+from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.learned.net import best_card
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
-from bideuchre_env.agents.search.seeing import see_play
+from bideuchre_env.agents.search.seeing import add_gone, see_play
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.agents.search.worlds import encode_turn, look, players_action
+from bideuchre_env.agents.search.worlds import encode_turn, look
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.learning.view import read_view
@@ -30,26 +31,19 @@ def play_out(space: SearchWorkspace) -> int:
 
     The solver plays as many of the last tricks as it is asked to, all hands open.
     """
-    s, t = space.simulated[0], space.players.tables[0]
-    while s.phase < PLAY:
-        if s.phase > NAMING and space.plans[0].plays_net == 1:
-            apply(s, t, t.card_offset + net_kind(space, legal_bits(s, t)))
-        else:
-            look(space)
-            apply(s, t, players_action(space))
-    return play_cards(space) if s.phase == PLAY else int(s.tricks_won[0])
-
-
-@kernel
-def play_cards(space: SearchWorkspace) -> int:
-    """The same from where the simulated world is in the play."""
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0
     by_net = plan.plays_net == 1
+    while s.phase < PLAY:
+        if s.phase > NAMING and by_net:
+            apply(s, t, t.card_offset + net_kind(space, legal_bits(s, t)))
+        else:
+            look(space)
+            seen, mask = row_of(space.observations, 0), row_of(space.masks, 0)
+            apply(s, t, expert_decision(seen, mask, space.players))
     for i in range(0 if by_net else len(s.plays)):
         if s.plays[i] >= 0:
-            gone_pair |= gone & 1 << s.plays[i]
-            gone |= 1 << s.plays[i]
+            gone, gone_pair = add_gone(gone, gone_pair, s.plays[i])
     while s.phase == PLAY:
         if t.tricks - s.trick <= plan.solved:
             set_up(space.solver.position[0], t, s)
@@ -65,8 +59,7 @@ def play_cards(space: SearchWorkspace) -> int:
             else:
                 see_play(s, t, gone, gone_pair, view)
                 kind = rule_card(view, t, bits)
-        gone_pair |= gone & 1 << kind
-        gone |= 1 << kind
+        gone, gone_pair = add_gone(gone, gone_pair, kind)
         apply(s, t, t.card_offset + kind)
     return int(s.tricks_won[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.rule.agent import rule_card
-from bideuchre_env.agents.search.seeing import show_hand
+from bideuchre_env.agents.search.seeing import add_gone, show_hand
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
@@ -101,8 +101,7 @@ def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> 
         if view.held & (view.held - 1):
             card = rule_card(view, t, view.held)
         cards[pick] = card
-        gone_pair |= gone & 1 << card
-        gone |= 1 << card
+        gone, gone_pair = add_gone(gone, gone_pair, card)
         hand = take(hand, card)
     return hand
 

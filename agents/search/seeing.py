@@ -11,7 +11,22 @@ from bideuchre_env.learning.card_order import SUIT_OF
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+
+
+@inline_kernel
+def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
+    """Add a card to the kinds seen, as bits, and to those seen twice."""
+    return gone | 1 << kind, gone_pair | gone & 1 << kind
+
+
+@inline_kernel
+def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
+    """Add the cards that the declarer has given up, -1 for none."""
+    for i in range(MAX_EXCHANGE):
+        if given[i] >= 0:
+            gone, gone_pair = add_gone(gone, gone_pair, given[i])
+    return gone, gone_pair
 
 
 @kernel
@@ -43,10 +58,7 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
     for side in range(2):
         view.tricks_won[side] = s.tricks_won[(seat & 1) ^ side]
     if seat == declarer:
-        for i in range(MAX_EXCHANGE):
-            if s.given[i] >= 0:
-                gone_pair |= gone & 1 << s.given[i]
-                gone |= 1 << s.given[i]
+        gone, gone_pair = add_given(gone, gone_pair, s.given)
     show_hand(view, t, s.hands[seat], gone, gone_pair)
     see_trick(s, view)
     view.thrown = 0

@@ -99,7 +99,6 @@ PAST = np.dtype(
     [
         ("last", np.int64, (N_SEATS,)),  # by seat: its last moment, or -1
         ("heard", np.uint64, (N_SEATS,)),  # by seat: a number for what its calls follow from
-        ("reads_cards", np.int64),  # as in the choice model
     ],
     align=True,
 )
@@ -224,19 +223,14 @@ class SearchWorkspace(NamedTuple):
     high: Word
 
 
-def views_of(n: int, goal: Goal) -> Array:
-    """Room for so many views of players with this goal."""
-    views = new_rows(VIEW, n)
-    views["for_points"] = goal == "points"
-    return views
-
-
 def new_workspace(
     rules: Rules, seed: int | None, goal: Goal, net: NetAgent | None
 ) -> SearchWorkspace:
     """Room for one searcher's decisions; plan and choice model are still to be filled in."""
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()
+    moment_views = new_rows(VIEW, MOST_MOMENTS)
+    moment_views["for_points"] = goal == "points"
     return SearchWorkspace(
         expert,
         players=expert._replace(views=new_view(goal == "points"), deals=new_rows(SAMPLED_DEAL, 1)),
@@ -250,7 +244,7 @@ def new_workspace(
         choice_models=new_rows(CHOICE_MODEL, 1),
         pasts=new_rows(PAST, 1),
         moments=new_rows(MOMENT, MOST_MOMENTS),
-        moment_views=views_of(MOST_MOMENTS, goal),
+        moment_views=moment_views,
         hand_caches=new_rows(HAND_CACHE, 1),
         call_caches=new_rows(CALL_CACHE, 1),
         redeals=new_redeal(),

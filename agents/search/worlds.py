@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import expert_decision
 from bideuchre_env.agents.search.proposals import deal_caller
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.hands import NO_CARDS, held, put, take
@@ -285,20 +284,20 @@ def draw_world(space: SearchWorkspace, number: int) -> float:
 
 
 @kernel
-def load_world(world: Row, kept: Row) -> None:
-    """Copy the cards that the seat to act cannot see to the world."""
+def copy_hidden(source: Row, target: Row) -> None:
+    """Copy the cards that the seat to act cannot see, between a world and one that is kept."""
     for seat in range(1, N_SEATS):
-        world.hands[seat] = kept.hands[seat]
+        target.hands[seat] = source.hands[seat]
     for i in range(MAX_EXCHANGE):
-        world.given[i] = kept.given[i]
-        world.passed[i] = kept.passed[i]
+        target.given[i] = source.given[i]
+        target.passed[i] = source.passed[i]
 
 
 @kernel
 def bring_world(space: SearchWorkspace, number: int) -> None:
     """Make the world the one of this number: of those kept, or drawn where none are."""
     if space.mixings[0].n_kept > 0:
-        load_world(space.worlds[0], space.kept[number])
+        copy_hidden(space.kept[number], space.worlds[0])
     else:
         draw_world(space, number)
 
@@ -315,12 +314,6 @@ def look(space: SearchWorkspace) -> None:
     """The same, and its mask."""
     encode_turn(space)
     legal(space.simulated[0], space.players.tables[0], row_of(space.masks, 0))
-
-
-@inline_kernel
-def players_action(space: SearchWorkspace) -> int:
-    """What the expert does there."""
-    return expert_decision(row_of(space.observations, 0), row_of(space.masks, 0), space.players)
 
 
 @kernel

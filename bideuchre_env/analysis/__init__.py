@@ -5,8 +5,7 @@
 It imports `agents`, whose advice it goes by, and the rooms before them.
 """
 
-from bideuchre_env.analysis.decision import Decision
-from bideuchre_env.analysis.review import HandReview, Player, Review
+from bideuchre_env.analysis.review import Decision, HandReview, Player, Review
 from bideuchre_env.analysis.reviewing import review
 
 __all__ = ["Decision", "HandReview", "Player", "Review", "review"]

@@ -8,12 +8,113 @@ from html import escape
 from typing import Any
 
 from bideuchre_env._columns import html_table
-from bideuchre_env.agents.advice.holding import number_word
-from bideuchre_env.analysis.decision import Decision
-from bideuchre_env.analysis.words import counted, named, par_text, tricks
+from bideuchre_env._intervals import Z
+from bideuchre_env.agents.advice.words import number_word
+from bideuchre_env.core.state import Phase
+from bideuchre_env.records.look import Look
+from bideuchre_env.records.words import SIDES, STRAIN_WORDS
+from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.solver.par import Par
 
 WIDTH = 80
+POINTS = 0.25  # expected points that a mistake gives away at least,
+WINS = 0.02  # or such a chance to win the game,
+LEAST_WINS = 0.001  # and, unless playing for points, at least this chance to win the game,
+SURE = 3.0  # by so many standard errors of one set of worlds
+TELLING = 0.03  # a difference of chances that is told
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision between two or more actions.
+
+    Points and chances are expected by what the player knew, over deals of the cards not seen. `str`
+    is the sentence of a mistake.
+    """
+
+    hand: int
+    """Of the record, from 0."""
+    ply: int
+    """Of the actions of its hand, from 0."""
+    seat: int
+    player: str | None
+    phase: Phase
+    trick: int
+    """Tricks complete: 0 before the play too."""
+    action: str
+    best: str
+    """The reviewing agent's own choice."""
+    lost: float
+    """Points of the hand that the action taken is expected to be behind that; 0.0 if none."""
+    error: float
+    """The standard error of `lost`, which compares the two in the same deals."""
+    wins_lost: float
+    """The chance to win the game that it is behind; 0.0 if none."""
+    wins_error: float
+    points: float
+    """Of the hand after the action taken, ours minus theirs."""
+    made: float | None
+    """The chance that our contract is made or theirs set; None where nobody ever plays one."""
+    wins: float
+    """The chance to win the game."""
+    best_made: float | None
+    open: int | None
+    """Tricks given away with all hands open; None of what is no card played."""
+    mistake: bool
+    defends: bool
+    """Whether the contract is the other side's."""
+    why: str
+    """A sentence: the effect of the action taken, and of a mistake the reason why it loses."""
+
+    @property
+    def place(self) -> str:
+        """Where in its hand it was: "trick 2"."""
+        if self.phase == Phase.PLAY:
+            return f"trick {self.trick + 1}"
+        return {Phase.AUCTION: "auction", Phase.NAMING: "strain"}.get(self.phase, "exchange")
+
+    def __str__(self) -> str:
+        return f"Hand {self.hand + 1}, {self.place}: {self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """What was wrong, why, and what it cost with all hands open."""
+        who = named(self.seat, self.player)
+        sentences = [
+            f"{who} {did(self.phase, self.action)}; "
+            f"{what(self.phase, self.best)} was better by {self.amount}{self._chances}.",
+            self.why,
+        ]
+        if self.open is not None:
+            cost = tricks(self.open) if self.open else "nothing"
+            sentences.append(f"With all hands open it cost {cost}.")
+        return " ".join(each for each in sentences if each)
+
+    @property
+    def amount(self) -> str:
+        """The significant losses, in points and in % of games, each with half its 95 % interval."""
+        parts = []
+        if self.lost >= POINTS and self.lost > 2 * Z * self.error:
+            parts.append(f"{self.lost:.1f} ± {Z * self.error:.1f} points")
+        if self.wins_lost >= LEAST_WINS and self.wins_lost > 2 * Z * self.wins_error:
+            parts.append(f"{100 * self.wins_lost:.1f} ± {100 * Z * self.wins_error:.1f} % of games")
+        return " and ".join(parts)
+
+    @property
+    def chance_of(self) -> str:
+        """What `made` is the chance of: "made", "set", or of either before there is a contract."""
+        if self.phase == Phase.AUCTION:
+            return "made or set" if self.action == "pass" else "made"
+        return "set" if self.defends else "made"
+
+    @property
+    def _chances(self) -> str:
+        if self.made is None or self.best_made is None or self.phase == Phase.AUCTION:
+            return ""
+        if self.best_made - self.made < TELLING:
+            return ""
+        best, taken = round(100 * self.best_made), round(100 * self.made)
+        return f": the contract is {self.chance_of} in {best} of 100 deals, not in {taken}"
 
 
 @dataclass(frozen=True)
@@ -167,3 +268,66 @@ def _note(decision: Decision) -> dict[str, Any]:
 
 def _folded(text: str) -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def tricks(number: int) -> str:
+    """A number of tricks: "one trick", "no tricks"."""
+    return f"{number_word(number)} trick{'s' * (number != 1)}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 point", "12 points"."""
+    return f"{number or 'no'} {noun}{'s' * (number != 1)}"
+
+
+def named(seat: int, name: str | None) -> str:
+    """A seat with its player, where there is one."""
+    return f"seat {seat} ({name})" if name else f"seat {seat}"
+
+
+def did(phase: Phase, action: str) -> str:
+    """What a player did, as a verb: "passed", "bid 4 H", "named hearts trump", "played JH"."""
+    if phase == Phase.AUCTION:
+        return "passed" if action == "pass" else action
+    if phase == Phase.NAMING:
+        strain = STRAIN_WORDS[STRAINS.index(action.split()[1])]
+        return f"named {strain}" + " trump" * (strain != "no trump")
+    verb = {Phase.GIVING: "gave up", Phase.PASSING: "passed on", Phase.PLAY: "played"}[phase]
+    return f"{verb} {action}"
+
+
+def what(phase: Phase, action: str) -> str:
+    """An action as a thing: "a pass", "bid 4 H", "hearts", "JH"."""
+    if phase == Phase.AUCTION:
+        return "a pass" if action == "pass" else action
+    if phase == Phase.NAMING:
+        return STRAIN_WORDS[STRAINS.index(action.split()[1])]
+    return action
+
+
+def par_text(par: Par) -> str:
+    """What a deal is worth: "4 H by seat 1 with five tricks, 4 points to seats 1 and 3"."""
+    if par.contract is None:
+        return "all pass"
+    words = f"{par.contract} by seat {par.declarer} with {tricks(par.tricks or 0)}"
+    if not par.points:
+        return f"{words}, no points to either side"
+    return f"{words}, {counted(abs(par.points), 'point')} to {SIDES[par.points < 0]}"
+
+
+def result_text(played: dict[str, Any], ended: Look) -> str:
+    """What a hand of a record came to: "4 H by seat 1 (rule), made with five tricks ...".
+
+    `played` is the notation's object, `ended` the table at its end.
+    """
+    if played["declarer"] is None:
+        return "passed out." if len(played["actions"]) >= 4 else "not bid to the end."
+    seat, score = played["declarer"], "{} to {}".format(*played["score"])
+    name = ended.agents[seat] if ended.agents else None
+    contract = f"{played['contract']} by {named(seat, name)}"
+    won = played["tricks"][seat & 1]
+    if sum(played["tricks"]) < ended.rules.tricks:
+        return f"{contract}, not played to the end."
+    outcome = "made" if ended.made else "set"
+    points = "points {:+d} to {:+d}".format(*played["points"])
+    return f"{contract}, {outcome} with {tricks(won)}; {points}, score {score}."

@@ -11,16 +11,25 @@ import numpy as np
 from bideuchre_env._checks import check_callback, is_integer, shown, to_list
 from bideuchre_env.agents import AgentSource
 from bideuchre_env.agents.advice import Advisor, Option
-from bideuchre_env.agents.advice.advising import Trial
+from bideuchre_env.agents.advice.reasons import Situation
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.analysis.decision import LEAST_WINS, POINTS, SURE, WINS, Decision
-from bideuchre_env.analysis.review import HandReview, Player, Review
-from bideuchre_env.analysis.words import result_text
+from bideuchre_env.analysis.review import (
+    LEAST_WINS,
+    POINTS,
+    SURE,
+    WINS,
+    Decision,
+    HandReview,
+    Player,
+    Review,
+    result_text,
+)
 from bideuchre_env.core.one_row import mask_row, step_row
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.records.look import Look
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.records.words import title
 from bideuchre_env.rules import actions
@@ -78,7 +87,7 @@ def review(
             done += 1
             if progress is not None:
                 progress(done, total, done)
-        reviewed.append(judge.hand(number, decisions))
+        reviewed.append(judge.hand(number, played[number], decisions))
     return Review(
         title=title(record),
         agent=judge.first.agent.name,
@@ -115,7 +124,7 @@ class _Finding:
     sets: int
 
     @classmethod
-    def of(cls, advisor: Advisor, trials: list[Trial], action: int) -> _Finding:
+    def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Finding:
         """What these sets say of an action: every figure is of the worlds of them all."""
         advice = advisor.advice(trials, action)
         best, taken = advice.best, advice.option(action)
@@ -143,7 +152,9 @@ class _Finding:
         return in_wins and (in_points or wins >= part * WINS)
 
 
-def _error(trials: list[Trial], taken: Option, best: Option, figure: str, error: float) -> float:
+def _error(
+    trials: list[Situation], taken: Option, best: Option, figure: str, error: float
+) -> float:
     """The standard error of one set, where `error` is that of all together.
 
     That is what one tells of itself, or how far they lie apart, if that is more: where few worlds
@@ -200,7 +211,7 @@ class _Judge:
         first = _Finding.of(self.first, [trial], action)
         if first.agrees or _lost(states[0], self.tables[0]) or not first.mistake(goal, 0.5):
             return first, False
-        again: list[Trial] = []
+        again: list[Situation] = []
         for advisor in self.others:
             again.append(advisor.try_row(states, also=trial.counted.actions))
             if again[-1].chosen == action:
@@ -242,12 +253,13 @@ class _Judge:
             why=finding.why,
         )
 
-    def hand(self, number: int, decisions: list[Decision]) -> HandReview:
+    def hand(self, number: int, played: PlayedHand, decisions: list[Decision]) -> HandReview:
         """A hand with its result and par."""
         hand = self.record.hands[number]
+        ended = Look(played.ended[0], self.rules, None, agents=self.record.agents)
         return HandReview(
             number=number,
-            result=result_text(hand, self.rules, self.record.agents),
+            result=result_text(hand, ended),
             par=par(hand["deal"], self.rules, hand["dealer"]),
             decisions=tuple(decisions),
         )

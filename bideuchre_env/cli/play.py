@@ -182,8 +182,7 @@ def _check(arguments: argparse.Namespace) -> None:
 @contextmanager
 def _opened(arguments: argparse.Namespace) -> Iterator[Session]:
     """The game to play, new or resumed; a line says which."""
-    from bideuchre_env.play.saved import game_to_go_on, new_game_path
-    from bideuchre_env.play.seats import seated
+    from bideuchre_env.play.saved import game_to_go_on, new_game_path, seated
     from bideuchre_env.play.session import Session
 
     game, opponents = game_of(arguments), arguments.opponents or []
@@ -220,7 +219,7 @@ def _people(arguments: argparse.Namespace) -> list[int]:
 
 def _check_same(arguments: argparse.Namespace, session: Session) -> None:
     """Raise `OptionError` if what is given is not what the game of the file was begun with."""
-    from bideuchre_env.play.seats import seated
+    from bideuchre_env.play.saved import seated
 
     named, changed = arguments.variant, arguments.rules or arguments.option
     game = game_of(arguments)

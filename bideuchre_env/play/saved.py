@@ -1,8 +1,9 @@
-"""The file of a game in progress: one line of JSON, a game record and whose seats are people's.
+"""Who sits where, and the file of a game in progress: one line of JSON.
 
     {"format": "bideuchre play/1", "people": [0], "record": {...}}
 
-The record's `agents` say who else plays, its `seed` fixes all deals to come.
+`people` are the seats of people. The record's `agents` say who else plays, its `seed` fixes all
+deals to come.
 """
 
 from __future__ import annotations
@@ -10,18 +11,27 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bideuchre_env._checks import check_path, printable, shown
+from bideuchre_env._checks import (
+    MAX_NAME,
+    check_path,
+    is_plain_name,
+    printable,
+    shown,
+    to_list,
+)
 from bideuchre_env._files import PathLike, reason
+from bideuchre_env.agents.registry import is_known, parse
 from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
-from bideuchre_env.play.seats import check_people
 from bideuchre_env.records.files import LONGEST, file_stem, free_path
 from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules.cards import N_SEATS
 
+PERSON = "person"
+"""What a record calls whoever sits on a person's seat."""
 FORMAT = "bideuchre play/1"
 FOLDER, SUFFIX = "runs", ".json"
 _FIELDS = {"format", "people", "record"}
@@ -50,23 +60,7 @@ def read_game(path: PathLike) -> SavedGame:
         data = _data(path)
         record = GameRecord.from_dict(data["record"])
         _check_dealt(record)
-        return SavedGame(check_people(_seats(data["people"])), record)
-    except BidEuchreError as error:
-        raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
-
-
-def is_unfinished(path: PathLike, alone: bool = False) -> bool:
-    """Whether a file says that its game is not over, and if `alone` that one person plays it.
-
-    Errors as `read_game`, without the replay.
-    """
-    check_path("path", path)
-    try:
-        data = _data(path)
-        record, people = data["record"], _seats(data["people"])
-        if not isinstance(record, dict) or "outcome" not in record:
-            raise RecordError("its record has no outcome")
-        return record["outcome"] == "unfinished" and not (alone and len(people) > 1)
+        return SavedGame(check_people(data["people"]), record)
     except BidEuchreError as error:
         raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
 
@@ -99,9 +93,10 @@ def game_to_go_on(game: str, alone: bool = False) -> Path | None:
     Raises `RecordError` or `OptionError` for a file among them that is no saved game.
     """
     name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
-    found = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
-    for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
-        if is_unfinished(path, alone):
+    paths = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
+        people, record = read_game(path)
+        if record.outcome == "unfinished" and not (alone and len(people) > 1):
             return path
     return None
 
@@ -111,33 +106,22 @@ def _stem(game: str) -> str:
 
 
 def _data(path: PathLike) -> dict[str, Any]:
+    """The JSON object of a file, with the fields of a saved game."""
     try:
-        regular = stat.S_ISREG(os.stat(path).st_mode)  # and no device that never ends
-        data = json.loads(_content(path)) if regular else None
+        with open(path, "rb") as file:
+            data = json.loads(file.read(LONGEST).decode("utf-8"))
     except OSError as error:
         raise OptionError(f"it cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError):
         raise RecordError("not one line of JSON; it is left as it is") from None
-    if not regular:
-        raise RecordError("it is no regular file")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         given = shown(data.get("format")) if isinstance(data, dict) else type(data).__name__
         raise RecordError(f"format {given}: this reads {FORMAT!r}")
     if set(data) != _FIELDS:
         raise RecordError(f"it has {shown(sorted(data))}, not {shown(sorted(_FIELDS))}")
+    if not isinstance(data["people"], list):
+        raise RecordError(f"people {shown(data['people'])}: a list of seats")
     return data
-
-
-def _content(path: PathLike) -> str:
-    """Return the text of a file, at most its first `LONGEST` bytes."""
-    with open(path, "rb") as file:
-        return file.read(LONGEST).decode("utf-8")
-
-
-def _seats(people: Any) -> Sequence[int]:
-    if not isinstance(people, list):
-        raise RecordError(f"people {shown(people)}: a list of seats")
-    return people
 
 
 def _check_dealt(record: GameRecord) -> None:
@@ -146,3 +130,50 @@ def _check_dealt(record: GameRecord) -> None:
         raise RecordError("its record lacks a seed or agents, or does not begin at 0 to 0")
     if not record.hands:
         raise RecordError("its record has no hand")
+
+
+def check_people(people: Sequence[int]) -> tuple[int, ...]:
+    """The seats of people, in order; `OptionError` unless one to four seats, each once."""
+    people = to_list("people", people, "one to four seats from 0 to 3")
+    sound = all(type(seat) is int and 0 <= seat < N_SEATS for seat in people)
+    if not sound or not people or len(set(people)) < len(people):
+        raise OptionError(f"people {shown(people)}: one to four seats from 0 to 3, each once")
+    return tuple(sorted(people))
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise `OptionError` unless these are four names, by seat, that a record takes."""
+    names = to_list("agents", names, "four names")
+    if len(names) != N_SEATS or not all(map(is_plain_name, names)):
+        raise OptionError(
+            f"agents {shown(names)}: four names, by seat, of up to {MAX_NAME} printable characters"
+        )
+
+
+def seated(people: Sequence[int], partner: str, opponents: Sequence[str]) -> list[str]:
+    """Who sits on each of the four seats, by name; a person's seat is `PERSON`'s.
+
+    `partner` takes every seat opposite a person. `opponents`, one name or two, take the others: of
+    two the first sits to the left of the first person.
+    """
+    people = check_people(people)
+    if not 1 <= len(opponents) <= 2:
+        raise OptionError(f"opponents {shown(list(opponents))}: one agent for both seats, or two")
+    names = [PERSON] * N_SEATS
+    left = (people[0] + 1) % N_SEATS
+    for seat in set(range(N_SEATS)) - set(people):
+        names[seat] = opponents[0 if seat == left else -1]
+        if seat ^ 2 in people:
+            names[seat] = partner
+    return names
+
+
+def check_trusted(names: Sequence[str], trusted: Collection[str], path: PathLike) -> None:
+    """Raise `OptionError` for an agent whose code a file would run, unless it is trusted."""
+    trusted = to_list("trusted", trusted, "names of agents")
+    for name in names:
+        if name != PERSON and name not in trusted and not is_known(parse(name)[0]):
+            raise OptionError(
+                f"{printable(os.fspath(path))} has agent {shown(name)}, whose code would run: if "
+                "you trust it, name it again with --partner or --opponents"
+            )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +28,15 @@ from bideuchre_env.errors import IllegalActionError, NotationError, OutputError,
 from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.learning.view import new_view
-from bideuchre_env.play.saved import SavedGame, check_free, is_unfinished, read_game
-from bideuchre_env.play.seats import PERSON, check_names, check_people, check_trusted
+from bideuchre_env.play.saved import (
+    PERSON,
+    SavedGame,
+    check_free,
+    check_names,
+    check_people,
+    check_trusted,
+    read_game,
+)
 from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import free_path
 from bideuchre_env.records.record import GameRecord, hand_of
@@ -92,7 +98,7 @@ class Session:
         """
         session = cls.__new__(cls)
         with ExitStack() as stack:
-            is_unfinished(path)  # raises, before anything is made beside it
+            read_game(path)  # raises, before anything is made beside it
             stack.enter_context(only_run_at(path))
             people, record = read_game(path)
             assert record.agents is not None  # `read_game` has looked
@@ -267,8 +273,8 @@ class Session:
 
     def _carry_out(self, number: int) -> Move:
         seat = int(self.row["turn"])
-        self._apply(number)
-        self._save_or_undo()
+        with self._change():
+            self._apply(number)
         return Move(seat, self._acts.names[number], rows_of([self._states.tobytes()])[0])
 
     def _apply(self, number: int) -> None:
@@ -281,13 +287,8 @@ class Session:
         """Deal the next hand; `IllegalActionError` unless one is over and the game is not."""
         if not self.hand_over:
             raise IllegalActionError("the next hand is dealt when this one is over")
-        kept = self._states.tobytes()
-        self._deal()
-        try:
-            self._save()
-        except BaseException:
-            self._states[:] = rows_of([kept])
-            raise
+        with self._change():
+            self._deal()
 
     def undo(self) -> None:
         """Take back the person's last action, and everything that agents did after it.
@@ -303,14 +304,9 @@ class Session:
         at = self._last_decision()
         if at < 0:
             raise IllegalActionError("there is nothing to take back yet")
-        kept = self._states.tobytes(), self._before, self._ended
-        self._go_back(at)
-        try:
-            self._save()
-        except BaseException:
-            self._states[:] = rows_of([kept[0]])
-            self._before, self._ended = kept[1:]
-            raise
+        with self._change():
+            self._states[:] = rows_of([self._before[at]])
+            del self._before[at:], self._ended[self.hand - 1 :]
 
     @property
     def can_undo(self) -> bool:
@@ -323,12 +319,6 @@ class Session:
             if int(rows_of([self._before[at]])[0]["turn"]) in self.people:
                 return at
         return -1
-
-    def _go_back(self, at: int) -> None:
-        """Stand before action number `at`, from 0."""
-        self._states[:] = rows_of([self._before[at]])
-        self._before = self._before[:at]
-        self._ended = self._ended[: self.hand - 1]
 
     def advice(self, agent: str = "inference") -> Advice:
         """What an agent would do in the place of the person to act, by what that seat sees.
@@ -350,12 +340,16 @@ class Session:
             rows_of(rows), self.rules, self.variant, seed=self.seed, agents=list(self.agents)
         )
 
-    def _save_or_undo(self) -> None:
-        """Save after an action; where that fails it has not been carried out."""
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Save what is changed inside; where that fails, nothing has changed."""
+        states, before, ended = self._states.tobytes(), list(self._before), list(self._ended)
         try:
+            yield
             self._save()
         except BaseException:
-            self._go_back(self.decisions - 1)
+            self._states[:] = rows_of([states])
+            self._before, self._ended = before, ended
             raise
 
     def _save(self) -> None:
@@ -389,10 +383,5 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

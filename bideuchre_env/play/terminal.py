@@ -13,8 +13,7 @@ from rich.text import Text
 
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, NotationError
-from bideuchre_env.play.entry import action_typed
-from bideuchre_env.play.lines import Lines
+from bideuchre_env.play.lines import Lines, action_typed
 from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.render import table_view
 from bideuchre_env.rules import actions

@@ -1,14 +1,22 @@
-"""Connections: how many may be open, how long one may be silent, headers of every response."""
+"""Who may talk to the server: connections, the names it goes by, tokens of seats, how often.
+
+It limits how many connections may be open and how long one may be silent, and sets the headers of
+every response.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import socket
+import time
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from hmac import compare_digest
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -19,9 +27,10 @@ IDLE = 60.0
 """Seconds after which a connection is closed that asks for nothing more."""
 SECONDS = 10.0
 """How long a connection may take over the head of its first request."""
-_HEAD_BYTES = 16_384  # what is longer is for the server to refuse
-_LINGERS = 1.0  # seconds until a connection that is refused is closed: it reads why meanwhile
-_FULL = b'{"error": "too many connections: close other pages of this game"}'
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MOST_REQUESTS, WINDOW = 120, 4.0
+"""Requests of one address in so many seconds."""
+_LINGERS = 1.0  # seconds until a connection is closed that found no room: it is told so meanwhile
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -33,14 +42,6 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 """Headers of every response, refusals and errors included."""
-_REFUSAL = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\n"
-    b"Connection: close\r\nContent-Length: %d\r\n%s\r\n%s"
-) % (
-    len(_FULL),
-    b"".join(b"%s: %s\r\n" % (k.encode(), v.encode()) for k, v in HEADERS.items()),
-    _FULL,
-)
 
 
 class Guests:
@@ -66,32 +67,34 @@ class Guests:
 
 
 class Connection(web.RequestHandler):  # type: ignore[misc]
-    """HTTP connection of a client, which may close its own side before it has the response."""
+    """HTTP connection of a client, which counts among the guests if there is room for it."""
 
-    ended = False
-    """Whether the client has closed its side."""
-    on_eof: Callable[[], object] | None = None
-    """Called when the client closes its side, to end the wait of the request in progress."""
+    def __init__(self, server: web.Server, guests: Guests, seconds: float = SECONDS) -> None:
+        loop = asyncio.get_running_loop()
+        super().__init__(server, loop=loop, access_log=None, logger=LOG, keepalive_timeout=IDLE)
+        self._guests, self._seconds = guests, seconds
+        self.has_room = False
 
-    async def start(self) -> None:
-        """Answer requests, then close the connection."""
-        try:
-            await super().start()
-        finally:
-            if self.transport is not None:
-                self.transport.close()
+    def connection_made(self, transport: Any) -> None:
+        """Count the connection, and close it unless a request comes before long."""
+        super().connection_made(transport)
+        self._address = str((transport.get_extra_info("peername") or [""])[0])
+        self.has_room = self._guests.enter(self._address)
+        seconds = self._seconds if self.has_room else _LINGERS
+        self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
 
-    def eof_received(self) -> bool:
-        """Keep the connection open until the request in progress is answered.
+    def admit(self) -> bool:
+        """Return whether the request that has come may be answered, however long that takes."""
+        if self.has_room:
+            self._timer.cancel()
+        return self.has_room
 
-        The server cannot tell whether the client still reads. So a request that waits for a newer
-        version is answered at once.
-        """
-        self.ended = True
-        if self.on_eof is not None:
-            self.on_eof()
-        self.close()
-        return True
+    def connection_lost(self, error: BaseException | None) -> None:
+        """Make room for another connection."""
+        self._timer.cancel()
+        if self.has_room:
+            self._guests.leave(self._address)
+        super().connection_lost(error)
 
     async def finish_response(self, request: Any, response: Any, *more: Any) -> Any:
         """Send a response, with `HEADERS`; also one to a request that is not HTTP."""
@@ -99,83 +102,94 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
         return await super().finish_response(request, response, *more)
 
 
-class Door(asyncio.Protocol):
-    """A connection: refused where there are too many, handed on with the head of a request."""
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens on a host."""
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+class Hosts:
+    """The names that a server on `host` may be called by.
+
+    On this machine alone they are those of the machine itself. Else they are IP addresses, which no
+    name server can give to a foreign page (DNS rebinding), this machine's name and the host given.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.local = is_loopback(host)
+        self.names = {*LOOPBACK, host.lower()}
+        if not self.local:
+            name = socket.gethostname().lower()
+            self.names |= {name, f"{name}.local"}
+
+    def allows(self, header: str | None, port: int) -> bool:
+        """Whether a request's Host header is this server."""
+        name, given = split_host(header or "")
+        if given != port and not (given is None and port == 80):
+            return False
+        return name in self.names or (not self.local and _address(name) is not None)
+
+
+def split_host(header: str) -> tuple[str, int | None]:
+    """A Host header as name and port; "" for what is none."""
+    try:
+        parts = urlsplit(f"//{header}")
+        whole = parts.netloc == header and parts.username is None
+        return (parts.hostname or "", parts.port) if whole else ("", None)
+    except ValueError:
+        return "", None
+
+
+def is_foreign(headers: Mapping[str, str]) -> bool:
+    """Whether a request comes from another site's page, by what the browser says of it."""
+    origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
+    if origin is not None and origin.lower() != f"http://{headers.get('Host', '')}".lower():
+        return True
+    return site not in (None, "same-origin", "none")
+
+
+class Seats:
+    """The tokens of the seats at which people sit, drawn when it is made: 256 bits each."""
+
+    def __init__(self, people: Sequence[int]) -> None:
+        self.tokens = {seat: secrets.token_urlsafe(32) for seat in people}
+
+    def seat_of(self, header: str | None) -> int | None:
+        """The seat of an Authorization header, "Bearer TOKEN"; None of none.
+
+        Every token is compared, each in the same time.
+        """
+        scheme, _, given = (header or "").partition(" ")
+        found = None
+        for seat, token in self.tokens.items():
+            if compare_digest(token.encode(), given.encode("utf-8", "replace")):
+                found = seat
+        return found if scheme.lower() == "bearer" else None
+
+
+class Rate:
+    """How many requests each address may make in a window of time: `most` in `seconds`."""
 
     def __init__(
-        self, guests: Guests, connection: Callable[[], Connection], seconds: float
+        self,
+        most: int = MOST_REQUESTS,
+        seconds: float = WINDOW,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._guests, self._connection, self._seconds = guests, connection, seconds
-        self._head, self._inside = b"", False
-        self._handler: Any = None
+        self.most, self.seconds, self.clock = most, seconds, clock
+        self._window, self._made = -1, Counter[str]()
 
-    def connection_made(self, transport: Any) -> None:
-        """Let it in, or say why not; nobody stays at the door for long."""
-        self._transport = transport
-        self._address = str((transport.get_extra_info("peername") or [""])[0])
-        self._inside = self._guests.enter(self._address)
-        seconds = self._seconds if self._inside else _LINGERS
-        self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
-        if not self._inside:
-            transport.write(_REFUSAL)
-
-    def data_received(self, data: bytes) -> None:
-        """Wait for the head of the first request; everything is the server's then."""
-        if self._handler is not None:
-            self._handler.data_received(data)
-            return
-        self._head += data
-        whole = b"\r\n\r\n" in self._head
-        if not self._inside:
-            if whole or len(self._head) >= _HEAD_BYTES:
-                self._transport.close()
-        elif whole or len(self._head) >= _HEAD_BYTES:
-            self._timer.cancel()
-            self._handler = self._connection()
-            self._handler.connection_made(self._transport)
-            self._handler.data_received(self._head)
-            self._head = b""
-
-    def eof_received(self) -> bool:
-        """Return whether the connection stays open: it does if a request has begun."""
-        return self._handler is not None and bool(self._handler.eof_received())
-
-    def connection_lost(self, error: BaseException | None) -> None:
-        """Make room."""
-        self._timer.cancel()
-        if self._inside:
-            self._guests.leave(self._address)
-        if self._handler is not None:
-            self._handler.connection_lost(error)
-
-    def pause_writing(self) -> None:
-        """The other side does not read."""
-        if self._handler is not None:
-            self._handler.pause_writing()
-
-    def resume_writing(self) -> None:
-        """It reads again."""
-        if self._handler is not None:
-            self._handler.resume_writing()
-
-
-class DoorSite(web.SockSite):  # type: ignore[misc]
-    """A site whose connections come in by the door."""
-
-    def __init__(
-        self, runner: web.AppRunner, sock: socket.socket, guests: Guests, seconds: float = SECONDS
-    ) -> None:
-        super().__init__(runner, sock)
-        self._guests, self._seconds = guests, seconds
-
-    async def start(self) -> None:
-        """Listen."""
-        await web.BaseSite.start(self)
-        loop = asyncio.get_running_loop()
-        options = {"loop": loop, "access_log": None, "logger": LOG, "keepalive_timeout": IDLE}
-        connection = partial(Connection, self._runner.server, **options)
-        self._server = await loop.create_server(
-            lambda: Door(self._guests, connection, self._seconds),
-            sock=self._sock,
-            backlog=self._backlog,
-        )
+    def allows(self, address: str) -> bool:
+        """Whether an address may make one more request now; counts it."""
+        window = int(self.clock() // self.seconds)
+        if window != self._window:
+            self._window, self._made = window, Counter()
+        self._made[address] += 1
+        return self._made[address] <= self.most

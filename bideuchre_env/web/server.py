@@ -13,8 +13,10 @@ import logging
 import signal
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import lru_cache, partial
+from importlib import resources
 from typing import Any
 
 from aiohttp import web
@@ -24,13 +26,31 @@ from bideuchre_env._checks import is_whole, printable
 from bideuchre_env._files import reason
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.play.session import Session
-from bideuchre_env.web.door import LOG, DoorSite, Guests
-from bideuchre_env.web.guard import Hosts, Rate, Seats, is_foreign, is_loopback
-from bideuchre_env.web.page import game_page
+from bideuchre_env.records.page.page import asset, document
+from bideuchre_env.records.page.view import game_view
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.web.door import (
+    LOG,
+    Connection,
+    Guests,
+    Hosts,
+    Rate,
+    Seats,
+    is_foreign,
+    is_loopback,
+)
 from bideuchre_env.web.table import LiveTable, StaleError, State
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Change = Callable[[int, dict[str, Any]], Coroutine[Any, Any, State]]
+CHANGES = {
+    "act": "act",
+    "claim": "claim",
+    "undo": "undo",
+    "next": "next_hand",
+    "hint": "hint",
+    "new": "new_game",
+}
+"""By the last part of its path: the method of `LiveTable` that a POST request calls."""
 MOST_BYTES = 2048
 """Of the body of a request."""
 WAITS = 25.0
@@ -57,8 +77,10 @@ class Server:
     ) -> None:
         self.table, self.seats = table, Seats(table.session.people)
         self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
-        self._waits, self._waiting = waits, Counter[int]()
-        self._changes: set[asyncio.Task[State]] = set()
+        self._waits = waits
+        self.waiting = Counter[int]()
+        """By seat: the requests that wait for what is new."""
+        self._changes: set[asyncio.Task[State | None]] = set()
 
     def app(self) -> web.Application:
         """The application, with every path there is."""
@@ -71,30 +93,34 @@ class Server:
         app.router.add_get("/", self._page)
         app.router.add_get("/replay/{key}", self._replay)
         app.router.add_get("/api/table", self._table)
-        app.router.add_post("/api/act", self._changing(self._act, "action"))
-        for name in ("claim", "undo", "next", "hint", "new"):
-            app.router.add_post(f"/api/{name}", self._changing(getattr(self, f"_{name}")))
+        for name in CHANGES:
+            app.router.add_post(f"/api/{name}", partial(self._change, name))
         return app
 
-    def runner(self) -> web.AppRunner:
-        """Return the runner of the application; requests are not logged.
+    @asynccontextmanager
+    async def serving(
+        self, listener: socket.socket, guests: Guests | None = None
+    ) -> AsyncIterator[None]:
+        """Answer requests that come in at a socket.
 
-        A GET request is cancelled when its client leaves; `_changing` completes every POST request.
+        A GET request is cancelled when its client leaves; `_change` completes every POST request.
         """
-        return web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
-
-    async def serve(self, listener: socket.socket, guests: Guests | None = None) -> web.AppRunner:
-        """Begin to answer what comes in at a socket; `cleanup` of what is returned ends it."""
-        runner = self.runner()
+        runner = web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
         await runner.setup()
-        await DoorSite(runner, listener, Guests() if guests is None else guests).start()
-        return runner
+        connection = partial(Connection, runner.server, Guests() if guests is None else guests)
+        site = await asyncio.get_running_loop().create_server(connection, sock=listener)
+        try:
+            yield
+        finally:
+            site.close()
+            await runner.cleanup()
 
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse what is foreign, too much or malformed; everything else is the handler's."""
-        request.protocol.on_eof = request.content.feed_eof
-        if request.protocol.ended:
-            request.content.feed_eof()
+        if not request.protocol.admit():
+            response = _said(503, "too many connections: close other pages of this game")
+            response.force_close()
+            return response
         try:
             response = await self._answer(request, handler)
         except StaleError as error:
@@ -140,67 +166,29 @@ class Server:
             return _said(400, "after: a version that was shown")
         if int(after) != self.table.version:
             return web.json_response(self.table.state(seat))
-        if self._waiting[seat] >= MOST_WAITING:
+        if self.waiting[seat] >= MOST_WAITING:
             return _said(429, "too many pages of this seat wait: close some of them")
-        waits = 0.0 if request.protocol.ended else self._waits
-        later = asyncio.ensure_future(self.table.later(int(after), waits))
-        request.protocol.on_eof = later.cancel
-        self._waiting[seat] += 1
+        self.waiting[seat] += 1
         try:
-            await asyncio.wait({later})
+            await self.table.later(int(after), self._waits)
         finally:
-            later.cancel()
-            self._waiting[seat] -= 1
+            self.waiting[seat] -= 1
         return web.json_response(self.table.state(seat))
 
-    def waiting(self, seat: int) -> int:
-        """How many requests of a seat wait for what is new."""
-        return self._waiting[seat]
+    async def _change(self, name: str, request: web.Request) -> web.Response:
+        """Carry out what a seat asks for; a change that has begun is completed in any case."""
+        seat, fields = await self._asked(request, *(["action"] if name == "act" else []))
+        task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
+        self._changes.add(task)
+        task.add_done_callback(self._finished)
+        await asyncio.wait({task})  # which does not cancel it
+        return web.json_response(task.result() or self.table.state(seat))
 
-    def _changing(self, change: Change, *names: str) -> Handler:
-        """Return the handler of a request whose body has these fields and changes the game.
-
-        A change that has begun is completed even if the client leaves.
-        """
-
-        async def handler(request: web.Request) -> web.Response:
-            seat, data = await self._asked(request, *names)
-            task = asyncio.create_task(change(seat, data))
-            self._changes.add(task)
-            task.add_done_callback(self._finished)
-            await asyncio.wait({task})  # which does not cancel it
-            return web.json_response(task.result())
-
-        return handler
-
-    def _finished(self, task: asyncio.Task[State]) -> None:
+    def _finished(self, task: asyncio.Task[State | None]) -> None:
         """Forget a change; its error is for the client only, who may have left."""
         self._changes.discard(task)
         if not task.cancelled():
             task.exception()
-
-    async def _act(self, seat: int, data: dict[str, Any]) -> State:
-        await self.table.act(seat, data["action"], data["version"])
-        return self.table.state(seat)
-
-    async def _claim(self, seat: int, data: dict[str, Any]) -> State:
-        await self.table.claim(seat, data["version"])
-        return self.table.state(seat)
-
-    async def _undo(self, seat: int, data: dict[str, Any]) -> State:
-        await self.table.undo(data["version"])
-        return self.table.state(seat)
-
-    async def _next(self, seat: int, data: dict[str, Any]) -> State:
-        await self.table.next_hand(seat, data["version"])
-        return self.table.state(seat)
-
-    async def _new(self, seat: int, data: dict[str, Any]) -> State:
-        await self.table.new_game(seat, data["version"])
-        return self.table.state(seat)
-
-    async def _hint(self, seat: int, data: dict[str, Any]) -> State:
-        return await self.table.hint(seat, data["version"])
 
     def _seat(self, request: web.Request) -> int:
         """The seat whose token comes with a request; 401 without one."""
@@ -218,8 +206,6 @@ class Server:
             body = await asyncio.wait_for(request.read(), BODY_SECONDS)
         except (asyncio.TimeoutError, ConnectionError):
             raise web.HTTPRequestTimeout(reason="the body did not come") from None
-        if len(body) < (request.content_length or 0):
-            raise OptionError("the body is cut short")
         try:
             data = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
@@ -242,6 +228,23 @@ class Server:
 
 def _said(status: int, words: str) -> web.Response:
     return web.json_response({"error": printable(words)}, status=status)
+
+
+@lru_cache(maxsize=4)
+def game_page(rules: Rules) -> str:
+    """The page for every seat of a game of these rules; nothing of a game in progress is in it."""
+    assets = resources.files(__package__) / "assets"
+    html, script, style = (
+        (assets / f"live.{kind}").read_text(encoding="utf-8") for kind in ("html", "js", "css")
+    )
+    return document(
+        "Bid Euchre",
+        {"game": game_view(rules)},
+        body=html,
+        script=asset("table.js") + asset("keys.js") + script,
+        style=asset("table.css") + style,
+        connect=True,
+    )
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -287,15 +290,14 @@ def run_server(
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
                 loop.add_signal_handler(number, stop.set)
-        runner = await server.serve(listener)
-        try:
-            table.start()
-            here = listener.getsockname()[0]
-            announce(server.links(here if is_loopback(host) else reachable(host)))
-            await stop.wait()
-        finally:
-            await table.close()
-            await runner.cleanup()
+        async with server.serving(listener):
+            try:
+                table.start()
+                here = listener.getsockname()[0]
+                announce(server.links(here if is_loopback(host) else reachable(host)))
+                await stop.wait()
+            finally:
+                await table.close()
         return table.session
 
     return asyncio.run(serve())

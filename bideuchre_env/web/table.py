@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -12,22 +13,57 @@ from bideuchre_env.analysis import review
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OutputError
 from bideuchre_env.play.lines import Lines
-from bideuchre_env.play.seats import PERSON
+from bideuchre_env.play.saved import PERSON
 from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.web.door import LOG
-from bideuchre_env.web.ready import PATIENCE, Ready
 
 T = TypeVar("T")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a move that could not be saved is tried again
+PATIENCE = 30.0  # seconds that people wait for those who do not ask to go on
 TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
 
 
 class StaleError(IllegalActionError):
     """A request about the game as it was before it went on."""
+
+
+class Ready:
+    """The people of a table that has come to an end of a hand or game: it goes on when all ask to.
+
+    `patience` seconds after the first has asked, whoever has asked may go on without the others:
+    one who has left blocks nobody.
+    """
+
+    def __init__(
+        self,
+        people: Sequence[int],
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._people, self._patience, self._clock = people, patience, clock
+        self.asked: dict[int, float] = {}  # the seats, and when
+
+    def ask(self, seat: int) -> bool:
+        """Note that a seat asks to go on; whether the table does."""
+        again = seat in self.asked
+        self.asked.setdefault(seat, self._clock())
+        return not self.missing or (again and self.seconds_left == 0)
+
+    @property
+    def missing(self) -> list[int]:
+        """The seats that have not asked."""
+        return [seat for seat in self._people if seat not in self.asked]
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the others are still waited for; None while nobody has asked."""
+        if not self.asked:
+            return None
+        return max(0.0, min(self.asked.values()) + self._patience - self._clock())
 
 
 class LiveTable:
@@ -59,7 +95,7 @@ class LiveTable:
         self._review: str | None
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._closing = False
+        self.closing = False
         self.replays: dict[str, str] = {}
         """The pages of finished games, by a key that cannot be guessed."""
         self._begin()
@@ -71,18 +107,13 @@ class LiveTable:
 
     async def close(self) -> None:
         """End: whoever waits is answered, agents and review stop, the file is let go."""
-        self._closing = True
+        self.closing = True
         self._show()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._work(self.session.close)  # behind whatever is being done
         self._worker.shutdown()
-
-    @property
-    def closing(self) -> bool:
-        """Whether the server is about to end."""
-        return self._closing
 
     def state(self, seat: int) -> State:
         """All that a seat's page is told, JSON-able: its view, and what its player may do beside.
@@ -107,7 +138,7 @@ class LiveTable:
             "hint": mine,
             "claim": mine and self._can_claim,
             "over": bool(self._row["phase"] == Phase.OVER),
-            "asked": self._ready.has_asked(seat),
+            "asked": seat in self._ready.asked,
             "waits": self._waits(seat),
             "patience": self._ready.seconds_left,
             "fault": self._fault,
@@ -120,7 +151,7 @@ class LiveTable:
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
         missing = [f"seat {seat}" for seat in self._ready.missing if seat != viewer]
-        you = [] if self._ready.has_asked(viewer) else ["you"]
+        you = [] if viewer in self._ready.asked else ["you"]
         return f"Waiting for {' and '.join(you + missing)}."
 
     def _name(self, viewer: int, seat: int) -> str:
@@ -129,18 +160,18 @@ class LiveTable:
 
     async def later(self, version: int, seconds: float) -> None:
         """Wait until something newer than a version is shown, at most so many seconds."""
-        if version == self.version and not self._closing:
+        if version == self.version and not self.closing:
             try:
                 await asyncio.wait_for(self._changed.wait(), seconds)
             except asyncio.TimeoutError:
                 return
 
-    async def act(self, seat: int, action: str, version: int) -> None:
+    async def act(self, seat: int, version: int, action: str) -> None:
         """A person's action; `IllegalActionError` if it is not legal, or not this seat's turn."""
         await self._change(version, lambda session: session.act(seat, action))
 
-    async def undo(self, version: int) -> None:
-        """Take back the last action of the one person who plays."""
+    async def undo(self, seat: int, version: int) -> None:
+        """Take back the last action of the one person who plays, whose seat this is."""
         await self._change(version, lambda session: session.undo())
 
     async def claim(self, seat: int, version: int) -> None:
@@ -212,7 +243,7 @@ class LiveTable:
         self._can_claim = self.session.can_claim
         self.version += 1
         if self.session.seat is not None:  # in the middle of a hand
-            self._ready.clear()
+            self._ready.asked.clear()
             self._ended = self.version + 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -265,7 +296,7 @@ class LiveTable:
             return
 
         def go_on(done: int, total: int, decisions: int) -> None:
-            if self._closing or self.session is not session:
+            if self.closing or self.session is not session:
                 raise asyncio.CancelledError
 
         def made() -> tuple[str, str]:

@@ -13,8 +13,8 @@ from bideuchre_env import agents
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice import Advisor, advise, advise_row
 from bideuchre_env.agents.advice.figures import Counted, effective, error, interval, share
-from bideuchre_env.agents.advice.holding import holding
 from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.advice.words import holding
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.phases.deal import split_seed

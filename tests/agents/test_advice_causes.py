@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bideuchre_env.agents.advice import Advisor
-from bideuchre_env.agents.advice.causes import LEAST_CHANCE, SURE, cause
+from bideuchre_env.agents.advice.figures import LEAST_CHANCE, SURE, cause
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import CARD_NAMES, hand_bits, hand_kinds, hand_names, parse_card

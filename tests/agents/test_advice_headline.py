@@ -12,8 +12,7 @@ import pytest
 from support.agent_games import met
 
 from bideuchre_env.agents.advice import Advisor, advise_row
-from bideuchre_env.agents.advice.calls import mark_calls
-from bideuchre_env.agents.advice.outcomes import open_position
+from bideuchre_env.agents.advice.outcomes import mark_calls, open_position
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.core.state import AUCTION
 from bideuchre_env.core.tables import compile_tables

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.agent_games import met
@@ -10,7 +12,7 @@ from bideuchre_env import agents
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
 from bideuchre_env.agents.advice.position import known_position
-from bideuchre_env.agents.advice.reasons import Situation, because
+from bideuchre_env.agents.advice.reasons import because
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 
@@ -103,7 +105,7 @@ def test_what_was_learned_of_cards_is_told_where_it_favours_the_choice(points, s
     row = known_position(rules, hand, dealer=3, calls=calls, strain="H")
     trial = advisor.try_row(row, (own, other))
     learned = {} if points is None else dict(zip((own, other), points, strict=True))
-    seen = Situation(rules, trial.view, trial.mask, (), trial.counted, own, learned, "game")
+    seen = replace(trial, chosen=own, learned=learned)
     favoured = advisor.advice([trial]).option(other)
     assert because(seen, favoured) == said
 

@@ -112,7 +112,7 @@ def test_worlds_with_a_listed_hand_are_worlds_of_the_position(bid, listed, monke
             assert np.array_equal(again, row)
             checked_states(space.worlds, 1, space.expert.tables)
             if state["phase"] == PLAY:
-                assert passed_cards_remain(world, space.worlds[0])
+                assert passed_cards_remain(space.worlds[0])
             fitting += 1
         checked += state["phase"] == PLAY
     assert checked > 2
@@ -125,11 +125,11 @@ def one_rare_seat(seat, space, n_worlds, chances):
     chances[seat] = 0.01
 
 
-def passed_cards_remain(kept, world):
+def passed_cards_remain(world):
     """Whether the declarer holds or has played each card that it was passed."""
     declarer = int(world["declarer"])
-    hand, plays = int(kept["hands"][declarer]), world["plays"].reshape(4, -1)[declarer].tolist()
-    passed = [int(kind) for kind in kept["passed"] if kind >= 0]
+    hand, plays = int(world["hands"][declarer]), world["plays"].reshape(4, -1)[declarer].tolist()
+    passed = [int(kind) for kind in world["passed"] if kind >= 0]
     return all(
         (hand >> kind & 1) + (hand >> (kind + 24) & 1) + plays.count(kind) >= passed.count(kind)
         for kind in passed

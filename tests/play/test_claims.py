@@ -11,7 +11,7 @@ from support.terminal_games import to_a_claim
 
 from bideuchre_env import make
 from bideuchre_env.errors import IllegalActionError
-from bideuchre_env.play.seats import seated
+from bideuchre_env.play.saved import seated
 from bideuchre_env.play.session import Session
 from bideuchre_env.play.terminal import Terminal
 

@@ -16,8 +16,8 @@ from support.terminal_games import OURS, PROMPT, Play, answer
 from bideuchre_env import make
 from bideuchre_env.cli.main import main
 from bideuchre_env.errors import NotationError
-from bideuchre_env.play.entry import action_typed, calls_listed, listed
-from bideuchre_env.play.seats import seated
+from bideuchre_env.play.lines import action_typed, calls_listed, listed
+from bideuchre_env.play.saved import seated
 from bideuchre_env.play.session import Session
 from bideuchre_env.play.terminal import COMMANDS, HELP, Terminal
 from bideuchre_env.records import files as records_io
@@ -255,7 +255,7 @@ def test_files_in_a_pipe(bideuchre, tmp_path):
         (("--seed", "-1"), "seed=-1"),
         (("--adviser", "x"), "no agent 'x'"),
         (("--variant", "x"), "x"),
-        (("--file", "folder"), "no regular file"),
+        (("--file", "folder"), "it cannot be read"),
         (("--file", "file/game.json"), "cannot be written"),
     ],
 )

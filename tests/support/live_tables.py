@@ -18,12 +18,11 @@ from multidict import CIMultiDict
 from bideuchre_env import make
 from bideuchre_env.core.state import Phase
 from bideuchre_env.envs.registration import Variant
-from bideuchre_env.play.seats import seated
+from bideuchre_env.play.saved import seated
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.record import hand_of
 from bideuchre_env.rules.cards import CARD_NAMES
-from bideuchre_env.web.door import Guests
-from bideuchre_env.web.guard import Rate
+from bideuchre_env.web.door import Guests, Rate
 from bideuchre_env.web.server import Server, listening
 from bideuchre_env.web.table import LiveTable
 
@@ -60,7 +59,7 @@ class Asking:
 
     def __init__(self, table: LiveTable, **more: Any) -> None:
         self.table = table
-        endless = Rate(per_second=1e9, burst=1e9)
+        endless = Rate(most=10**9)
         self.server = Server(table, "127.0.0.1", PORT, **{"rate": endless, "waits": 0.0, **more})
         self.app = self.server.app()
         self.app.freeze()
@@ -85,7 +84,7 @@ class Asking:
             payload=payload,
             app=self.app,
             client_max_size=2048,
-            protocol=Mock(ended=False, peername="127.0.0.1"),
+            protocol=Mock(peername="127.0.0.1"),
         )
         response = await self.app._handle(request)
         assert isinstance(response, web.Response)
@@ -151,16 +150,15 @@ def served(table_of: Callable[[], LiveTable], guests: Guests | None = None) -> A
     async def serve() -> None:
         table = table_of()
         server = Server(table, "127.0.0.1", listener.getsockname()[1])
-        runner = await server.serve(listener, guests)
-        servers.append(server)
-        table.start()
-        stop, loop = asyncio.Event(), asyncio.get_running_loop()
-        got.update(table=table, links=server.links("127.0.0.1"))
-        got["stop"] = lambda: loop.call_soon_threadsafe(stop.set)
-        ready.set()
-        await stop.wait()
-        await table.close()
-        await runner.cleanup()
+        async with server.serving(listener, guests):
+            servers.append(server)
+            table.start()
+            stop, loop = asyncio.Event(), asyncio.get_running_loop()
+            got.update(table=table, links=server.links("127.0.0.1"))
+            got["stop"] = lambda: loop.call_soon_threadsafe(stop.set)
+            ready.set()
+            await stop.wait()
+            await table.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()

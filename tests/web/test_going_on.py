@@ -9,7 +9,7 @@ pytest.importorskip("aiohttp")
 from support.live_tables import Asking, live, quiet, run, session
 
 from bideuchre_env.play.saved import new_game_path
-from bideuchre_env.web.ready import Ready
+from bideuchre_env.web.table import Ready
 
 
 async def at_the_end(asking, whole_game=False):
@@ -35,7 +35,7 @@ def test_all_ask_or_a_wait_has_passed():
     ready = Ready((0, 1, 3), 30.0, lambda: now[0])
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
     assert not ready.ask(1)
-    assert (ready.seconds_left, ready.missing, ready.has_asked(1)) == (30.0, [0, 3], True)
+    assert (ready.seconds_left, ready.missing, 1 in ready.asked) == (30.0, [0, 3], True)
     now[0] += 29
     assert not ready.ask(1)
     assert ready.seconds_left == 1.0
@@ -44,7 +44,7 @@ def test_all_ask_or_a_wait_has_passed():
     assert not ready.ask(3)  # who comes late does not push the rest on at once
     assert ready.ask(1)
     assert ready.ask(0)
-    ready.clear()
+    ready.asked.clear()
     assert (ready.seconds_left, ready.missing) == (None, [0, 1, 3])
     assert Ready((2,)).ask(2)
 

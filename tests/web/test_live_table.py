@@ -258,12 +258,12 @@ def test_an_agent_that_fails_is_told_and_undo_goes_on(tmp_path, monkeypatch, cap
         table.start()
         await quiet(table)
         while not (state := table.state(0))["fault"]:
-            await table.act(0, state["view"]["legal"][0], state["version"])
+            await table.act(0, state["version"], state["view"]["legal"][0])
             await quiet(table)
         assert state["fault"] == "seat 1 cannot go on: see where the server runs"
         assert detail in caplog.text
         if state["undo"]:
-            await table.undo(state["version"])
+            await table.undo(0, state["version"])
             assert table.state(0)["fault"] is None
         await table.close()
 
