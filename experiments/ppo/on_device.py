@@ -23,19 +23,14 @@ from bideuchre_env.learning.sampling import fill_words, first_unfit, sample_rows
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.device import (
-    SIMULATED,
-    DeviceArray,
-    Program,
-    lower_cell,
-    moved,
-    on_device,
-    to_device,
-)
+from bideuchre_env.runtime.device import SIMULATED, DeviceArray, DeviceMemory, Program
+from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, Word, inline_kernel
 from ppo.entering import CALLS, CARDS, OVER, Outcomes, Room, Seen, enter, outcome, waits_for
 from ppo.nets import torch_device
 from ppo.tables import HostTables, check_fits
+
+MEMORY = DeviceMemory()
 
 
 @Program
@@ -158,7 +153,7 @@ def tell_one(states: Array, tables: Array, outcomes: Outcomes, i: int) -> None:
 
 def given(tensor: Tensor) -> DeviceArray:
     """A tensor of the device as programs take it, without a copy."""
-    return tensor.numpy() if SIMULATED else on_device(tensor)
+    return tensor.numpy() if SIMULATED else MEMORY.foreign(tensor)
 
 
 class DeviceTables(HostTables):
@@ -169,7 +164,7 @@ class DeviceTables(HostTables):
 
     def __init__(self, rules: Rules, n: int) -> None:
         self.rules, self.n = rules, n
-        self.tables, self.states = to_device(compile_tables(rules)), to_device(new_states(n))
+        self.tables, self.states = MEMORY.put((compile_tables(rules), new_states(n)))
         self._rooms: list[Room] = []
         self._waits, self._counts = self.zeros(n, torch.int64), (0, 0)
         layout, n_actions = layout_of(rules), actions.of(rules).n
@@ -185,7 +180,7 @@ class DeviceTables(HostTables):
             with_hidden=all_hands,
             observation=given(self._observation),
             mask=given(self._mask),
-            features=moved(work, to_device),
+            features=MEMORY.put(work),
         )
 
     def begin(self, low: np.uint64, high: np.uint64) -> None:

@@ -75,10 +75,11 @@ def guarded(rows):
         setattr(rows, name, walled(getattr(rows, name), walls))
     own = rows._rows
     rows._rows = own._replace(**{name: getattr(rows, name) for name in own._fields[3:7]})
-    for start, scratch in rows._scratch.items():
+    for start, (scratch, *nets) in rows._scratch.items():
         *arrays, rule = scratch
         rule = rule._replace(views=walled(rule.views, walls), scratch=walled(rule.scratch, walls))
-        rows._scratch[start] = type(scratch)(*(walled(array, walls) for array in arrays), rule)
+        scratch = type(scratch)(*(walled(array, walls) for array in arrays), rule)
+        rows._scratch[start] = scratch, *nets
     return walls
 
 

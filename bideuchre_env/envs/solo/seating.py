@@ -93,20 +93,46 @@ class Seating:
         """Another, in which the chosen rows, bool (n,), draw from what the options say.
 
         Each of `given` is one value, or a list by row; None leaves what there is, and a partner
-        that was never said is the opponents. Raises `OptionError` for what is no player, for a
-        list of another length, and where the opponents that a partner should be are several.
+        that was never said is the opponents. Players that there are stay, others are made; one
+        that is given has the place where it stands first, so that a seed's agents do not depend on
+        who played before. Raises `OptionError` for what is no player, for a list of another
+        length, and where the opponents that a partner should be are several.
         """
-        said, rows = _Given(self, make), self.rows.copy()
+        rows = self.rows.copy()
+        places: dict[Player, Place] = {}
+        numbers = {choice: number for number, choice in enumerate(self.choices)}
+        players = {(each.option, _key(each.spec)): each for each in self.places}
+
+        def player(option: str, spec: Any, place: Place) -> Player:
+            key = option, _key(spec)
+            if key not in players:
+                players[key] = make(option, spec, place)
+            places.setdefault(players[key], place)
+            return players[key]
+
+        def number_of(option: str, spec: Any, row: int = 0) -> int:
+            """The number of the choice that an option's value is, in a list the one of a row."""
+            one, two = (_LEFT, _RIGHT) if option == OPPONENTS else (_PARTNER, _PARTNER)
+            choice = tuple(
+                (
+                    player(option, left, (3 * k + one, row)),
+                    player(option, right, (3 * k + two, row)),
+                    weight,
+                )
+                for k, (left, right, weight) in enumerate(drawn_from(option, spec))
+            )
+            return numbers.setdefault(choice, len(numbers))
+
         for column, option in enumerate((OPPONENTS, PARTNER)):
             spec = given.get(option)
             if isinstance(spec, list):
                 for i in np.flatnonzero(chosen & _said(option, spec, len(rows))):
-                    rows[i, column] = said.number_of(option, spec[i], int(i))
+                    rows[i, column] = number_of(option, spec[i], int(i))
             elif spec is not None:
-                rows[chosen, column] = said.number_of(option, spec)
+                rows[chosen, column] = number_of(option, spec)
         if (rows[:, 0] < 0).any():
             raise OptionError(f"opponents={shown(given.get(OPPONENTS))}: who they are is missing")
-        choices = list(said.numbers)
+        choices = list(numbers)
         unsaid = rows[:, 1] < 0
         for number in np.unique(rows[unsaid, 0]):
             if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
@@ -115,7 +141,7 @@ class Seating:
                     "partner='rule'"
                 )
         rows[unsaid, 1] = rows[unsaid, 0]
-        return Seating(choices, rows, staying, said.places)
+        return Seating(choices, rows, staying, self.places | places)
 
     def words(self) -> str:
         """Who plays with the learners and against them, for a screen: "rule against net"."""
@@ -124,48 +150,6 @@ class Seating:
             _words(self.choices[each[0]]) if len(each) == 1 else "different ones by row"
             for each in both
         )
-
-
-class _Given:
-    """Choices and players as one call gives them: those there are stay, others are made.
-
-    A player that is given has the place where it stands first; so a seed's agents do not depend on
-    who played before.
-    """
-
-    def __init__(self, seating: Seating, make: Make) -> None:
-        self.numbers = {choice: number for number, choice in enumerate(seating.choices)}
-        self._make = make
-        self._players: dict[Any, Player] = {
-            (each.option, _key(each.spec)): each for each in seating.places
-        }
-        self._before = seating.places
-        self._now: dict[Player, Place] = {}
-
-    @property
-    def places(self) -> dict[Player, Place]:
-        """The places of all players."""
-        return self._before | self._now
-
-    def number_of(self, option: str, spec: Any, row: int = 0) -> int:
-        """The number of the choice that an option's value is, in a list the one of a row."""
-        sides = (_LEFT, _RIGHT) if option == OPPONENTS else (_PARTNER, _PARTNER)
-        entries: Choice = ()
-        for k, (left, right, weight) in enumerate(drawn_from(option, spec)):
-            pair = [
-                self._player(option, each, (3 * k + side, row))
-                for each, side in zip((left, right), sides, strict=True)
-            ]
-            entries = (*entries, (pair[0], pair[1], weight))
-        return self.numbers.setdefault(entries, len(self.numbers))
-
-    def _player(self, option: str, spec: Any, place: Place) -> Player:
-        key = option, _key(spec)
-        if key not in self._players:
-            self._players[key] = self._make(option, spec, place)
-        player = self._players[key]
-        self._now.setdefault(player, place)
-        return player
 
 
 def _words(choice: Choice) -> str:
