@@ -21,7 +21,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.solo.output_rows import pay_rows
-from bideuchre_env.envs.solo.players import BUILT_IN, Player
+from bideuchre_env.envs.solo.players import BUILT_IN, Place, Player, Seating
 from bideuchre_env.envs.solo.rows import (
     CAUTIOUS,
     DONE,
@@ -40,7 +40,6 @@ from bideuchre_env.envs.solo.rows import (
     play_rows_by_rule,
     seed_solos,
 )
-from bideuchre_env.envs.solo.seating import Place, Seating
 from bideuchre_env.errors import BidEuchreError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
