@@ -118,7 +118,7 @@ def fuzz_rows(seed, part=1):
         walls = guarded(rows)
         obs, _ = reset(vec, seed)
         for _ in range(CALLS // part):
-            masks, over = obs["action_mask"].copy(), rows.done
+            masks, over = obs["action_mask"].copy(), rows.solos["ending"] != 0
             actions = odd_actions(rng, legal_actions(rng, masks), masks.shape[1])
             given += ROWS
             before, games = position(rows), rows.states.copy()

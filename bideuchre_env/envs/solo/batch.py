@@ -24,7 +24,6 @@ from bideuchre_env.envs.solo.output_rows import pay_rows
 from bideuchre_env.envs.solo.players import BUILT_IN, Place, Player, Seating
 from bideuchre_env.envs.solo.rows import (
     CAUTIOUS,
-    DONE,
     KERNEL_NETS,
     SETUP,
     SOLO,
@@ -320,19 +319,9 @@ class SoloBatch:
         at = int(answer_rows(self.states, self.solos, self.tables, index, choices))
         if at >= 0:
             where = f"{player.option}: agent {player.name!r}, row {index[at]}: "
-            choice, row = int(choices[at]), self.states[index[at]]
-            raise IllegalActionError(illegal(row, self.rules, self.named(choice), where))
-
-    def named(self, action: int) -> str | int:
-        """An action by name, or a number that is none as it is."""
-        names = self.actions.names
-        return names[action] if 0 <= action < len(names) else action
-
-    @property
-    def done(self) -> Array:
-        """Whether each row's episode is over, bool (n,)."""
-        over: Array = self.memory.to_host(self.solos)["stage"] == DONE
-        return over
+            choice, names = int(choices[at]), self.actions.names
+            action = names[choice] if 0 <= choice < len(names) else choice
+            raise IllegalActionError(illegal(self.states[index[at]], self.rules, action, where))
 
     def position(self, i: int) -> tuple[Row, int]:
         """The state of row i and its learner's seat."""
