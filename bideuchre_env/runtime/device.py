@@ -21,7 +21,6 @@ import numpy.typing as npt
 from numba import NumbaPerformanceWarning
 from numba import cuda as _cuda
 
-from bideuchre_env.runtime.devices import HostMemory
 from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, lower_cell, nth_bit
 from bideuchre_env.runtime.jit import JIT, Array, as_rows, config, private
 from bideuchre_env.runtime.plain import plain_kernel, plain_rows
@@ -151,8 +150,8 @@ def moved(value: Any, move: Callable[[Any], Any]) -> Any:
     return move(value) if getattr(value, "shape", ()) else value
 
 
-class DeviceMemory(HostMemory):
-    """The memory of a GPU, which runs a thread for each row."""
+class DeviceMemory:
+    """The memory of a GPU, which runs a thread for each row: what `HostMemory` is for the CPU."""
 
     name = "cuda"
     _programs: ClassVar[dict[Any, Program]] = {}
