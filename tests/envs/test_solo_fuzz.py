@@ -38,8 +38,6 @@ ARRAYS = (
     "terminated",
     "truncated",
     "_index",
-    "_asked_observations",
-    "_asked_masks",
 )
 PLAYERS = (
     {"opponents": "random"},
