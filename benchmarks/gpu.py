@@ -1,13 +1,14 @@
-"""Decisions per second on a GPU by games at once, beside its memory's speed and beside pgx on JAX.
+"""Decisions per second on a GPU by games at once, and beside pgx on JAX.
 
     python benchmarks/gpu.py
     python benchmarks/gpu.py --games 1024 65536 --no-install
     python benchmarks/gpu.py --check
 
 Everything takes turns round by round, in time by the clock: steps of the vector environment from
-Python, rollouts of whole hands, a copy within the GPU's memory, and pgx in a process and a virtual
-environment of its own. `--check` measures nothing: it plays every variant on the GPU and on the
-processor in lock-step, and compares all that is handed out.
+Python, rollouts of whole hands, and pgx in a process and a virtual environment of its own.
+
+`--check` measures nothing: it plays every variant on the GPU and on the processor in lock-step, and
+compares all that is handed out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import peers
@@ -30,16 +31,13 @@ from bideuchre_env.bench.measure import DECISIONS, Figure, Task
 from bideuchre_env.cli.program import FAILED, script
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.rollout import job
 from bideuchre_env.evaluation.rollout_kernels import new_workspace
-from bideuchre_env.runtime.devices import check_device
-
-if TYPE_CHECKING:
-    from bideuchre_env.core.rows import Rows
+from bideuchre_env.runtime.devices import check_device, memory_of
 
 GAMES = (1_024, 16_384, 65_536, 262_144, 1_048_576, 4_194_304)
 BESIDE = (65_536, 1_048_576)  # games that pgx is measured at
 CHECKED = 1_000_000  # decisions of a variant in lock-step
-COPIED = 1 << 28  # bytes
 HANDS = 4  # of a table in a slice of a rollout
 GAME = bideuchre_env.cincinnati_v0
 FACES: dict[str, dict[str, Any]] = {
@@ -51,9 +49,7 @@ FACES: dict[str, dict[str, Any]] = {
     },
 }
 """What is played in lock-step, and with what options."""
-STEPS, ROLLOUTS, MEMORY = "Steps from Python (vec)", "Rollouts in a kernel", "Memory"
-COPY = "a copy, read and written"
-READ_TOO = ("states", "tallies", "keys", "actions")  # of `Rows`: a step reads and writes these
+STEPS, ROLLOUTS = "Steps from Python (vec)", "Rollouts in a kernel"
 PGX = peers.Peer("pgx on JAX, GPU", ("pgx", "jax[cuda13]"), "measure_pgx.py")
 TARGETS = {  # of an H100
     (ROLLOUTS, "random, 1,048,576 games"): 1e9,
@@ -111,13 +107,14 @@ def main(args: argparse.Namespace) -> int:
             for key, task in tasks.items():
                 rates[key].append(measure.rate(task, args.seconds))
             runs = [run for run in runs if peers.went_on(run, skipped)]
+    from bideuchre_env.runtime.device import name_of_device
+
     report = reporting.Report(
         "gpu",
         "On a GPU",
-        f"{GAME.name}, random legal play unless said, on {device_name()}, Python on "
+        f"{GAME.name}, random legal play unless said, on {name_of_device()}, Python on "
         f"{reporting.pinning(core)}, by the clock, medians of {args.repeats} rounds in which all "
-        f"take turns, {args.seconds} s each; the memory's share is of the bytes that a step has to "
-        "read or write at least, and of a copy in the same rounds.",
+        f"take turns, {args.seconds} s each.",
         figures(rates, runs),
         skipped,
         {name: version for run in runs for name, version in run.packages.items()},
@@ -126,16 +123,9 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def device_name() -> str:
-    """What the GPU calls itself."""
-    from bideuchre_env.runtime.device import name_of_device
-
-    return name_of_device()
-
-
 def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
     """Everything of ours that is measured, each tried once; what the memory cannot hold is not."""
-    makers: dict[tuple[str, str], Callable[[], Task]] = {(MEMORY, COPY): copying}
+    makers: dict[tuple[str, str], Callable[[], Task]] = {}
     for n in games:
         makers[STEPS, f"{n:,} games"] = lambda n=n: stepping(n)
         for way, policy, observe in (
@@ -153,7 +143,7 @@ def tasks_of(games: list[int], skipped: list[str]) -> Tasks:
             task = make()
             task()
         except Exception as error:
-            if "OUT_OF_MEMORY" not in str(error) or key == (MEMORY, COPY):
+            if "OUT_OF_MEMORY" not in str(error):
                 raise
             skipped.append(f"{', '.join(key)}: the GPU's memory cannot hold it")
             continue
@@ -166,54 +156,30 @@ def stepping(n: int) -> Task:
     vec = GAME.vec(n, device="cuda", copy=False)
     vec.reset(seed=0)
 
-    def step() -> int:
+    def step() -> tuple[int, float]:
+        began = perf_counter()
         vec.step(vec.sample())
-        return n
+        return n, perf_counter() - began
 
-    return by_the_clock(step)
+    return step
 
 
 def rolling(n: int, policy: str, observe: bool) -> Task:
     """Some hands at each of `n` tables in one call; their decisions are counted afterwards."""
-    from bideuchre_env.evaluation.rollout_on_device import on_tables
-    from bideuchre_env.runtime.device import finish, to_host
-
-    words = split_seed(0)
+    words, memory = split_seed(0), memory_of("cuda")
     space = new_workspace(GAME.rules, HANDS * n, n, words)
-    play, there = on_tables(GAME.rules, policy, space, words[0], observe)
+    kernel, arguments = job(GAME.rules, policy, space, words[0], observe, n)
+    arguments = memory.put(arguments)
+
+    def decisions() -> int:
+        return int(memory.to_host(arguments[0].counts)["decisions"].sum())
 
     def run() -> tuple[int, float]:
-        before = to_host(there.counts)["decisions"].sum()
-        began = perf_counter()
-        play()
-        finish()
+        before, began = decisions(), perf_counter()
+        memory.run(kernel, n, *arguments)
+        memory.finish()
         spent = perf_counter() - began
-        return int(to_host(there.counts)["decisions"].sum() - before), spent
-
-    return run
-
-
-def copying() -> Task:
-    """A copy within the GPU's memory, in bytes that are read or written."""
-    from bideuchre_env.runtime.device import finish, room_for
-
-    there, here = (room_for((COPIED,), np.int8) for _ in range(2))
-
-    def copy() -> int:
-        there.copy_to_device(here)
-        finish()
-        return 2 * COPIED
-
-    return by_the_clock(copy)
-
-
-def by_the_clock(work: Callable[[], int]) -> Task:
-    """The task of a function that says how much it has done, and waits for it."""
-
-    def run() -> tuple[int, float]:
-        began = perf_counter()
-        done = work()
-        return done, perf_counter() - began
+        return decisions() - before, spent
 
     return run
 
@@ -235,36 +201,16 @@ def started(args: argparse.Namespace, skipped: list[str]) -> Iterator[peers.Prog
 
 
 def figures(rates: dict[tuple[str, str], list[float]], runs: list[peers.Program]) -> list[Figure]:
-    """A figure for every task, for what a game takes of the memory, and for pgx beside ours."""
-    targets = TARGETS if "H100" in device_name() else {}
+    """A figure for every task, and for pgx beside ours."""
+    from bideuchre_env.runtime.device import name_of_device
+
+    targets = TARGETS if "H100" in name_of_device() else {}
     rows = [
         measure.figure(group, name, DECISIONS, values, target=targets.get((group, name)))
         for (group, name), values in rates.items()
-        if group != MEMORY
     ]
-    copied = rates[MEMORY, COPY]
-    rows.append(measure.figure(MEMORY, COPY, "B/s", copied))
-    held, moved = bytes_of(GAME.vec(1, device="cuda")._games.rows)
-    rows.append(measure.figure(MEMORY, "a game of the vector env", "B", [float(held)]))
-    rows.append(measure.figure(MEMORY, "of which a step moves at least", "B", [float(moved)]))
-    for (group, name), values in rates.items():
-        if group == STEPS:
-            shares = [moved * rate / speed for rate, speed in zip(values, copied, strict=True)]
-            rows.append(measure.figure(MEMORY, f"a step of {name}", "of a copy's speed", shares))
     ours = {name: values for (group, name), values in rates.items() if group == STEPS}
     return rows + [row for run in runs for row in peers.figures_beside(run, ours)]
-
-
-def bytes_of(rows: Rows) -> tuple[int, int]:
-    """The bytes of memory that a game takes, and those that a step reads or writes at least."""
-    sizes = {
-        name: each.dtype.itemsize * each.size
-        for name, each in rows._asdict().items()
-        if name not in ("tables", "offsets") and hasattr(each, "dtype")
-    }
-    of_episodes = sum(each.dtype.itemsize * each.size for each in rows.episodes)
-    moved = sum(size * (2 if name in READ_TOO else 1) for name, size in sizes.items())
-    return sum(sizes.values()) + of_episodes, moved
 
 
 def check(n: int, decisions: int) -> int:
@@ -300,13 +246,11 @@ def in_lock_step(one: Any, two: Any, n: int, decisions: int) -> tuple[bool, int,
 
 def alike(ours: Any, theirs: Any) -> bool:
     """Whether all arrays are equal: numpy's, and those of the GPU."""
-    from bideuchre_env.runtime.device import to_host
-
     if isinstance(ours, dict):
         return ours.keys() == theirs.keys() and all(alike(ours[k], theirs[k]) for k in ours)
     if isinstance(ours, tuple):
         return all(alike(*pair) for pair in zip(ours, theirs, strict=True))
-    return bool(np.array_equal(ours, to_host(theirs)))
+    return bool(np.array_equal(ours, memory_of("cuda").to_host(theirs)))
 
 
 if __name__ == "__main__":

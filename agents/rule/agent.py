@@ -56,13 +56,14 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
 
 
 def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
-    """The same with a view and a scratch for each of n threads, see `own_workspace`."""
+    """The same with a view and a scratch for each of n rows, see `own_workspace`."""
     return work._replace(views=np.repeat(work.views, n), scratch=np.repeat(work.scratch, n))
 
 
 @inline_kernel
-def own_workspace(work: RuleWorkspace, i: int) -> RuleWorkspace:
-    """The workspace of thread i of many."""
+def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
+    """The workspace of the thread whose rows begin at `start`: that row's, or the only one."""
+    i = min(start, len(work.views) - 1)
     views, scratch = work.views[i : i + 1], work.scratch[i : i + 1]
     return RuleWorkspace(work.tables, work.offsets, work.weights, views, scratch)
 

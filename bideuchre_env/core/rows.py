@@ -1,4 +1,8 @@
-"""The same game over rows: seed, start, encode, choose and step, with no Python per row."""
+"""The same game over rows: seed, start, encode, choose and step, with no Python per row.
+
+A kernel whose last parameters are `start` and `stop` works on rows `start` to `stop` - 1: on a
+thread's share of them, or on one row for each thread of a GPU, see `runtime/devices.py`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from bideuchre_env.core.phases.deal import (
 from bideuchre_env.core.state import DEAL, WON
 from bideuchre_env.core.step import allows, apply, legal, legal_bits, pick_legal, write_mask
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.intrinsics import row_of
+from bideuchre_env.runtime.intrinsics import lower_cell, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
 
 # What a row's actions are checked against, as one number: the legal bits, and the phase above.
@@ -42,6 +46,16 @@ def seed_rows(states: Array, low: Word, high: Word) -> None:
     """Seed row i with the 128-bit seed `high:low` + i."""
     for i in range(len(states)):
         seed_row(states[i], low, high, i)
+
+
+@entry_kernel
+def seed_chosen_rows(
+    states: Array, chosen: Array, low: Word, high: Word, start: int, stop: int
+) -> None:
+    """Seed each row i that is `chosen`, bool (n,), as `seed_rows` does."""
+    for i in range(start, stop):
+        if chosen[i]:
+            seed_row(states[i], low, high, i)
 
 
 @inline_kernel
@@ -89,34 +103,17 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
 
 
 @entry_kernel
-def sample_rows(keys: Array, tables: Array, low: Word, count: Word, actions: Array) -> None:
+def sample_rows(
+    keys: Array, tables: Array, low: Word, count: Word, actions: Array, start: int, stop: int
+) -> None:
     """Fill `actions` (n,), int64, with uniform legal ones, by each row's key.
 
     The choice of row i is a function of the two words and i.
     """
-    for i in range(len(keys)):
-        actions[i] = sample_row(keys[i], tables[0], low, count, i)
-
-
-@inline_kernel
-def sample_row(key: int, t: Row, low: Word, count: Word, i: int) -> int:
-    """A uniform legal action of row i, by its key: a function of the two words and i."""
-    word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
-    return pick_legal(t, key >> KEY_SHIFT, key & KEY_BITS, word)
-
-
-@entry_kernel
-def restart_rows(
-    states: Array, tables: Array, chosen: Array, dealers: Array, scores: Array, deals: Array
-) -> None:
-    """Start a game in every chosen row and deal its first hand.
-
-    `chosen` (n,) is 1 for such rows; dealers (n,) are seats or -1; scores (n, 2), int64, what the
-    sides start with; deals (n, 4) the hands to deal, int64, or of length 0 to shuffle.
-    """
-    for i in range(len(states)):
-        if chosen[i]:
-            restart_row(states[i], tables[0], dealers[i], scores, deals, i)
+    t = tables[0]
+    for i in range(max(start, 0), stop):  # no negative index, so the compiler tests for none
+        word = mix(mix(low + np.uint64(i) * GOLDEN) + count * GOLDEN)
+        actions[i] = pick_legal(t, keys[i] >> KEY_SHIFT, keys[i] & KEY_BITS, word)
 
 
 @inline_kernel
@@ -163,10 +160,46 @@ class Rows(NamedTuple):
     episodes: Episodes
 
 
+# The cells, int64, in which kernels report of all rows.
+FIRST, ENDED = 0, 1
+N_CELLS = 2
+
+
 @entry_kernel
-def present_rows(rows: Rows) -> None:
+def restart_rows(
+    rows: Rows,
+    chosen: Array,
+    dealers: Array,
+    scores: Array,
+    deals: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Start a game in every `chosen` row, bool (n,), see `restart_row`; no row is paid.
+
+    `dealers` (n,) are seats or -1; `scores` (n, 2), int64, what the sides start with; `deals`
+    (n, 4) the hands to deal, int64, or of length 0 to shuffle.
+    """
+    for i in range(start, stop):
+        if chosen[i]:
+            tally = rows.tallies[i]
+            tally.length, tally.hands, tally.reward = 0, 0, 0.0
+            restart_row(rows.states[i], rows.tables[0], dealers[i], scores, deals, i)
+        clear_payment(rows, i)
+
+
+@inline_kernel
+def clear_payment(rows: Rows, i: int) -> None:
+    """Enter that row i has earned nothing and goes on."""
+    for seat in range(N_SEATS):
+        rows.rewards[i, seat] = 0.0
+    rows.terminated[i] = rows.truncated[i] = rows.ended[i] = False
+
+
+@entry_kernel
+def present_rows(rows: Rows, start: int, stop: int) -> None:
     """Write what the seat to act of every row sees and may do."""
-    for i in range(len(rows.states)):
+    for i in range(start, stop):
         present_row(rows, i)
 
 
@@ -220,6 +253,29 @@ def step_all_rows(rows: Rows, actions: Array) -> int:
     return SOME_ENDED if step_rows(rows, 0, len(rows.states)) else NONE_ENDED
 
 
+@entry_kernel
+def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -> None:
+    """Take the actions, whole numbers (n,), over, where every row may be a thread's.
+
+    `FIRST` of the cells becomes the first row whose action is not legal, if there is one.
+    """
+    for i in range(start, stop):
+        action = int(actions[i])
+        if row_allows(rows, i, action):
+            rows.actions[i] = action
+        else:
+            lower_cell(cells, FIRST, i)
+
+
+@entry_kernel
+def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None:
+    """`step_rows`, unless `flag_rows` has flagged a row; sets `ENDED` of the cells to 1
+    where an episode ends.
+    """
+    if cells[FIRST] == len(rows.states) and step_rows(rows, start, stop):
+        cells[ENDED] = 1
+
+
 @kernel
 def step_rows(rows: Rows, start: int, stop: int) -> bool:
     """Carry out the actions taken over in rows `start` to `stop` - 1; present what comes next.
@@ -230,11 +286,7 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
     t, ended = rows.tables[0], False
     for i in range(start, stop):
         s, tally = rows.states[i], rows.tallies[i]
-        for seat in range(N_SEATS):
-            rows.rewards[i, seat] = 0.0
-        rows.terminated[i] = False
-        rows.truncated[i] = False
-        rows.ended[i] = False
+        clear_payment(rows, i)
         tally.length += 1
         apply(s, t, rows.actions[i])
         if s.phase >= DEAL:
@@ -278,15 +330,23 @@ def close_episode(s: Row, tally: Row, kept: Episodes, i: int) -> None:
 
 @entry_kernel
 def observe_rows(
-    states: Array, tables: Array, offsets: Array, seats: Array, observations: Array
+    states: Array,
+    tables: Array,
+    offsets: Array,
+    seats: Array,
+    observations: Array,
+    start: int,
+    stop: int,
 ) -> None:
     """Write what seat `seats[i]` sees of row i to `observations`, int8 (n, D)."""
-    for i in range(len(states)):
+    for i in range(start, stop):
         encode(states[i], tables[0], offsets[0], seats[i], row_of(observations, i))
 
 
 @entry_kernel
-def global_rows(states: Array, tables: Array, offsets: Array, out: Array) -> None:
+def global_rows(
+    states: Array, tables: Array, offsets: Array, out: Array, start: int, stop: int
+) -> None:
     """Write the global state of every row to `out`, int8 (n, state_size)."""
-    for i in range(len(states)):
+    for i in range(start, stop):
         encode_state(states[i], tables[0], offsets[0], row_of(out, i))

@@ -212,7 +212,7 @@ def _seen_after(states: Array, about: About) -> Array:
     seen = np.empty((N_SEATS, len(states), layout.size), np.int8)
     for seat in range(N_SEATS):
         seats = np.full(len(states), seat)
-        observe_rows(states, tables, layout.offsets, seats, seen[seat])
+        observe_rows(states, tables, layout.offsets, seats, seen[seat], 0, len(states))
     return seen.swapaxes(0, 1)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env._checks import is_integer, shown, to_array, unknown_options
-from bideuchre_env.errors import OptionError
+from bideuchre_env._checks import is_integer, shown, to_array, unknown_options, whole_numbers
+from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.runtime.devices import HostMemory
 from bideuchre_env.runtime.jit import Array
 
 MOST_ROWS = 1 << 24
@@ -54,6 +55,28 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
             "True is expected"
         )
     return np.array(mask)
+
+
+def given_actions(given: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
+    """Actions in a memory, whole numbers (n,); whether they are legal is not asked."""
+    try:
+        array = memory.foreign(given)
+    except Exception as error:  # whatever an object's own conversion raises
+        raise IllegalActionError(f"actions {shown(given)}: no array ({error})") from None
+    if array is None:
+        return memory.put(whole_numbers("actions", given, n, n_actions))
+    if tuple(array.shape) != (n,) or array.dtype.kind not in "iu":
+        raise IllegalActionError(
+            f"actions: whole numbers of shape ({n},) are expected, not {array.dtype} of "
+            f"shape {tuple(array.shape)}"
+        )
+    return array
+
+
+def given_action(given: Any, row: int, memory: HostMemory) -> int:
+    """The action that was given for a row, see `given_actions`."""
+    array = memory.foreign(given)
+    return int(np.asarray(given if array is None else memory.to_host(array))[row])
 
 
 def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:

@@ -6,6 +6,7 @@ rollout("barrie_v0", "rule", hands=100_000, seed=1)
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +14,19 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import check_flag, is_integer, shown
-from bideuchre_env.agents.rule.agent import rule_workspace
+from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.rollout_kernels import (
     COUNT,
+    Workspace,
     new_workspace,
     random_hands,
     rule_hands,
 )
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.devices import check_device
+from bideuchre_env.runtime.devices import check_device, memory_of
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import ThreadPool
 
@@ -115,16 +117,30 @@ def _play(
 ) -> Array:
     """The counts of every table, (m,) of `COUNT`."""
     space = new_workspace(rules, hands, int(at_once), words)
-    if device == "cuda":
-        from bideuchre_env.evaluation.rollout_on_device import play_on_device
+    m = len(space.quotas)
+    if device == "cpu":
 
-        return play_on_device(rules, policy, space, words[0], observe)
+        def work(start: int, stop: int) -> None:
+            kernel, arguments = job(rules, policy, space, words[0], observe)
+            kernel(*arguments, start, stop)
 
-    def work(start: int, stop: int) -> None:
-        if policy == "random":
-            random_hands(space, start, stop, words[0], observe)
-        else:
-            rule_hands(space, start, stop, rule_workspace(rules))
+        pool.share(m, work, 1)
+        return space.counts
+    memory = memory_of(device)
+    kernel, arguments = job(rules, policy, space, words[0], observe, m)
+    arguments = memory.put(arguments)
+    memory.run(kernel, m, *arguments)
+    counts: Array = memory.to_host(arguments[0].counts)
+    return counts
 
-    pool.share(len(space.quotas), work, 1)
-    return space.counts
+
+def job(
+    rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool, threads: int = 1
+) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """The kernel that plays the hands of tables, and its arguments before `start` and `stop`.
+
+    The rule player has a workspace for each of so many threads.
+    """
+    if policy == "random":
+        return random_hands, (space, low, observe)
+    return rule_hands, (space, many_workspaces(rule_workspace(rules), threads))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import GOLDEN, deal_hand, mix, start_game
@@ -68,7 +68,7 @@ def new_workspace(
 
 
 @entry_kernel
-def random_hands(space: Workspace, start: int, stop: int, low: Word, observe: bool) -> None:
+def random_hands(space: Workspace, low: Word, observe: bool, start: int, stop: int) -> None:
     """Play `quotas[i]` hands at random at each table i from `start` to `stop` - 1.
 
     The draws of table i follow from `low` and i; with `observe` its rows of `observations` and
@@ -101,9 +101,9 @@ def hands_at_random(space: Workspace, i: int, low: Word, observe: bool) -> None:
 
 
 @entry_kernel
-def rule_hands(space: Workspace, start: int, stop: int, work: RuleWorkspace) -> None:
+def rule_hands(space: Workspace, work: RuleWorkspace, start: int, stop: int) -> None:
     """Play `quotas[i]` hands by the rule player at each table i from `start` to `stop` - 1."""
-    t = space.tables[0]
+    t, own = space.tables[0], own_workspace(work, start)
     for i in range(start, stop):
         s = space.states[i]
         observation, mask = row_of(space.observations, i), row_of(space.masks, i)
@@ -111,7 +111,7 @@ def rule_hands(space: Workspace, start: int, stop: int, work: RuleWorkspace) -> 
             deal_hand(s, t)
             n = 0
             while s.phase < DEAL:
-                act_by_rule(s, observation, mask, work)
+                act_by_rule(s, observation, mask, own)
                 n += 1
             count_hand(s, t, n, space.counts[i])
 

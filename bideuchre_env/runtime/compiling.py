@@ -1,10 +1,9 @@
-"""Show that kernels are being compiled: a status line on a terminal, elsewhere one log line."""
+"""Show that kernels are being compiled: one log line, or a display of the caller's."""
 
 from __future__ import annotations
 
 import logging
 import multiprocessing
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +18,9 @@ class Compiling:
     def __init__(self, kernels: list[Any], saved: bool) -> None:
         self.kernels = kernels
         self.count = 0
-        self.show: Show = _Status(saved)
+        self.show: Show = self._log_once
+        self._saved = "saved for the next run" if saved else "not saved: no folder can be written"
+        self._logged = False
         self._depth = 0  # of nested compilations: a kernel waits for those that it calls
 
     def begin(self, compiled: Any) -> None:
@@ -38,6 +39,13 @@ class Compiling:
     def _text(self) -> str:
         return f"compiling kernels, {self.count} done" if self._depth else ""
 
+    def _log_once(self, text: str) -> None:
+        process = multiprocessing.current_process()
+        first = multiprocessing.parent_process() is None
+        if not self._logged and (first or process.name.endswith("-1")):  # one of many workers
+            self._logged = True
+            _log.warning("bideuchre_env: compiling kernels, up to a minute; %s", self._saved)
+
     @contextmanager
     def shown_by(self, show: Show) -> Iterator[None]:
         """Call `show` with each new text, and with "" when compilation ends."""
@@ -46,40 +54,3 @@ class Compiling:
             yield
         finally:
             self.show = before
-
-
-class _Status:
-    """A status line if stderr is a terminal; else one line of the log, for the first text."""
-
-    def __init__(self, saved: bool) -> None:
-        self._saved = "saved for the next run" if saved else "not saved: no folder can be written"
-        self._line: Any = None
-        self._logged = False
-
-    def __call__(self, text: str) -> None:
-        process = multiprocessing.current_process()
-        first = multiprocessing.parent_process() is None
-        if first and _is_terminal():
-            self._draw(text)
-        elif not self._logged and (first or process.name.endswith("-1")):  # one of many workers
-            self._logged = True
-            _log.warning("bideuchre_env: compiling kernels, up to a minute; %s", self._saved)
-
-    def _draw(self, text: str) -> None:
-        if text and self._line is None:
-            from rich.console import Console
-
-            self._line = Console(stderr=True).status(text)
-            self._line.start()
-        elif text:
-            self._line.update(text)
-        elif self._line is not None:
-            self._line.stop()
-            self._line = None
-
-
-def _is_terminal() -> bool:
-    try:
-        return sys.stderr.isatty()
-    except (AttributeError, ValueError):  # no stream, or a closed one
-        return False

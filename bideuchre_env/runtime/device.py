@@ -14,15 +14,15 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from numba import NumbaPerformanceWarning
 from numba import cuda as _cuda
 
-from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, nth_bit
-from bideuchre_env.runtime.jit import JIT, Array, config, private
+from bideuchre_env.runtime.intrinsics import PLAIN_TWINS, _plain_nth_bit, lower_cell, nth_bit
+from bideuchre_env.runtime.jit import JIT, Array, as_rows, config, private
 from bideuchre_env.runtime.plain import plain_kernel, plain_rows
 
 cuda: Any = _cuda
@@ -39,13 +39,12 @@ _log = logging.getLogger("bideuchre_env")
 warnings.filterwarnings("ignore", "Grid size", NumbaPerformanceWarning)
 
 
-def lower_cell(cells: Array, i: int, value: int) -> None:
-    """In programs: set `cells[i]`, int64, to a value unless it is lower; threads may at once."""
+def _lower_cell(cells: Array, i: int, value: int) -> None:
     cuda.atomic.min(cells, i, value)
 
 
 _TWINS = PLAIN_TWINS if SIMULATED and JIT else [(nth_bit, _plain_nth_bit)]
-_INSTEAD = {id(each): twin for each, twin in [*_TWINS, (lower_cell, lower_cell)]}
+_INSTEAD = {id(each): twin for each, twin in [*_TWINS, (lower_cell, _lower_cell)]}
 
 
 def _python_of(value: Any) -> Any:
@@ -73,7 +72,7 @@ def _rebound(function: Any) -> FunctionType:
     """The same function, but for the kernels among its globals: they are the device's."""
     names = function.__globals__
     called = [name for name in function.__code__.co_names if _python_of(names.get(name))]
-    if not called:  # as `lower_cell`, whose `cuda` the simulator puts its own in place of
+    if not called:  # as `_lower_cell`, whose `cuda` the simulator puts its own in place of
         return cast(FunctionType, function)
     names = names | {name: device_form(names[name]) for name in called}
     rebound = FunctionType(
@@ -86,13 +85,13 @@ def _rebound(function: Any) -> FunctionType:
 class Program:
     """A function `(*arguments, i)`, written as kernels are, that a device runs for every i below n.
 
-    Each i is a thread's. Arguments are numbers, arrays on the device and NamedTuples of these.
+    Each i is a thread's. Arguments are numbers, arrays on the device and NamedTuples of these. A
+    kernel of `rows` is called with `(*arguments, i, i + 1)`.
     """
 
-    def __init__(self, function: Callable[..., None]) -> None:
-        self.__doc__ = function.__doc__
-        self._name = function.__name__
-        body = _compiled(function)
+    def __init__(self, function: Any, *, rows: bool = False) -> None:
+        self._name = (_python_of(function) or function).__name__
+        body = device_form(function) if rows else _compiled(function)
         if SIMULATED:
             body = plain_kernel(body)
 
@@ -101,7 +100,12 @@ class Program:
             if i < n:
                 body(*arguments, i)
 
-        self.function = run
+        def run_rows(n: int, arguments: tuple[Any, ...]) -> None:
+            i = cuda.grid(1)
+            if i < n:
+                body(*arguments, i, i + 1)
+
+        self.function = run_rows if rows else run
         self._started: Any = None
 
     def __call__(self, n: int, *arguments: Any) -> None:
@@ -126,41 +130,6 @@ def _simulated(value: Any) -> Any:
     return array
 
 
-def to_device(array: Array) -> DeviceArray:
-    """A copy of an array on the device."""
-    return cuda.to_device(np.array(array, order="C"))
-
-
-def room_for(shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
-    """An array on the device, to be written."""
-    return cuda.device_array(shape, np.dtype(dtype))
-
-
-def on_device(value: Any) -> DeviceArray | None:
-    """An array that is on the device already, whichever library's, without a copy; else None."""
-    if SIMULATED:
-        return value if hasattr(value, "copy_to_host") else None
-    return cuda.as_cuda_array(value) if hasattr(value, "__cuda_array_interface__") else None
-
-
-def copied(array: DeviceArray) -> DeviceArray:
-    """A copy on the device."""
-    copy = cuda.device_array(array.shape, array.dtype)
-    copy.copy_to_device(array)
-    return copy
-
-
-def to_host(array: DeviceArray) -> Array:
-    """A copy of an array of the device, when all that was started there is done."""
-    copy: Array = array.copy_to_host()
-    return copy
-
-
-def finish() -> None:
-    """Wait until all that was started on the device is done."""
-    cuda.synchronize()
-
-
 def name_of_device() -> str:
     """What the device calls itself."""
     if SIMULATED:
@@ -179,3 +148,77 @@ def moved(value: Any, move: Callable[[Any], Any]) -> Any:
     if isinstance(value, tuple):
         return _tuple_like(value, (moved(each, move) for each in value))
     return move(value) if getattr(value, "shape", ()) else value
+
+
+class DeviceMemory:
+    """The memory of a GPU, which runs a thread for each row: what `HostMemory` is for the CPU."""
+
+    name = "cuda"
+    _programs: ClassVar[dict[Any, Program]] = {}
+
+    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> DeviceArray:
+        """A new array, to be written."""
+        return cuda.device_array(shape, np.dtype(dtype))
+
+    def put(self, value: Any) -> Any:
+        """An array, or a tuple of arrays and numbers, in this memory: itself if it is there."""
+        return moved(value, _to_device)
+
+    def to_host(self, value: Any) -> Any:
+        """The same as numpy's arrays, when all that was started is done; itself if they are."""
+        return moved(value, _to_host)
+
+    def write(self, array: DeviceArray, values: Array) -> None:
+        """Overwrite an array with numpy's of the same shape and type."""
+        array.copy_to_device(values)
+
+    def copy(self, array: DeviceArray) -> DeviceArray:
+        """A copy in this memory, of an array."""
+        copy = cuda.device_array(array.shape, array.dtype)
+        copy.copy_to_device(array)
+        return copy
+
+    def fill(self, array: DeviceArray, value: Any) -> None:
+        """Overwrite an array with one value."""
+        array[:] = value
+
+    def view(self, array: DeviceArray) -> DeviceArray:
+        """A view of an array: a caller who reshapes it does not reshape the kernels' array."""
+        return array.view(array.dtype)
+
+    def foreign(self, value: Any) -> DeviceArray | None:
+        """An array of any library that is on this device, without a copy; None for the CPU's."""
+        if SIMULATED:
+            return value if hasattr(value, "copy_to_host") else None
+        return cuda.as_cuda_array(value) if hasattr(value, "__cuda_array_interface__") else None
+
+    def finish(self) -> None:
+        """Wait until all that was started is done."""
+        cuda.synchronize()
+
+    def run(self, kernel: Any, n: int, *arguments: Any) -> None:
+        """Start a thread with `kernel(*arguments, i, i + 1)` for each of n rows."""
+        if kernel not in self._programs:
+            self._programs[kernel] = Program(kernel, rows=True)
+        self._programs[kernel](n, *arguments)
+
+    def prepare(self, kernel: Any, n: int, *like: Any) -> Callable[..., None]:
+        """A function of `(*arguments, 0, n)` that runs a kernel on n rows."""
+        words = [isinstance(each, np.uint64) for each in like]
+
+        def start(*arguments: Any) -> None:
+            pairs = zip(arguments, words, strict=False)  # without 0 and n
+            self.run(kernel, n, *(np.uint64(each) if word else each for each, word in pairs))
+
+        return start
+
+
+def _to_device(array: Any) -> DeviceArray:
+    return cuda.to_device(np.array(array, order="C")) if isinstance(array, np.ndarray) else array
+
+
+def _to_host(array: Any) -> Array:
+    if isinstance(array, np.ndarray):
+        return array
+    copy: Array = array.copy_to_host()
+    return as_rows(copy) if copy.dtype.names else copy

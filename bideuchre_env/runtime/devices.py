@@ -1,14 +1,78 @@
-"""Which devices there are to play on, and what a GPU lacks here."""
+"""Where rows are and kernels run: the machine's own memory and processor, or a GPU's.
+
+Kernels that run in either take rows `start` to `stop` - 1 of their arrays as last parameters.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from bideuchre_env._checks import shown
 from bideuchre_env.errors import OptionError
 
 DEVICES = ("cpu", "cuda")
+Array = npt.NDArray[Any]
+
+
+class HostMemory:
+    """The machine's own memory; kernels run on its processor."""
+
+    name = "cpu"
+
+    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """A new array, to be written."""
+        return np.empty(shape, dtype)
+
+    def put(self, value: Any) -> Any:
+        """An array, or a tuple of arrays and numbers, in this memory: itself if it is there."""
+        return value
+
+    def to_host(self, value: Any) -> Any:
+        """The same as numpy's arrays, when all that was started is done; itself if they are."""
+        return value
+
+    def write(self, array: Any, values: Any) -> None:
+        """Overwrite an array with numpy's of the same shape and type."""
+        array[...] = values
+
+    copy: Callable[[Any], Array] = staticmethod(np.ndarray.copy)
+    """A copy in this memory, of an array."""
+    fill: Any = staticmethod(np.ndarray.fill)
+    """Overwrite an array with one value."""
+    view: Callable[[Any], Array] = staticmethod(np.ndarray.view)
+    """A view of an array: a caller who reshapes it does not reshape the kernels' array."""
+
+    def foreign(self, value: Any) -> Any:
+        """An array of any library that is on this device, without a copy; None for the CPU's."""
+        return None
+
+    def finish(self) -> None:
+        """Wait until all that was started is done."""
+
+    def run(self, kernel: Callable[..., Any], n: int, *arguments: Any) -> None:
+        """Call `kernel(*arguments, start, stop)` for n rows."""
+        kernel(*arguments, 0, n)
+
+    def prepare(self, kernel: Callable[..., Any], n: int, *like: Any) -> Callable[..., None]:
+        """What `run` calls, for arguments always of the types of `like`, in less time."""
+        from bideuchre_env.runtime.jit import direct
+
+        return direct(kernel, *like, 0, n)
+
+
+def memory_of(device: str) -> HostMemory:
+    """The memory of a device that is there, see `check_device`."""
+    if device == "cpu":
+        return HostMemory()
+    from bideuchre_env.runtime.device import DeviceMemory
+
+    memory: Any = DeviceMemory()  # with the same methods
+    return memory  # type: ignore[no-any-return]
 
 
 def check_device(device: Any) -> None:

@@ -325,6 +325,13 @@ def _plain_add(cells: Array, i: int, value: int) -> int:
     return before
 
 
+@inline_kernel
+def lower_cell(cells: Array, i: int, value: int) -> None:
+    """Set `cells[i]`, int64, to a value unless it is lower; on a GPU threads may at once."""
+    if value < cells[i]:
+        cells[i] = value
+
+
 _CELLS = types.Array(types.int64, 1, "C")
 
 

@@ -17,20 +17,14 @@ from bideuchre_env.learning.features import Features
 from bideuchre_env.learning.sampling import first_unfit, random_words, sample_rows
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.device import (
-    SIMULATED,
-    DeviceArray,
-    Program,
-    lower_cell,
-    moved,
-    on_device,
-    to_device,
-    to_host,
-)
+from bideuchre_env.runtime.device import SIMULATED, DeviceArray, DeviceMemory, Program
+from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, inline_kernel
 from ppo.networks import torch_device
 from ppo.rollout import Tables, check_fits
 from ppo.rollout_kernels import CALLS, CARDS, OVER, Outcomes, Room, Seen, enter, waits_for
+
+MEMORY = DeviceMemory()
 
 
 @Program
@@ -106,7 +100,7 @@ def act_one(
 
 def array_of(tensor: Tensor) -> DeviceArray:
     """A tensor of the device as an argument of programs, without a copy."""
-    return tensor.numpy() if SIMULATED else on_device(tensor)
+    return tensor.numpy() if SIMULATED else MEMORY.foreign(tensor)
 
 
 class DeviceTables(Tables):
@@ -116,7 +110,7 @@ class DeviceTables(Tables):
 
     def __init__(self, rules: Rules, n: int) -> None:
         super().__init__(rules, n)
-        self._device_tables = to_device(self.tables)
+        self._device_tables = MEMORY.put(self.tables)
         self._waits = self.zeros(n, torch.int64)
         layout, n_actions = layout_of(rules), actions.of(rules).n
         # of both parts: a table waits for one of them
@@ -131,13 +125,13 @@ class DeviceTables(Tables):
             with_hidden=all_hands,
             observation=array_of(self._observation),
             mask=array_of(self._mask),
-            features=moved(work, to_device),
+            features=MEMORY.put(work),
         )
 
     def begin(self, low: np.uint64, high: np.uint64) -> None:
         """See `Tables.begin`; the hands are dealt on the CPU."""
         super().begin(low, high)
-        self._states, self._entered = to_device(self.states), (0, 0)
+        self._states, self._entered = MEMORY.put(self.states), (0, 0)
 
     def play_on(self) -> tuple[int, int] | None:
         """See `Tables.play_on`; decisions are entered in the same order."""
@@ -164,7 +158,7 @@ class DeviceTables(Tables):
     ) -> None:
         """See `Tables.sample`; `RuntimeError` where a logit is not finite."""
         m = len(logits)
-        cells, words = torch.full((1,), m, device=self.device), to_device(random_words(seed, 0, m))
+        cells, words = torch.full((1,), m, device=self.device), MEMORY.put(random_words(seed, 0, m))
         drawn = map(array_of, (outputs, log_probs, cells))
         draw_one(m, array_of(logits), array_of(legal), words, *drawn)
         if int(cells) < m:
@@ -180,5 +174,5 @@ class DeviceTables(Tables):
 
     def outcomes(self) -> Outcomes:
         """See `Tables.outcomes`."""
-        self.states[:] = to_host(self._states)
+        self.states[:] = MEMORY.to_host(self._states)
         return super().outcomes()

@@ -28,7 +28,7 @@ def rows_of(env):
     """The state rows of an environment of any face, as bytes."""
     raw = env.unwrapped if hasattr(env, "unwrapped") else env
     if isinstance(raw, BidEuchreVec):
-        return raw._games.rows.states.tobytes()
+        return raw._rows.states.tobytes()
     states = raw._states if hasattr(raw, "_states") else raw._rows.states
     return states.tobytes()
 

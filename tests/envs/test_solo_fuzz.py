@@ -38,8 +38,6 @@ ARRAYS = (
     "terminated",
     "truncated",
     "_index",
-    "_asked_observations",
-    "_asked_masks",
 )
 PLAYERS = (
     {"opponents": "random"},
@@ -75,10 +73,11 @@ def guarded(rows):
         setattr(rows, name, walled(getattr(rows, name), walls))
     own = rows._rows
     rows._rows = own._replace(**{name: getattr(rows, name) for name in own._fields[3:7]})
-    for start, scratch in rows._scratch.items():
+    for start, (scratch, *nets) in rows._scratch.items():
         *arrays, rule = scratch
         rule = rule._replace(views=walled(rule.views, walls), scratch=walled(rule.scratch, walls))
-        rows._scratch[start] = type(scratch)(*(walled(array, walls) for array in arrays), rule)
+        scratch = type(scratch)(*(walled(array, walls) for array in arrays), rule)
+        rows._scratch[start] = scratch, *nets
     return walls
 
 
@@ -117,7 +116,7 @@ def fuzz_rows(seed, part=1):
         walls = guarded(rows)
         obs, _ = reset(vec, seed)
         for _ in range(CALLS // part):
-            masks, over = obs["action_mask"].copy(), rows.done
+            masks, over = obs["action_mask"].copy(), rows.solos["ending"] != 0
             actions = odd_actions(rng, legal_actions(rng, masks), masks.shape[1])
             given += ROWS
             before, games = position(rows), rows.states.copy()

@@ -70,7 +70,7 @@ def test_in_the_batch_by_row():
     assert vec.players["right"][:2].tolist() == ["cautious", "cautious"]
     assert vec.players["partner"].tolist() == ["rule"] * 3 + ["cautious", "last", "net"]
     ends = np.zeros(6, int)
-    obs = vec._looks.observations()
+    obs = vec._observations()
     for turn in range(40):
         obs, _, over, cut, _ = vec.step(actions_for(obs, turn))
         ends += over | cut

@@ -342,7 +342,7 @@ def walk_on(vec, steps):
     """Take some steps, and reset the rows that are over where nothing else does."""
     obs, _ = vec.reset(seed=1)
     for turn in range(steps):
-        done = vec._rows.done
+        done = vec._rows.solos["ending"] != 0
         if vec.autoreset_mode == AutoresetMode.DISABLED and done.any():
             obs, _ = vec.reset(options={"reset_mask": done})
         else:

@@ -274,12 +274,8 @@ def test_pickle_and_deepcopy_go_on_alike():
         vec.step(vec.sample())
     for twin in (pickle.loads(pickle.dumps(vec)), copy.deepcopy(vec)):
         for part in ("states", "observations", "masks", "keys", "tallies"):
-            np.testing.assert_array_equal(
-                getattr(twin._games.rows, part), getattr(vec._games.rows, part)
-            )
-            assert not np.shares_memory(
-                getattr(twin._games.rows, part), getattr(vec._games.rows, part)
-            )
+            np.testing.assert_array_equal(getattr(twin._rows, part), getattr(vec._rows, part))
+            assert not np.shares_memory(getattr(twin._rows, part), getattr(vec._rows, part))
     twins = [vec, pickle.loads(pickle.dumps(vec)), copy.deepcopy(vec)]
     for _ in range(60):
         a, b, c = ((t.sample().copy(), t) for t in twins)
@@ -296,7 +292,7 @@ def test_samples_are_uniform_and_legal():
     vec = bideuchre_env.double_deck_v0.vec(1, copy=True)
     vec.reset(seed=0)
     for calls in (("bid 4 S", "pass", "pass", "pass"), ()):
-        legal = np.flatnonzero(vec._games.rows.masks[0])
+        legal = np.flatnonzero(vec._rows.masks[0])
         found = np.bincount([vec.sample()[0] for _ in range(60 * len(legal))], minlength=85)
         assert found[legal].sum() == found.sum()
         expected = 60.0
@@ -314,15 +310,15 @@ def test_what_is_given_can_be_scribbled_on():
     plain.reset(seed=8)
     kept = {name: array.copy() for name, array in obs.items()}
     for step in range(120):
-        actions = choose(vec._games.rows.masks, step)
+        actions = choose(vec._rows.masks, step)
         given = vec.step(actions)
         mine, rewards, terminated, truncated, told = plain.step(actions)
         for array in (*mine.values(), rewards, terminated, truncated, told["seat"]):
             array[:] = 1
     for name, array in kept.items():
         np.testing.assert_array_equal(obs[name], array)
-    assert not np.shares_memory(given[0]["observation"], vec._games.rows.observations)
-    own = (vec._games.rows.rewards, vec._games.rows.keys)
+    assert not np.shares_memory(given[0]["observation"], vec._rows.observations)
+    own = (vec._rows.rewards, vec._rows.keys)
     assert not any(np.shares_memory(a, b) for a in given[1:4] for b in own)
     np.testing.assert_array_equal(vec.get_state(), plain.get_state())
     assert info["seat"].shape == (16,)

@@ -40,7 +40,7 @@ def test_devices_are_named():
 @pytest.mark.slow
 def test_every_kernel_becomes_machine_code(monkeypatch):
     """For two architectures, as each call of the environment starts it; none needs a stack."""
-    with compiled_by(monkeypatch, "bideuchre_env.envs.vector.on_device") as compiled:
+    with compiled_by(monkeypatch) as compiled:
         vec = bideuchre_env.cincinnati_v0.vec(4, device="cuda")
         vec.reset(seed=1)
         for dtype in (np.int64, np.int32, np.uint8):
@@ -52,13 +52,13 @@ def test_every_kernel_becomes_machine_code(monkeypatch):
         host.reset(seed=1)
         vec.set_state(host.get_state())
         bideuchre_env.cincinnati_v0.vec(4, device="cuda", observation="flat").reset(seed=1)
-    assert len(compiled) >= 2 * (10 + 2)
+    assert len(compiled) >= 2 * (9 + 2)
 
 
 @pytest.mark.slow
 def test_every_kernel_of_learners_becomes_machine_code(monkeypatch):
     """As for `vec`; the rule player needs a stack of one number, see `test_rollout.py`."""
-    with compiled_by(monkeypatch, "bideuchre_env.envs.solo.on_device", stack=8) as compiled:
+    with compiled_by(monkeypatch, stack=8) as compiled:
         make = bideuchre_env.cincinnati_v0.solo_vec
         for options in ({"opponents": "rule"}, {"opponents": "cautious", "observation": "flat"}):
             vec = make(4, device="cuda", **options)
@@ -67,7 +67,7 @@ def test_every_kernel_of_learners_becomes_machine_code(monkeypatch):
             vec.step(np.zeros(4, np.int32))
             vec.action_masks()
             assert vec.seats.shape == (4,)
-            looks = vec._looks  # nothing runs, so that no episode ends
-            looks.results(looks.all)
-            looks.finals(looks.all)
+            every = vec._rows.every  # nothing runs, so that no episode ends
+            vec._results(every)
+            vec._finals(every)
     assert len(compiled) >= 2 * 12

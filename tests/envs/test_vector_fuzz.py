@@ -22,16 +22,16 @@ def guarded(vec):
     walls = []
     own = {
         name: walled(array, walls)
-        for name, array in vec._games.rows._asdict().items()
+        for name, array in vec._rows._asdict().items()
         if isinstance(array, np.ndarray) and name not in ("tables", "offsets")
     }
-    vec._games.rows = vec._games.rows._replace(**own)
+    vec._rows = vec._rows._replace(**own)
     return walls
 
 
 def contents(vec):
     """All arrays of the environment, as bytes."""
-    return [array.tobytes() for array in vec._games.rows if isinstance(array, np.ndarray)]
+    return [array.tobytes() for array in vec._rows if isinstance(array, np.ndarray)]
 
 
 def fuzz(seed):

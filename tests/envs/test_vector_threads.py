@@ -222,7 +222,7 @@ def test_an_interrupt_before_any_line_leaves_a_step_undone_or_whole(looks):
     vec, twin = (cincinnati.vec(600, threads=threads) for threads in (2, 1))
     for each in (vec, twin):
         each.reset(seed=3)
-    pool = vec._games._pool
+    pool = vec._pool
     for each in (vec, twin):
         each.step(each.sample())
     share = pool._share
@@ -316,7 +316,7 @@ def test_both_ways_give_the_same_rows():
     for each in (vec, twin):
         each.reset(seed=3)
     for step in range(40):
-        vec._games._pool._pace.together = bool(step % 3)
+        vec._pool._pace.together = bool(step % 3)
         told = [each.step(each.sample()) for each in (vec, twin)]
         np.testing.assert_array_equal(told[0][0]["observation"], told[1][0]["observation"])
         np.testing.assert_array_equal(told[0][1], told[1][1])

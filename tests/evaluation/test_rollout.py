@@ -129,6 +129,6 @@ def test_tables_at_once():
 @pytest.mark.slow
 def test_every_kernel_becomes_machine_code(monkeypatch):
     """For two GPUs; the rule player's needs a stack of one number."""
-    with compiled_by(monkeypatch, "bideuchre_env.evaluation.rollout_on_device", stack=8):
+    with compiled_by(monkeypatch, stack=8):
         for policy in module.POLICIES:
             rollout("double_deck_v0", policy, hands=10, device="cuda")

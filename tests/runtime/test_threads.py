@@ -128,7 +128,7 @@ def test_an_interrupt_while_threads_step_waits_for_them(python_hears_ctrl_c):
     presser = threading.Thread(target=press)
     presser.start()
     for _ in range(200):
-        vec._games._pool._pace.together = True
+        vec._pool._pace.together = True
         actions, before = twin.sample(), vec.get_state().tobytes()
         moved = True
         try:
@@ -171,7 +171,7 @@ def test_threads_that_cannot_be_started_are_tried_again(monkeypatch):
     assert begun[0].ended
     vec.step(actions)
     twin.step(actions)
-    assert len(vec._games._pool._helpers) == 2
+    assert len(vec._pool._helpers) == 2
     np.testing.assert_array_equal(vec.get_state(), twin.get_state())
 
 

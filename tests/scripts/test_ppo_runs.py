@@ -136,7 +136,7 @@ def test_on_a_device_a_run_is_the_same():
 @pytest.mark.slow
 def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
     """For two GPUs, as a batch starts it; none needs a stack."""
-    with compiled_by(monkeypatch, "ppo.rollout_gpu") as compiled:
+    with compiled_by(monkeypatch) as compiled:
         module = sys.modules["ppo.rollout_gpu"]
         monkeypatch.setattr(module, "array_of", lambda tensor: tensor.numpy())
         monkeypatch.setattr(module.DeviceTables, "device", "cpu")

@@ -17,6 +17,7 @@ from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.runtime import device
 
 assert device.SIMULATED
+MEMORY = device.DeviceMemory()
 
 
 def host(array):
@@ -108,8 +109,8 @@ def test_actions(dtype):
         actions = one.sample()
         spaced = np.zeros((3, 2), dtype)
         spaced[:, 1] = actions
-        ways = [spaced[:, 1], actions.tolist(), device.to_device(actions.astype(dtype))]
-        ways += [device.to_device(spaced)[:, 1]]
+        ways = [spaced[:, 1], actions.tolist(), MEMORY.put(actions.astype(dtype))]
+        ways += [MEMORY.put(spaced)[:, 1]]
         assert_alike(one.step(actions), two.step(ways[step % len(ways)]))
 
 
@@ -121,7 +122,7 @@ def test_a_refused_step_moves_nothing():
         two.sample()
         actions[2] = actions[4] = bad
         said = []
-        for vec, given in ((one, actions), (two, actions), (two, device.to_device(actions))):
+        for vec, given in ((one, actions), (two, actions), (two, MEMORY.put(actions))):
             changes = vec.changes
             with pytest.raises(IllegalActionError, match="row 2: player_") as caught:
                 vec.step(given)
@@ -136,8 +137,8 @@ def test_what_is_no_action():
     """The kind and the shape of what was given are named."""
     _, two = pair()
     for given, told in (
-        (device.to_device(np.zeros(3)), r"whole numbers of shape \(3,\) .* not float64"),
-        (device.to_device(np.zeros(4, int)), r"not int64 of shape \(4,\)"),
+        (MEMORY.put(np.zeros(3)), r"whole numbers of shape \(3,\) .* not float64"),
+        (MEMORY.put(np.zeros(4, int)), r"not int64 of shape \(4,\)"),
         (np.zeros(3), "not float64"),
         ([0, True, 0], "not True or False"),
     ):

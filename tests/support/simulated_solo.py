@@ -16,6 +16,7 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.runtime import device
 
 assert device.SIMULATED
+MEMORY = device.DeviceMemory()
 
 NAMES = ("left", "partner", "right")
 
@@ -71,7 +72,7 @@ def play(one, two, steps, seed=0):
     for _ in range(steps):
         actions = drawn(one, rng)
         shown = one.step(actions)
-        given = device.to_device(actions) if rng.random() < 0.5 else actions
+        given = MEMORY.put(actions) if rng.random() < 0.5 else actions
         assert_same(shown, two.step(given))
         ended += int((shown[2] | shown[3]).sum())
         assert_alike(one.action_masks(), two.action_masks())
@@ -83,7 +84,7 @@ def assert_same_games(one, two):
     """The same states and lots."""
     rows = two._rows
     for name in ("states", "solos"):
-        ours, theirs = getattr(one._rows, name), rows.at_hand(getattr(rows, name))
+        ours, theirs = getattr(one._rows, name), rows.memory.to_host(getattr(rows, name))
         for field in ours.dtype.names:
             np.testing.assert_array_equal(ours[field], theirs[field])
 
@@ -146,11 +147,11 @@ def test_resets():
     ):
         assert_same(*(vec.reset(seed=seed, options=options) for vec in (one, two)))
         play(one, two, 3)
-    before = two._rows.at_hand(two._rows.states).tobytes()
+    before = two._rows.memory.to_host(two._rows.states).tobytes()
     for given in ("expert", lambda seen, mask: 0, bideuchre_env.agents.make("rule", one.rules)):
         with pytest.raises(OptionError, match="only 'random', 'cautious', 'rule' play there"):
             two.reset(options={"opponents": given})
-    assert two._rows.at_hand(two._rows.states).tobytes() == before
+    assert two._rows.memory.to_host(two._rows.states).tobytes() == before
     play(one, two, 1)
 
 
@@ -159,7 +160,7 @@ def test_bad_actions_move_nothing():
     one, two = pair(autoreset_mode="Disabled", episode="hand")
     for bad in ([0, 99, 0], [0, 0, -1], [0.5] * 3, [0, 0], np.array([0, 2**63, 1], np.uint64)):
         said = []
-        for vec, given in ((one, bad), (two, bad), (two, device.to_device(np.array(bad)))):
+        for vec, given in ((one, bad), (two, bad), (two, MEMORY.put(np.array(bad)))):
             with pytest.raises(IllegalActionError) as caught:
                 vec.step(given)
             said.append(str(caught.value))

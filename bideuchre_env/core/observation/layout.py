@@ -266,7 +266,8 @@ class Layout:
             )
         values = np.require(values, requirements=["C", "W"])  # of one type, for the kernel
         out = np.empty(values.shape, np.float32)
-        scale_rows(values.reshape(-1, self.size), self.scale, out.reshape(-1, self.size))
+        rows = values.reshape(-1, self.size)
+        scale_rows(rows, self.scale, out.reshape(-1, self.size), 0, len(rows))
         return out
 
     def decode(self, observation: Array) -> dict[str, Any]:

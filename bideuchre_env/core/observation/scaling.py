@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel
 
 
 @entry_kernel
-def scale_rows(observations: Array, scale: Array, out: Array) -> None:
-    """Write every row of `observations`, int8 (n, D), times `scale`, to `out`, float32 (n, D)."""
-    for i in range(len(observations)):
-        scale_row(observations, scale, out, i)
+def scale_rows(observations: Array, scale: Array, out: Array, start: int, stop: int) -> None:
+    """Write rows of `observations`, int8 (n, D), times `scale`, to `out`, float32 (n, D).
 
-
-@inline_kernel
-def scale_row(observations: Array, scale: Array, out: Array, i: int) -> None:
-    """Write row i of `observations` times `scale` to row i of `out`."""
-    for j in range(len(scale)):
-        out[i, j] = observations[i, j] * scale[j]
+    They are rows `start` to `stop` - 1.
+    """
+    for i in range(start, stop):
+        for j in range(len(scale)):
+            out[i, j] = observations[i, j] * scale[j]

@@ -17,8 +17,11 @@ from bideuchre_env.envs.solo.rows import (
     SOMEBODY,
     SoloRows,
     SoloScratch,
+    Turn,
     apply_forced,
     play_on,
+    show_row,
+    take_action,
 )
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
@@ -27,17 +30,19 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 @entry_kernel
 def play_rows_by_net(
     rows: SoloRows,
-    start: int,
-    stop: int,
+    turn: Turn,
     scratch: SoloScratch,
     first: NetWorkspace,
     second: NetWorkspace,
+    start: int,
+    stop: int,
 ) -> None:
     """`rows.play_rows` where one or two nets are among the others, each with a workspace."""
     kinds, t = rows.kinds, rows.tables[0]
     observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):
         s, solo = rows.states[i], rows.solos[i]
+        take_action(rows, turn, i)
         play_on(rows, i, scratch)
         while solo.stage == ASKED and kinds[solo.asked] != SOMEBODY:
             kind = kinds[solo.asked]
@@ -50,6 +55,7 @@ def play_rows_by_net(
                     act_by_net(s, observation, mask, second)
             solo.stage = MOVING
             play_on(rows, i, scratch)
+        show_row(rows, turn, i)
 
 
 @kernel

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env.agents.random_agents import cautious_rows
-from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule
+from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
 from bideuchre_env.core.bits import clear
-from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
+from bideuchre_env.core.episode import GOES_ON, TERMINATED, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import bounded, deal_hand, next_word, seed_stream
-from bideuchre_env.core.state import DEAL, WON
+from bideuchre_env.core.rows import restart_row
+from bideuchre_env.core.state import DEAL
 from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, only_one, pick_legal
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
@@ -74,29 +75,6 @@ class Draws(NamedTuple):
     rows: Array  # int64 (n, 2): a row's choice of opponents, and of its partner
 
 
-@entry_kernel
-def seed_solos(states: Array, solos: Array, chosen: Array) -> None:
-    """Seed the lots of the chosen rows (1 in `chosen`, (n,)) from their freshly seeded streams."""
-    for i in range(len(solos)):
-        if chosen[i]:
-            seed_solo(states[i], solos[i])
-
-
-@inline_kernel
-def seed_solo(s: Row, solo: Row) -> None:
-    """Seed a row's lots from its freshly seeded stream."""
-    # the words swapped, as a seed of its own: far from the stream that deals
-    seed_stream(solo, s.rng[1], s.rng[0])
-
-
-@entry_kernel
-def seat_learners(solos: Array, setup: Array, chosen: Array, seats: Array, draws: Draws) -> None:
-    """Begin an episode in every chosen row: `seats` (n,), int64, or -1 for what `setup` says."""
-    for i in range(len(solos)):
-        if chosen[i]:
-            seat_learner(solos[i], setup[0], seats[i], draws, i)
-
-
 @inline_kernel
 def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None:
     """Begin an episode of row i, the learner in this seat, or with -1 where `setup` says.
@@ -149,57 +127,129 @@ class SoloRows(NamedTuple):
     kinds: Array  # int64 (p,): who each player is
 
 
+class Turn(NamedTuple):
+    """The learners' part in a turn, by row."""
+
+    acting: Array  # bool (n,): whether the learner acts
+    choices: Array  # int64 (n,): its action
+    seen: Array  # bool (n,): whether the row is shown at the end of the turn
+
+
 class SoloScratch(NamedTuple):
-    """Scratch for one thread, of one row each: the others decide in it."""
+    """Scratch in which the others decide: of one row for one thread, or a row for each game."""
 
     observations: Array
     masks: Array
-    draws: Array  # float64 (1, 2)
+    draws: Array  # float64 (1 or n, 2)
     choices: Array
     rule: RuleWorkspace
 
 
-@entry_kernel
-def take_rows(rows: SoloRows, chosen: Array, actions: Array, start: int, stop: int) -> None:
-    """Carry out the learner's action, int64 (n,), in rows `start` to `stop` - 1 that wait for it.
+@inline_kernel
+def own_scratch(scratch: SoloScratch, start: int) -> SoloScratch:
+    """The scratch of the thread whose rows begin at `start`: that row's, or the only one."""
+    i, j = min(start, len(scratch.observations) - 1), min(start, len(scratch.masks) - 1)
+    return SoloScratch(
+        scratch.observations[i : i + 1],
+        scratch.masks[j : j + 1],
+        scratch.draws[j : j + 1],
+        scratch.choices[j : j + 1],
+        own_workspace(scratch.rule, start),
+    )
 
-    Only in the `chosen` ones (1, int64 (n,)). One that is not legal ends the row's episode at the
-    price of `setup`, its game untouched.
+
+@entry_kernel
+def seed_solos(
+    states: Array, solos: Array, streams: Array, chosen: Array, start: int, stop: int
+) -> None:
+    """Give the `chosen` rows, bool (n,), these streams, uint64 (n, 2), and their lots."""
+    for i in range(start, stop):
+        if chosen[i]:
+            s = states[i]
+            s.rng[0], s.rng[1] = streams[i, 0], streams[i, 1]
+            # the words swapped, as a seed of its own: far from the stream that deals
+            seed_stream(solos[i], s.rng[1], s.rng[0])
+
+
+@entry_kernel
+def begin_rows(
+    rows: SoloRows,
+    draws: Draws,
+    chosen: Array,
+    dealers: Array,
+    scores: Array,
+    deals: Array,
+    seats: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Start a game in the `chosen` rows, bool (n,), and seat their learners.
+
+    See `restart_row` and `seat_learner`; dealers and seats, int64 (n,), are -1 where none is named.
     """
-    t = rows.tables[0]
     for i in range(start, stop):
-        s, solo = rows.states[i], rows.solos[i]
-        if chosen[i] and solo.stage == READY:
-            if is_legal(s, t, actions[i]):
-                apply(s, t, actions[i])
-                solo.stage = MOVING
-            else:
-                solo.owed = rows.setup[0].illegal_reward
-                solo.illegal = 1
-                solo.ending = TERMINATED
-                solo.stage = DONE
+        if chosen[i]:
+            restart_row(rows.states[i], rows.tables[0], dealers[i], scores, deals, i)
+            seat_learner(rows.solos[i], rows.setup[0], seats[i], draws, i)
 
 
 @entry_kernel
-def play_rows(rows: SoloRows, start: int, stop: int, scratch: SoloScratch) -> None:
-    """In rows `start` to `stop` - 1 let the others act, until no row is left moving."""
+def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int) -> None:
+    """Carry out learners' actions, let the others act until no row is moving, and show the rows."""
+    own = own_scratch(scratch, start)
     for i in range(start, stop):
-        play_on(rows, i, scratch)
+        take_action(rows, turn, i)
+        play_on(rows, i, own)
+        show_row(rows, turn, i)
 
 
 @entry_kernel
-def play_rows_by_rule(rows: SoloRows, start: int, stop: int, scratch: SoloScratch) -> None:
+def play_rows_by_rule(
+    rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int
+) -> None:
     """`play_rows` where the rule player is one of the others."""
-    kinds, t = rows.kinds, rows.tables[0]
-    observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
+    kinds, t, own = rows.kinds, rows.tables[0], own_scratch(scratch, start)
+    observation, mask = row_of(own.observations, 0), row_of(own.masks, 0)
     for i in range(start, stop):
         s, solo = rows.states[i], rows.solos[i]
-        play_on(rows, i, scratch)
+        take_action(rows, turn, i)
+        play_on(rows, i, own)
         while solo.stage == ASKED and kinds[solo.asked] == RULE:
             if not apply_forced(s, t):
-                act_by_rule(s, observation, mask, scratch.rule)
+                act_by_rule(s, observation, mask, own.rule)
             solo.stage = MOVING
-            play_on(rows, i, scratch)
+            play_on(rows, i, own)
+        show_row(rows, turn, i)
+
+
+@inline_kernel
+def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
+    """Carry out the learner's action in row i, if it acts and the row waits for it.
+
+    One that is not legal ends the row's episode at the price of `setup`, its game untouched.
+    """
+    s, solo, t = rows.states[i], rows.solos[i], rows.tables[0]
+    if turn.acting[i] and solo.stage == READY:
+        if is_legal(s, t, turn.choices[i]):
+            apply(s, t, turn.choices[i])
+            solo.stage = MOVING
+        else:
+            solo.owed = rows.setup[0].illegal_reward
+            solo.illegal = 1
+            solo.ending = TERMINATED
+            solo.stage = DONE
+
+
+@inline_kernel
+def show_row(rows: SoloRows, turn: Turn, i: int) -> None:
+    """Write what the learner of row i sees and may do, nothing when done, if it is to be seen."""
+    if turn.seen[i]:
+        s, solo, t, mask = rows.states[i], rows.solos[i], rows.tables[0], row_of(rows.masks, i)
+        encode(s, t, rows.offsets[0], solo.seat, row_of(rows.observations, i))
+        if solo.stage == READY:
+            legal(s, t, mask)
+        else:
+            clear(mask, 0, t.n_actions)
 
 
 @inline_kernel
@@ -280,68 +330,3 @@ def answer_rows(states: Array, solos: Array, tables: Array, index: Array, choice
         apply(states[index[j]], tables[0], choices[j])
         solos[index[j]].stage = MOVING
     return -1
-
-
-@entry_kernel
-def show_rows(rows: SoloRows, chosen: Array, start: int, stop: int) -> None:
-    """Write what the learners of rows `start` to `stop` - 1 see and may do: nothing, when done.
-
-    Only in the `chosen` ones (1, int64 (n,)).
-    """
-    t, o = rows.tables[0], rows.offsets[0]
-    for i in range(start, stop):
-        if not chosen[i]:
-            continue
-        s, solo, mask = rows.states[i], rows.solos[i], row_of(rows.masks, i)
-        encode(s, t, o, solo.seat, row_of(rows.observations, i))
-        if solo.stage == READY:
-            legal(s, t, mask)
-        else:
-            clear(mask, 0, t.n_actions)
-
-
-@entry_kernel
-def pay_rows(
-    solos: Array,
-    start: int,
-    stop: int,
-    rewards: Array,
-    terminated: Array,
-    truncated: Array,
-) -> None:
-    """Hand out what rows `start` to `stop` - 1 owe their learners, and say which have ended.
-
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are rewritten.
-    """
-    for i in range(start, stop):
-        solo = solos[i]
-        rewards[i] = solo.owed
-        solo.owed = 0.0
-        terminated[i] = solo.ending == TERMINATED
-        truncated[i] = solo.ending == TRUNCATED_THERE
-
-
-class Results(NamedTuple):
-    """What episodes came to, row by row."""
-
-    hands: Array  # int64 (n,): dealt
-    score: Array  # int64 (n, 2): of each side
-    outcome: Array  # int64 (n,): `Outcome`
-    winner: Array  # int64 (n,): a side, or -1
-    illegal: Array  # bool (n,): whether an illegal action ended it
-
-
-@entry_kernel
-def result_rows(
-    states: Array, solos: Array, chosen: Array, start: int, stop: int, results: Results
-) -> None:
-    """Enter the results of rows `start` to `stop` - 1, zeros where `chosen`, (n,), is not 1."""
-    for i in range(start, stop):
-        s, solo, wanted = states[i], solos[i], chosen[i] != 0
-        results.hands[i] = solo.hands if wanted else 0
-        for side in range(2):
-            results.score[i, side] = s.score[side] if wanted else 0
-        results.outcome[i] = s.outcome if wanted else 0
-        winner = s.winner if s.outcome == WON else -1
-        results.winner[i] = winner if wanted else 0
-        results.illegal[i] = wanted and solo.illegal != 0

@@ -11,15 +11,31 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env._checks import shown
+from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.envs.checks import RESET_MASK, parse_count, parse_reset_mask, reset_options
+from bideuchre_env.core.rows import FIRST, N_CELLS
+from bideuchre_env.envs.checks import (
+    RESET_MASK,
+    given_action,
+    given_actions,
+    parse_count,
+    parse_reset_mask,
+    reset_options,
+)
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import SoloVecKeywords, SoloVecOptions
 from bideuchre_env.envs.pool import OPPONENTS, Pool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import PLACES, SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import drawn_seed, table_of
-from bideuchre_env.envs.solo.looks import Looks
+from bideuchre_env.envs.solo.output_rows import (
+    Results,
+    check_actions,
+    find_done,
+    pick_rows,
+    result_rows,
+    seat_rows,
+)
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.rules.rules import Rules, check_game
 from bideuchre_env.runtime.jit import Array
@@ -27,6 +43,18 @@ from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+RESULTS: dict[str, tuple[tuple[int, ...], Any]] = {
+    "hands": ((), np.int64),
+    "score": ((2,), np.int64),
+    "outcome": ((), np.int64),
+    "winner": ((), np.int64),
+    "illegal": ((), np.bool_),
+}
+"""The shape of a row and the type of each array of `Results`."""
+DERIVED = {"_out", "_scale", "_flat", "_seats", "_done", "_acting", "_choices", "_cells"}
+"""Attributes that no copy takes over."""
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
@@ -71,19 +99,36 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.episode, self.reward = chosen.episode, chosen.reward
         self.device, self.observation = chosen.device, chosen.observation
         self._alone = OneAtATime()
-        self._rows: SoloBatch
-        if chosen.device == "cpu":
-            self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads)
-            self._looks = Looks(self._rows, chosen)
-        else:
-            from bideuchre_env.envs.solo.on_device import DeviceBatch, DeviceLooks
-
-            self._rows = batch = DeviceBatch(rules, n, chosen)
-            self._looks = DeviceLooks(batch, chosen)
+        self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads, device=chosen.device)
+        self._settle()
         self.single_observation_space = row_space(rules, self.observation)
         self.single_action_space = spaces.Discrete(self._rows.actions.n)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
+
+    def _settle(self) -> None:
+        """Make room in the memory."""
+        n, layout, memory = self._rows.n, self._rows.layout, self._rows.memory
+        self._out = memory.copy if self.copy else memory.view
+        self._scale = memory.put(layout.scale)
+        self._flat = memory.empty(
+            (n, layout.size) if self.observation == "flat" else (1, 1), np.float32
+        )
+        self._seats = memory.empty((n,), np.int64)
+        self._done, self._acting = memory.empty((n,), bool), memory.empty((n,), bool)
+        self._choices = memory.empty((n,), np.int64)
+        self._no_row = np.full(N_CELLS, n)
+        self._cells = memory.put(self._no_row.copy())
+
+    def _run(self, kernel: Any, *arguments: Any) -> None:
+        self._rows.memory.run(kernel, self._rows.n, *arguments)
+
+    def _first_row(self, kernel: Any, *arguments: Any) -> int:
+        """Run a kernel that flags rows in `FIRST` of the cells; return the first one, or -1."""
+        self._rows.memory.write(self._cells, self._no_row)
+        self._run(kernel, *arguments, self._cells)
+        first = int(self._rows.memory.to_host(self._cells)[FIRST])
+        return first if first < self._rows.n else -1
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -107,13 +152,15 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def seats(self) -> Array:
         """The learners' seats, int8 (n,); a new array."""
         self._rows.require_games()
-        return self._looks.seats()
+        seats = self._rows.memory.empty((self.num_envs,), np.int8)
+        self._run(seat_rows, self._rows.solos, self._rows.every, seats)
+        return seats
 
     @property
     def players(self) -> dict[str, Array]:
         """The names of the players now, by row, objects (n,): "left", "partner" and "right"."""
         self._rows.require_games()
-        names, numbers = self._rows.names, self._rows.at_hand(self._rows.solos)["player"]
+        names, numbers = self._rows.names, self._rows.memory.to_host(self._rows.solos)["player"]
         return {place: names[numbers[:, seat]] for place, seat in PLACES.items()}
 
     @one_at_a_time
@@ -131,16 +178,14 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """
         rows, options = self._rows, reset_options(options, *SOLO_RESET_OPTIONS, RESET_MASK)
         chosen = self._reset_mask(options.pop(RESET_MASK, None))
-        ones = chosen.astype(np.int64)
         seeds = self._seeds(seed)
-        begin = rows.opening(options, ones, seeds)
+        begin = rows.opening(options, chosen, seeds)
+        there = rows.every if chosen.all() else rows.memory.put(chosen)
         if isinstance(seeds, int):
             super().reset(seed=seeds)
         with rows.changing():
-            rows.restart(ones, begin)
-        looks = self._looks
-        of = looks.all if chosen.all() else looks.mask(chosen)
-        return looks.observations(), looks.infos(of) | self._names(of)
+            rows.restart(there, begin)
+        return self._observations(), self._infos(there) | self._names(there)
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
@@ -151,34 +196,35 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         error of a player leaves the games incomplete, as in `SoloEnv.step`: then all rows have to
         be reset.
         """
-        looks = self._looks
-        self._rows.require_games(IllegalActionError)
-        done = looks.done()
-        choices = self._checked(actions, done)
-        with self._rows.changing():
+        rows = self._rows
+        rows.require_games(IllegalActionError)
+        done = self._ended()
+        self._take(actions, done)
+        with rows.changing():
             if done is not None:
-                looks.restart(done)
-            looks.step(choices)
-            ended = looks.done()
+                rows.restart(done)
+            rows.step(self._choices, self._acting)
+            ended = self._ended()
             infos: dict[str, Any] = {}
             if ended is not None:
-                infos = looks.results(ended)
+                infos = self._results(ended)
                 if self.autoreset_mode == AutoresetMode.SAME_STEP:
                     infos = {
-                        "final_obs": looks.finals(ended),
-                        "_final_obs": looks.copied(ended),
-                        "final_info": infos | looks.infos(ended) | self._names(ended),
-                        "_final_info": looks.copied(ended),
+                        "final_obs": self._finals(ended),
+                        "_final_obs": rows.memory.copy(ended),
+                        "final_info": infos | self._infos(ended) | self._names(ended),
+                        "_final_info": rows.memory.copy(ended),
                     }
-                    looks.restart(ended)
-        infos |= looks.infos(looks.all)
+                    rows.restart(ended)
+        infos |= self._infos(rows.every)
         infos |= self._names(done, ended)
-        return looks.observations(), *looks.ends(), infos
+        ends = map(self._out, (rows.rewards, rows.terminated, rows.truncated))
+        return self._observations(), *ends, infos
 
     def action_masks(self) -> Array:
         """Which actions are legal now, bool (n, A): none where an episode is over; a new array."""
         self._rows.require_games()
-        return self._looks.action_masks()
+        return self._rows.memory.copy(self._rows.masks).view(np.dtype(bool))
 
     def render(self) -> tuple[Any, ...] | None:
         """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""
@@ -207,30 +253,104 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         chosen = np.zeros(self.num_envs, bool)
         for mask in masks:
             if mask is not None:
-                chosen |= rows.at_hand(mask) & drawn
+                chosen |= rows.memory.to_host(mask) & drawn
         if not chosen.any():
             return infos
         at = np.flatnonzero(chosen)
-        names = rows.names[rows.at_hand(rows.solos)["player"][at]]
+        names = rows.names[rows.memory.to_host(rows.solos)["player"][at]]
         for place, seat in PLACES.items():
             infos[place], infos[f"_{place}"] = np.empty(self.num_envs, object), chosen.copy()
             infos[place][at] = names[:, seat]
         return infos
 
-    def _checked(self, actions: Any, done: Any) -> Any:
-        """The actions, the environment's own copy, each an action of the game."""
-        looks, rows = self._looks, self._rows
+    def _ended(self) -> Any:
+        """A mask of the rows whose episode is over; None if there are none."""
+        row = self._first_row(find_done, self._rows.solos, self._done)
+        return None if row < 0 else self._rows.memory.copy(self._done)
+
+    def _take(self, given: Any, done: Any) -> None:
+        """Take the actions over: `_choices` in the rows of `_acting`, each an action of the game.
+
+        Those of the rows of a mask, if there are any, are unused.
+        """
+        rows = self._rows
         if done is not None and self.autoreset_mode != AutoresetMode.NEXT_STEP:
             raise IllegalActionError(
-                f"row {int(rows.at_hand(done).argmax())}: its episode is over, and in "
+                f"row {int(rows.memory.to_host(done).argmax())}: its episode is over, and in "
                 f"autoreset_mode {self.autoreset_mode.value!r} "
                 "reset(options={'reset_mask': ...}) starts another"
             )
-        choices, row = looks.take(actions, done)
+        n = rows.actions.n
+        actions = given_actions(given, rows.n, n, rows.memory)
+        unused = rows.none if done is None else done
+        row = self._first_row(check_actions, actions, unused, n, self._choices, self._acting)
         if row >= 0:
-            action, last = looks.action_of(actions, row), rows.actions.n - 1
-            raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {last}")
-        return choices
+            action = given_action(given, row, rows.memory)
+            raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
+
+    def _observations(self) -> Observation:
+        """What the learners see, and may do unless that is told in the infos."""
+        rows = self._rows
+        if self.observation == "flat":
+            self._run(scale_rows, rows.observations, self._scale, self._flat)
+            return self._out(self._flat)
+        arrays = {"observation": rows.observations, "action_mask": rows.masks}
+        return {name: self._out(array) for name, array in arrays.items()}
+
+    def _infos(self, chosen: Any) -> dict[str, Any]:
+        """The infos of every step for the rows of a mask; zeros for the others."""
+        rows = self._rows
+        self._run(seat_rows, rows.solos, chosen, self._seats)
+        if chosen is rows.every:
+            masks, seats = self._out(rows.masks), self._out(self._seats)
+        else:  # copies: a row that has ended may start anew within the step
+            masks, seats = self._picked(rows.masks, chosen), rows.memory.copy(self._seats)
+        return {
+            "action_mask": masks,
+            "_action_mask": rows.memory.copy(chosen),
+            "seat": seats,
+            "_seat": rows.memory.copy(chosen),
+        }
+
+    def _results(self, ended: Any) -> dict[str, Any]:
+        """The results of the rows of a mask, whose episodes are over; zeros for the others."""
+        rows = self._rows
+        arrays = {
+            name: rows.memory.empty((rows.n, *shape), kind)
+            for name, (shape, kind) in RESULTS.items()
+        }
+        self._run(result_rows, rows.states, rows.solos, ended, Results(**arrays))
+        return arrays | {f"_{name}": rows.memory.copy(ended) for name in arrays}
+
+    def _finals(self, ended: Any) -> Any:
+        """The last observations of the rows of a mask.
+
+        On the CPU (n,) of objects, None for the other rows; elsewhere arrays with zeros for them.
+        """
+        rows = self._rows
+        if rows.memory.name != "cpu":
+            seen = self._picked(rows.observations, ended)
+            if self.observation != "flat":
+                return {"observation": seen, "action_mask": self._picked(rows.masks, ended)}
+            flat = rows.memory.empty(seen.shape, np.float32)
+            self._run(scale_rows, seen, self._scale, flat)
+            return flat
+        at = np.flatnonzero(ended)
+        final = np.full(rows.n, None, object)
+        observations, masks = rows.observations[at], rows.masks[at]
+        if self.observation == "flat":
+            observations = rows.layout.scaled(observations)
+        for i, seen, mask in zip(at, observations, masks, strict=True):
+            final[i] = (
+                seen if self.observation == "flat" else {"observation": seen, "action_mask": mask}
+            )
+        return final
+
+    def _picked(self, values: Any, chosen: Any) -> Any:
+        """The rows of a mask of an array, int8 (n, m), zeros in the others; a new array."""
+        out = self._rows.memory.empty(values.shape, np.int8)
+        self._run(pick_rows, values, chosen, out)
+        return out
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
         """The base seed, or a list of every row's; None where the rows go on with their streams."""
@@ -252,6 +372,13 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 "reset: reset all rows first"
             )
         return chosen
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in DERIVED}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._settle()
 
 
 def _mode(mode: Any) -> AutoresetMode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,27 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
 from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.observation.scaling import scale_rows
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.rows import SOME_ENDED
+from bideuchre_env.core.rows import (
+    SOME_ENDED,
+    Rows,
+    global_rows,
+    observe_rows,
+    present_rows,
+    restart_rows,
+    sample_rows,
+    seed_chosen_rows,
+)
 from bideuchre_env.core.state import DEAL
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.envs.checks import (
     RESET_MASK,
     by_row,
+    given_action,
+    given_actions,
     parse_count,
     parse_rows,
     parse_seats,
@@ -26,19 +40,21 @@ from bideuchre_env.envs.checks import (
 )
 from bideuchre_env.envs.face import Face, Observation, row_space
 from bideuchre_env.envs.options import VecKeywords, VecOptions
-from bideuchre_env.envs.vector.host import HostRows
+from bideuchre_env.envs.vector.rows import DeviceSteps, blank_rows
+from bideuchre_env.envs.vector.threads import StepPool
 from bideuchre_env.errors import DealError, IllegalActionError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.parse import parse_deal, parse_dealer, parse_score
 from bideuchre_env.rules.rules import Rules, check_game
+from bideuchre_env.runtime.devices import memory_of
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.runtime.threads import OneAtATime, one_at_a_time
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from bideuchre_env.envs.vector.on_device import DeviceRows
+_INT64 = np.dtype(np.int64)
 
 
 class BidEuchreVec(Face):
@@ -80,17 +96,37 @@ class BidEuchreVec(Face):
         self.observation = chosen.observation
         self.copy, self.device = chosen.copy, chosen.device
         self._alone = OneAtATime()
-        self._games: HostRows | DeviceRows
+        self._memory = memory_of(chosen.device)
+        self._pool: Any
         if chosen.device == "cpu":
-            self._games = HostRows(rules, n, chosen)
+            self._pool = StepPool(chosen.threads)
         else:
-            from bideuchre_env.envs.vector.on_device import DeviceRows
-
-            self._games = DeviceRows(rules, n, chosen)
+            self._pool = DeviceSteps(self._memory, n)
+        self._settle(blank_rows(rules, n, chosen))
         self.changes = 0
         """How often its rows have changed, by whatever call."""
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
+
+    def _settle(self, rows: Rows) -> None:
+        """Bring rows to the memory, and make room there for what is derived from them."""
+        n, layout, memory = self.num_envs, layout_of(self.rules), self._memory
+        self._is_flat = self.observation == "flat"
+        self._rows: Rows = memory.put(rows)
+        self._scale = memory.put(layout.scale)
+        self._flat = memory.empty((n, layout.size) if self._is_flat else (1, 1), np.float32)
+        self._sampled, self._known = memory.empty((n,), np.int64), memory.empty((n,), bool)
+        memory.fill(self._known, True)
+        seen = self._flat if self._is_flat else self._rows.observations
+        ends = (self._rows.rewards, self._rows.terminated, self._rows.truncated, self._rows.ended)
+        self._own = (seen, self._rows.masks, self._rows.seats, *ends, self._known)
+        self._shape = (n,)
+        self._out = memory.copy if self.copy else memory.view
+        self._draw: Callable[..., None] | None = None
+
+    def _run(self, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel on all rows."""
+        self._memory.run(kernel, self.num_envs, *arguments)
 
     @cached_property
     def single_observation_space(self) -> spaces.Space[Any]:
@@ -128,14 +164,15 @@ class BidEuchreVec(Face):
         other keys and unsound values.
         """
         options = reset_options(options, RESET_MASK)
-        rows = rows_to_reset(mask, options.get(RESET_MASK), self.num_envs)
-        chosen = rows.astype(np.int64)
+        chosen = rows_to_reset(mask, options.get(RESET_MASK), self.num_envs)
         dealer, score = parse_dealer(options.get("dealer")), parse_score(options.get("score"))
-        deal = options.get("deal")
-        hands = [parse_deal(deal, self.rules)] if deal is not None else []
+        deals = np.zeros((0, N_SEATS), np.int64)
+        if options.get("deal") is not None:
+            hands = parse_deal(options["deal"], self.rules)
+            deals = np.array(np.broadcast_to(hands, (self.num_envs, N_SEATS)))
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
-            if not self._has_stream and not rows.all():
+            if not self._has_stream and not chosen.all():
                 raise OptionError("a mask before the first reset(): reset all rows first")
             self._seed(chosen, words)
         n = self.num_envs
@@ -143,11 +180,9 @@ class BidEuchreVec(Face):
             chosen,
             np.full(n, dealer, np.int64),
             np.full((n, 2), score, np.int64),
-            np.ascontiguousarray(np.broadcast_to(np.array(hands, np.int64).reshape(-1, 4), (n, 4)))
-            if hands
-            else np.zeros((0, N_SEATS), np.int64),
+            deals,
         )
-        return self._looks()
+        return self._seen()
 
     @one_at_a_time
     def set_deal(
@@ -171,7 +206,7 @@ class BidEuchreVec(Face):
             )
         )
         n = self.num_envs
-        chosen, hands = np.zeros(n, np.int64), np.zeros((n, N_SEATS), np.int64)
+        chosen, hands = np.zeros(n, bool), np.zeros((n, N_SEATS), np.int64)
         seats, points = np.full(n, -1, np.int64), np.zeros((n, 2), np.int64)
         for j, row in enumerate(places):
             try:
@@ -179,9 +214,9 @@ class BidEuchreVec(Face):
                 seats[row], points[row] = parse_dealer(dealers[j]), parse_score(scores[j])
             except DealError as error:
                 raise DealError(f"row {row}: {error}") from None
-            chosen[row] = 1
+            chosen[row] = True
         self._restart(chosen, seats, points, hands)
-        return self._looks()
+        return self._seen()
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
@@ -191,13 +226,12 @@ class BidEuchreVec(Face):
         """
         if not self._has_stream:
             raise IllegalActionError("no games are going on: reset() deals them")
-        games = self._games
-        taken = games.whole(actions)
+        taken = self._taken(actions)
         self.changes += 1
-        row = games.step(taken)
+        row = self._pool.step(self._rows, taken)
         if row >= 0:
             self.changes -= 1
-            raise IllegalActionError(self._fault(row, games.action_of(actions, row)))
+            raise IllegalActionError(self._fault(row, given_action(actions, row, self._memory)))
         return self._shown(row == SOME_ENDED)
 
     @one_at_a_time
@@ -209,7 +243,12 @@ class BidEuchreVec(Face):
         self._require_games()
         low, count = self._sampling
         self._sampling = (low, count + 1)
-        return self._games.sample(low, count)
+        rows, sampled = self._rows, self._sampled
+        if self._draw is None:
+            like = rows.keys, rows.tables, low, low, sampled
+            self._draw = self._memory.prepare(sample_rows, self.num_envs, *like)
+        self._draw(rows.keys, rows.tables, low, count, sampled, 0, self.num_envs)
+        return self._out(self._sampled)
 
     def observe(self, seats: Any) -> Array:
         """The observation of every row, (n, D), for one seat or for seats (n,); a new array.
@@ -217,22 +256,32 @@ class BidEuchreVec(Face):
         int8, or float32 where observations are flat.
         """
         self._require_games()
-        return self._games.observe(parse_seats(seats, self.num_envs))
+        rows, places = self._rows, self._memory.put(parse_seats(seats, self.num_envs))
+        out = self._memory.empty(rows.observations.shape, np.int8)
+        self._run(observe_rows, rows.states, rows.tables, rows.offsets, places, out)
+        if not self._is_flat:
+            return out
+        flat = self._memory.empty(out.shape, np.float32)
+        self._run(scale_rows, out, self._scale, flat)
+        return flat
 
     def action_masks(self) -> Array:
         """Which actions of the seat to act are legal now, bool (n, A); a new array."""
         self._require_games()
-        return self._games.masks()
+        return self._memory.copy(self._rows.masks).view(np.dtype(bool))
 
     def state(self) -> Array:
         """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
         self._require_games()
-        return self._games.everything()
+        rows = self._rows
+        out = self._memory.empty((self.num_envs, layout_of(self.rules).state_size), np.int8)
+        self._run(global_rows, rows.states, rows.tables, rows.offsets, out)
+        return out
 
     def get_state(self) -> Array:
         """The rows themselves, a copy: a structured array (n,) of `STATE`, streams included."""
         self._require_games()
-        return self._games.states()
+        return np.array(self._memory.to_host(self._rows.states))
 
     @one_at_a_time
     def set_state(self, states: Array, rows: Any = None) -> tuple[Observation, dict[str, Any]]:
@@ -250,30 +299,53 @@ class BidEuchreVec(Face):
             raise OptionError("set_state(rows=...) before the first reset(): there are no games")
         self._has_stream = True
         self.changes += 1
-        self._games.put(places, fresh)
-        return self._looks()
+        for array, values in ((self._rows.states, fresh), (self._rows.tallies, 0)):
+            changed = self._memory.to_host(array)
+            changed[places] = values
+            self._memory.write(array, changed)
+        self._run(present_rows, self._rows)
+        return self._seen()
 
     def close(self) -> None:
         """Let the threads go."""
-        self._games.close()
+        self._pool.close()
 
     def _seed(self, chosen: Array, words: tuple[np.uint64, np.uint64]) -> None:
-        self._games.seed(chosen, words)
+        self._run(seed_chosen_rows, self._rows.states, self._memory.put(chosen), *words)
         self._sampling = (words[0] ^ words[1], 0)
         self._has_stream = True
 
     def _restart(self, chosen: Array, dealers: Array, scores: Array, deals: Array) -> None:
         self.changes += 1
-        self._games.restart(chosen, dealers, scores, deals)
+        given = map(self._memory.put, (chosen, dealers, scores, deals))
+        self._run(restart_rows, self._rows, *given)
+        self._run(present_rows, self._rows)
 
-    def _looks(self) -> tuple[Observation, dict[str, Any]]:
+    def _taken(self, given: Any) -> Any:
+        """Actions as kernels take them, whole numbers (n,); whether they are legal is not asked."""
+        if (
+            type(given) is np.ndarray
+            and given.dtype is _INT64
+            and given.shape == self._shape
+            and given.flags.carray
+        ):
+            return given
+        return given_actions(given, self.num_envs, self._rows.masks.shape[1], self._memory)
+
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """What `reset` gives."""
-        observations, _, _, _, info = self._shown(self._games.some_ended())
+        ended = self._memory.to_host(self._rows.ended)
+        observations, _, _, _, info = self._shown(bool(ended.any()))
         return observations, info
 
     def _shown(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """What `step` gives."""
-        seen, mask, seat, rewards, terminated, truncated, ended, known = self._games.handed()
+        if self._is_flat:
+            self._run(scale_rows, self._rows.observations, self._scale, self._flat)
+        if not self.copy:  # a caller may have written into it
+            self._memory.fill(self._known, True)
+        out = self._out
+        seen, mask, seat, rewards, terminated, truncated, ended, known = map(out, self._own)
         info: dict[str, Any] = {
             "seat": seat,
             "_seat": known,
@@ -282,9 +354,9 @@ class BidEuchreVec(Face):
             "_episode": ended,
         }
         if some_ended:
-            info["episode"] = self._games.episodes()
-        flat = self.observation == "flat"
-        observations = seen if flat else {"observation": seen, "action_mask": mask}
+            episodes = self._rows.episodes._asdict()
+            info["episode"] = {name: out(array) for name, array in episodes.items()}
+        observations = seen if self._is_flat else {"observation": seen, "action_mask": mask}
         return observations, rewards, terminated, truncated, info
 
     def _require_games(self) -> None:
@@ -294,7 +366,18 @@ class BidEuchreVec(Face):
     def _fault(self, row: int, action: int) -> str:
         names = actions.of(self.rules).names
         choice = names[action] if 0 <= action < len(names) else action
-        return illegal(self._games.state_of(row), self.rules, choice, f"row {row}: ")
+        state = self._memory.to_host(self._rows.states[row : row + 1])[0]
+        return illegal(state, self.rules, choice, f"row {row}: ")
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = {"_scale", "_flat", "_sampled", "_known", "_own", "_out", "_draw", "_is_flat"}
+        kept = {name: value for name, value in self.__dict__.items() if name not in derived}
+        return kept | {"_rows": self._memory.to_host(self._rows)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        tables, offsets = compile_tables(self.rules), layout_of(self.rules).offsets
+        self._settle(kept["_rows"]._replace(tables=tables, offsets=offsets))  # read-only ones
 
     def __repr__(self) -> str:
-        return f"<{self.name} x {self.num_envs}, {self._games}>"
+        return f"<{self.name} x {self.num_envs}, {self._pool}>"

@@ -219,6 +219,9 @@ class StepPool:
             self._end()
             self._end, self._owner = None, 0
 
+    def __str__(self) -> str:
+        return f"{self.threads} threads"
+
     def __getstate__(self) -> dict[str, int]:
         return {"threads": self.threads}
 
