@@ -18,6 +18,7 @@ from bideuchre_env.play.session import Move, Session
 from bideuchre_env.records.render import table_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS
+from bideuchre_env.runtime.interrupts import typed_line
 
 HELP = """\
 Type a card by its name or by the key above it, JH or 1; a call by its words,
@@ -70,7 +71,7 @@ class Terminal:
         pause: float = 0.0,
         adviser: str = "inference",
         get_ready: Callable[[], None] = lambda: None,
-        read: Callable[[], str] = input,
+        read: Callable[[], str] = typed_line,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         [self.me] = session.people

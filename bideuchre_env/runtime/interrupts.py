@@ -7,6 +7,7 @@ run inside `raising`. In any other program Ctrl-C stays Python's.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import threading
@@ -120,3 +121,30 @@ def ctrl_c() -> Iterator[threading.Event]:
         yield event
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def typed_line() -> str:
+    """A line of standard input, as `input` reads it; Ctrl-C ends the wait for one at any moment.
+
+    `input` looks for signals and then waits: one that comes in between is dealt with when a line is
+    there. So a terminal is waited for together with a pipe that Python writes every signal to, but
+    where `readline` is loaded, which edits lines as they are typed.
+    """
+    alone = threading.current_thread() is threading.main_thread()
+    if os.name == "posix" and alone and "readline" not in sys.modules and sys.stdin.isatty():
+        _wait_for(sys.stdin.fileno())
+    return input()
+
+
+def _wait_for(descriptor: int) -> None:
+    """Wait until there is something to read; handlers of signals run meanwhile, and may raise."""
+    woken, waker = os.pipe()
+    os.set_blocking(waker, False)
+    before = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    try:
+        while descriptor not in select.select([descriptor, woken], [], [])[0]:
+            os.read(woken, 64)
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(woken)
+        os.close(waker)

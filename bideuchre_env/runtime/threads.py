@@ -37,8 +37,10 @@ class OneAtATime:
     before it is carried out. A copy, pickled or not, is free.
     """
 
+    __slots__ = ("free",)
+
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.free = True
 
     def __reduce__(self) -> tuple[type[OneAtATime], tuple[()]]:
         return OneAtATime, ()
@@ -52,16 +54,20 @@ def one_at_a_time(method: Method) -> Method:
 
     @wraps(method)
     def kept_out(self: Any, *given: Any, **named: Any) -> Any:
-        lock = self._alone.lock
-        if not lock.acquire(blocking=False):
-            raise IllegalActionError(
-                "this environment is in the middle of a step or reset, of another thread or of "
-                "whoever called this one: give each thread an environment of its own"
-            )
+        alone, entered = self._alone, False
         try:
+            # Python changes threads and looks for signals after calls and at jumps: there is none
+            # between looking and taking, nor where it is given back. With a lock there would be.
+            entered, alone.free = alone.free, False
+            if not entered:
+                raise IllegalActionError(
+                    "this environment is in the middle of a step or reset, of another thread or of "
+                    "whoever called this one: give each thread an environment of its own"
+                )
             return method(self, *given, **named)
         finally:
-            lock.release()
+            if entered:
+                alone.free = True
 
     return cast(Method, kept_out)
 

@@ -67,7 +67,15 @@ class Guests:
 
 
 class Connection(web.RequestHandler):  # type: ignore[misc]
-    """HTTP connection of a client, which counts among the guests if there is room for it."""
+    """HTTP connection of a client, which counts among the guests if there is room for it.
+
+    The client may close its own side before it has the response.
+    """
+
+    ended = False
+    """Whether the client has closed its side."""
+    on_eof: Callable[[], object] | None = None
+    """Called when the client closes its side, to end the wait of the request in progress."""
 
     def __init__(self, server: web.Server, guests: Guests, seconds: float = SECONDS) -> None:
         loop = asyncio.get_running_loop()
@@ -95,6 +103,26 @@ class Connection(web.RequestHandler):  # type: ignore[misc]
         if self.has_room:
             self._guests.leave(self._address)
         super().connection_lost(error)
+
+    async def start(self) -> None:
+        """Answer requests, then close the connection."""
+        try:
+            await super().start()
+        finally:
+            if self.transport is not None:
+                self.transport.close()
+
+    def eof_received(self) -> bool:
+        """Keep the connection open until the request in progress is answered.
+
+        The server cannot tell whether the client still reads. So a request that waits for a newer
+        version is answered at once.
+        """
+        self.ended = True
+        if self.on_eof is not None:
+            self.on_eof()
+        self.close()
+        return True
 
     async def finish_response(self, request: Any, response: Any, *more: Any) -> Any:
         """Send a response, with `HEADERS`; also one to a request that is not HTTP."""

@@ -121,6 +121,9 @@ class Server:
             response = _said(503, "too many connections: close other pages of this game")
             response.force_close()
             return response
+        request.protocol.on_eof = request.content.feed_eof
+        if request.protocol.ended:
+            request.content.feed_eof()
         try:
             response = await self._answer(request, handler)
         except StaleError as error:
@@ -168,10 +171,14 @@ class Server:
             return web.json_response(self.table.state(seat))
         if self.waiting[seat] >= MOST_WAITING:
             return _said(429, "too many pages of this seat wait: close some of them")
+        waits = 0.0 if request.protocol.ended else self._waits
+        later = asyncio.ensure_future(self.table.later(int(after), waits))
+        request.protocol.on_eof = later.cancel
         self.waiting[seat] += 1
         try:
-            await self.table.later(int(after), self._waits)
+            await asyncio.wait({later})
         finally:
+            later.cancel()
             self.waiting[seat] -= 1
         return web.json_response(self.table.state(seat))
 

@@ -200,3 +200,33 @@ def test_a_client_that_leaves_in_mid_request_leaves_no_trace_in_the_log(caplog):
         assert live_table.version == version
     gc.collect()  # where a task reports an exception that was never retrieved
     assert not caplog.records
+
+
+def test_a_half_closed_client_gets_its_answer():
+    """It has sent its request and closes its side; one that waits for news is answered at once."""
+    with served(lambda: live(session("cincinnati_v0", seed=4))) as (live_table, links):
+        until(lambda: live_table.state(0)["view"]["turn"] == 0)
+        version, legal = live_table.version, live_table.state(0)["view"]["legal"]
+        action = json.dumps({"version": version, "action": legal[0]}).encode()
+        token = links[0].split("seat=")[1].encode()
+        poll = GET.replace(b"GET /", b"GET /api/table?after=%d" % version)[:-2] % port_of(links)
+        poll += b"Authorization: Bearer %s\r\n\r\n" % token
+        for request, status in (
+            (GET % port_of(links), b"200"),
+            (poll, b"200"),
+            (posted(links, b"act", action[:-5], len(action)), b"400"),
+            (posted(links, b"act", action, len(action)), b"200"),
+        ):
+            begun = time.monotonic()
+            with connected(links) as connection:
+                connection.sendall(request)
+                connection.shutdown(socket.SHUT_WR)
+                answer = all_of(connection)
+            assert answer.startswith(b"HTTP/1.1 " + status), answer
+            assert time.monotonic() - begun < 8
+        assert live_table.version > version
+        with connected(links) as connection:  # one that has its answer is closed at once
+            connection.sendall(GET % port_of(links))
+            assert connection.recv(12) == b"HTTP/1.1 200"
+            connection.shutdown(socket.SHUT_WR)
+            assert all_of(connection)
