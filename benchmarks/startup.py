@@ -53,7 +53,7 @@ from bideuchre_env.evaluation.warm_up import PARTS
 for part in NAMES:
     PARTS[part]()
 """
-EVERYTHING = PLAY.replace("NAMES", "('game', 'rule', 'learner', 'expert', 'fitting')")
+EVERYTHING = PLAY.replace("NAMES", "('game', 'claims', 'rule', 'learner', 'expert')")
 LEARNING = PLAY.replace("NAMES", "('learning', 'ppo', 'net')")
 SEARCH = PLAY.replace("NAMES", "('search', 'advice', 'solver')")
 FOOTER = """
