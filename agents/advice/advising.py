@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -126,8 +126,7 @@ class Advisor:
             lends = isinstance(agent, str) and not limits  # else its deals are of another seed
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
                 self.searcher = self.agent  # its decision and the figures are from the same deals
-        sampler = self.searcher.sampler
-        sampler.listed_share = sampler.hands_listed = inf  # advice has the time
+        self.searcher.sampler.list_all_hands()
         self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
         self.figure = "points" if self.goal == "points" else "wins"
         self.wins = win_table(rules)

@@ -57,6 +57,10 @@ class WorldSampler:
         self.report: Report | None = None
         self.enough, self.listed_share, self.hands_listed = ENOUGH, LISTED_SHARE, HANDS_LISTED
 
+    def list_all_hands(self) -> None:
+        """List all hands wherever uniform draws are not enough: advice has the time."""
+        self.listed_share = self.hands_listed = inf
+
     def weights(self, wanted: int, considered: int, ends: float) -> Array:
         """How often each world counts, float64 (n,), `wanted` in all.
 

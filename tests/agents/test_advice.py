@@ -42,6 +42,8 @@ def test_advice_agrees_with_the_agent_it_is_asked_of(name):
         rules = RULES[variant]
         advisor = Advisor(rules, ASKED[name], 4 if name in ("rule", "expert", "net") else None)
         agent = agents.make(ASKED[name], rules, seed=0)
+        if name == "inference":
+            agent.sampler.list_all_hands()  # as advice does, which is the same search
         for row, mask, state in met(rules, 6, seed=21):
             advice = advisor.of_row(state)
             assert advice.choice.action == agent.act(row, mask), (variant, str(advice))
