@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from bideuchre_env.evaluation.deciding import answer_of, checked
 
 import bideuchre_env
 from bideuchre_env import records_io
@@ -23,6 +22,7 @@ from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_row
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
+from bideuchre_env.evaluation.lockstep import answer_of, checked
 from bideuchre_env.evaluation.statistics.intervals import Moments
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.rules import actions

@@ -253,7 +253,7 @@ def step_all_rows(rows: Rows, actions: Array) -> int:
     return SOME_ENDED if step_rows(rows, 0, len(rows.states)) else NONE_ENDED
 
 
-@entry_kernel
+@kernel
 def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -> None:
     """Take the actions, whole numbers (n,), over, where every row may be a thread's.
 
@@ -267,7 +267,7 @@ def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -
             lower_cell(cells, FIRST, i)
 
 
-@entry_kernel
+@kernel
 def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None:
     """`step_rows`, unless `flag_rows` has flagged a row; sets `ENDED` of the cells to 1
     where an episode ends.

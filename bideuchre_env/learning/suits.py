@@ -38,7 +38,7 @@ def renamed(hand: int, symmetry: int) -> int:
     return out
 
 
-@entry_kernel
+@kernel
 def suit_symmetry(hand: int, strain: int) -> int:
     """The renaming that makes trump, if there is one, the first suit, and the hand the least."""
     best, least = 0, -1

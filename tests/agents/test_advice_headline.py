@@ -175,6 +175,7 @@ def test_calls_on_which_the_call_network_errs_are_tried_in_deals(hand, calls, wr
     row = known_position(rules, hand.split(), calls=calls)
     points = {each.name: each.points.mean for each in advise_row(row, rules, worlds=4000).options}
     assert points[wrong] < max(points.values()) - 1.0
-    for seed in range(4):
-        chosen = advise_row(row, rules, seed=seed).choice.name
-        assert points[chosen] > max(points.values()) - 1.0
+    chosen = [advise_row(row, rules, seed=seed).choice.name for seed in range(8)]
+    assert wrong not in chosen
+    # a figure of 200 deals errs by about 1.2 points, so a single choice may be behind by as much
+    assert sum(points[name] for name in chosen) / 8 > max(points.values()) - 0.75

@@ -258,7 +258,7 @@ class Says:
         ({"hands": range(-2, 8)}, "hands=range"),
         ({"hands": 1 << 70}, "hands="),
         ({"seed": None}, "seed=None: a whole number"),
-        ({"seed": -1}, "seed=-1: from 0"),
+        ({"seed": -1}, "seed=-1: a whole number from 0"),
         ({"seed": 1.5}, "seed=1.5"),
         ({"rules": "cincinnati_v0"}, "rules='cincinnati_v0': a Rules value"),
         ({"policy": "rule"}, "policy='rule': it has no act_rows"),

@@ -101,7 +101,7 @@ def test_a_seed_stands_for_its_first_words():
     logits, legal = rows(4)
     by_seed, by_words = (drawn(logits, legal, each) for each in (9, random_words(9, 0, N)))
     assert all(np.array_equal(one, other) for one, other in zip(by_seed, by_words, strict=True))
-    with pytest.raises(OptionError, match="seed=-1: from 0"):
+    with pytest.raises(OptionError, match="seed=-1: a whole number from 0"):
         drawn(logits, legal, -1)
 
 

@@ -84,7 +84,7 @@ class Asking:
             payload=payload,
             app=self.app,
             client_max_size=2048,
-            protocol=Mock(peername="127.0.0.1"),
+            protocol=Mock(ended=False, peername="127.0.0.1"),
         )
         response = await self.app._handle(request)
         assert isinstance(response, web.Response)

@@ -189,10 +189,6 @@ def learning_calls(sound):
             sound.examples._asdict(),
         ),
         "fitting.joined": (fitting.joined, {"parts": [sound.examples]}),
-        "fitting.errors_of": (
-            fitting.errors_of,
-            {"network": sound.network, "features": sound.auction, "examples": sound.examples},
-        ),
         "random_words": (sampling.random_words, {"seed": 1, "step": 2, "rows": 3}),
         "observation_words": (
             sampling.observation_words,
