@@ -1,7 +1,7 @@
-"""Atomic writes: a file is reserved before the work, and whole or not there.
+"""Files that are written: reserved before the work, beside their place, and whole or not there.
 
-A new file takes the place of an old one in one step, once there is something in it. Devices and
-pipes are written directly.
+Nothing that was there is lost: a new file takes the place of an old one in one step, once there is
+something in it. What is no regular file (a device, a pipe) is written straight to.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
+from types import TracebackType
 
 from bideuchre_env._checks import check_path, printable
 from bideuchre_env.errors import OptionError, OutputError
 
 PathLike = str | os.PathLike[str]
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_LOCKS = find_spec("fcntl") is not None  # not on Windows
+_BINARY = getattr(os, "O_BINARY", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_waiting: set[Output] = set()  # reserved, and not published yet
-before_quitting: set[Callable[[], None]] = set()
-"""Functions that write something even when Ctrl-C ends the program."""
+_waiting: set[Output] = set()  # reserved, with nothing in their place yet
+before_quitting: set[Callable[[], None]] = set()  # what has something to write even then
 
 
 class TakenError(OptionError):
@@ -29,26 +31,27 @@ class TakenError(OptionError):
 
 
 class Output:
-    """A file to write: reserved now, written to a temporary file, moved to its place by `publish`.
+    """A file to write: reserved now, written beside its place, which it takes with `publish`.
 
-    A link is followed. Missing folders are made. Raises `OptionError` for a file that exists,
-    unless `overwrite`, that another run is writing, or that cannot be written. As a context manager
-    it discards a file that is not closed by the end.
+    A link is followed, a device or a pipe written straight to. Folders on the way are made. Raises
+    `OptionError` for a file that exists, unless `overwrite`, that another run is writing, or that
+    cannot be written. As a context manager it discards what is not closed by the end.
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
         check_path("path", path)
         self.path = path
         self.size = 0
-        """Bytes written so far."""
+        """How much has been written."""
         self._overwrite, self._descriptor = overwrite, -1
-        self._target = Path(os.path.realpath(path))
-        self._temporary: Path | None = None  # until it is published
+        self._straight = self._torn = False
         self._made: list[Path] = []
+        self._target = Path(os.path.realpath(path))
+        self._beside: Path | None = beside(path)
         try:
-            self._direct = self._open_direct()
-            if not self._direct:
-                self._made = _make_folders(self._target.parent)
+            if not self._opened_straight():
+                self._check_place()
+                self._make_folders()
                 self._reserve()
         except OSError as error:
             self.discard()
@@ -58,67 +61,75 @@ class Output:
             raise
 
     def write(self, data: bytes) -> None:
-        """Write all of `data`, or raise `OutputError`: its incomplete end is truncated later."""
+        """Write all of this, or nothing: a torn end is cut off. `OutputError` says why."""
+        self._cut()
+        self._torn = True
         try:
-            self._truncate()
-            left = memoryview(data)
-            while left:  # a full disk or a pipe may take a part of it
-                left = left[os.write(self._descriptor, left) :]
-        except OSError as error:
-            raise self._failed(error) from None
+            _write_all(self._descriptor, data)
+        except BaseException as error:
+            with suppress(OSError):
+                self._cut()
+            if isinstance(error, OSError):
+                raise self._failed(error) from None
+            raise
         self.size += len(data)
+        self._torn = False
 
-    def _truncate(self) -> None:
-        """Cut off the end of a write that failed, or in which Ctrl-C ends the program."""
-        if not self._direct:
+    def _cut(self) -> None:
+        """Cut off a torn end: of a write that has failed, or in which Ctrl-C ends the program."""
+        if self._torn and not self._straight:
             os.ftruncate(self._descriptor, self.size)
+        self._torn = False
 
     def publish(self) -> None:
-        """Move the file to its place, where later writes are seen. Raises `OutputError`."""
-        there = self._temporary
-        if there is None:
+        """Take the place; what is written from now on is seen there. `OutputError` says why not."""
+        if self._beside is None:
             return
         try:
-            if not self._is_at(self._target):  # else Ctrl-C ends the program after the move
-                if os.path.lexists(self._target):
-                    self._prepare_replacement(there)
-                self._move(there)
+            if os.name == "nt":  # where an open file cannot be moved
+                os.close(self._descriptor)
+                self._descriptor = -1
+            self._take_place(self._beside)
+            if os.name == "nt" and self._descriptor < 0:
+                self._descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         except OSError as error:
             raise self._failed(error) from None
-        self._temporary, self._made = None, []
+        self._beside = None
         _waiting.discard(self)
 
     def close(self) -> None:
-        """Publish and close; closing twice is fine.
+        """Publish and close; closing twice is fine. After an `OutputError` nothing is left open.
 
-        After an `OutputError` nothing is left open. A file that cannot be published is saved under
-        a free name, which the error contains.
+        What cannot take its place is kept beside it, and the error names that file.
         """
         if self._descriptor < 0:
             return
         try:
-            self._truncate()
-            self.publish()
+            with suppress(OSError):
+                self._cut()
+            try:
+                self.publish()
+            except OutputError as error:
+                raise OutputError(f"{error}{self._kept()}") from None
             descriptor, self._descriptor = self._descriptor, -1
-            os.close(descriptor)
-        except OutputError as error:
-            raise OutputError(f"{error}{self._save_aside()}") from None
-        except OSError as error:
-            raise self._failed(error) from None
+            try:
+                os.close(descriptor)
+            except OSError as error:
+                raise self._failed(error) from None
         finally:
             self.discard()
 
     def discard(self) -> None:
-        """Close; remove a file that is not published, and the folders that were made for it."""
-        if self._temporary is not None:
-            with suppress(OSError):
-                self._temporary.unlink()
-            self._temporary = None
-        _remove_empty(self._made)
-        _waiting.discard(self)
+        """Close; what is not in its place is removed, with the folders that were made for it."""
+        if self._beside is not None:
+            if self in _waiting:
+                with suppress(OSError):
+                    self._beside.unlink()
+            for folder in reversed(self._made):
+                with suppress(OSError):  # somebody else has put something there
+                    folder.rmdir()
+            _waiting.discard(self)
         if self._descriptor >= 0:
-            with suppress(OSError):
-                self._truncate()
             with suppress(OSError):
                 os.close(self._descriptor)
             self._descriptor = -1
@@ -126,28 +137,28 @@ class Output:
     def __enter__(self) -> Output:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.discard()
 
-    def _open_direct(self) -> bool:
-        """Open a stream of this program, a device or a pipe; False for a regular file."""
+    def _opened_straight(self) -> bool:
+        """Whether this is no regular file, and is open."""
         name = os.path.abspath(self.path)
         number = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
         if number or name in _STREAMS:
             self._descriptor = os.dup(int(number[1]) if number else _STREAMS[name])
-            return True
-        if self._target.exists() and not self._target.is_file():
-            self._descriptor = os.open(self._target, os.O_WRONLY)
-            return True
-        return False
+        elif self._target.exists() and not stat.S_ISREG(self._target.stat().st_mode):
+            self._descriptor = os.open(self._target, os.O_WRONLY | _BINARY)
+        else:
+            return False
+        self._straight, self._beside = True, None
+        return True
 
-    def _reserve(self) -> None:
-        """Open and lock the temporary file, then check that the place is free."""
-        temporary, busy = beside(self.path), f"{_shown(self.path)} is being written by another run"
-        self._descriptor = _open_locked(temporary, _FLAGS | os.O_APPEND, busy)
-        self._temporary = temporary
-        _waiting.add(self)
-        os.ftruncate(self._descriptor, 0)  # of a run that was killed
+    def _check_place(self) -> None:
         if os.path.lexists(self.path) and not self._overwrite:
             raise TakenError(
                 f"{_shown(self.path)} exists: "
@@ -156,46 +167,115 @@ class Output:
         if self._target.exists():
             if not os.access(self._target, os.W_OK):
                 raise PermissionError(None, "it is write-protected")
-            with suppress(PermissionError):  # it cannot be read, and so not be locked
-                os.close(_open_locked(self._target, os.O_RDONLY, busy))
+            with suppress(PermissionError):  # not to be read, so nobody to be asked
+                descriptor = os.open(self._target, os.O_RDONLY)
+                try:
+                    self._lock(descriptor)
+                finally:
+                    os.close(descriptor)
 
-    def _prepare_replacement(self, there: Path) -> None:
-        """Give the new file the owner and permissions of the old one."""
-        if not self._overwrite:
-            raise FileExistsError(None, "it exists by now, made by another program")
-        old = self._target.stat()
-        with suppress(OSError, AttributeError):
-            os.chown(there, old.st_uid, old.st_gid)
-        with suppress(OSError):
-            os.chmod(there, stat.S_IMODE(old.st_mode))
+    def _make_folders(self) -> None:
+        folder = self._target.parent
+        missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+        for each in reversed(missing):
+            each.mkdir(exist_ok=True)
+            self._made.append(each)
 
-    def _move(self, there: Path) -> None:
-        if os.name != "nt":
-            os.replace(there, self._target)
-            return
-        os.close(self._descriptor)  # Windows cannot move an open file
-        self._descriptor = -1
-        os.replace(there, self._target)
-        self._descriptor = os.open(self._target, _FLAGS | os.O_APPEND)
+    def _reserve(self) -> None:
+        """Open the file beside; nobody else has it open, or is about to move it away."""
+        assert self._beside is not None
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY | getattr(os, "O_NOFOLLOW", 0)
+        if not _LOCKS:
+            flags |= os.O_EXCL
+        while True:
+            try:
+                descriptor = self._descriptor = os.open(self._beside, flags, 0o666)
+            except FileExistsError:  # without locks
+                raise TakenError(
+                    f"{_shown(self.path)} cannot be written while {_shown(self._beside)} is there: "
+                    "delete that if no run is writing it"
+                ) from None
+            self._lock(descriptor)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), self._beside.stat()):
+                    break
+            os.close(descriptor)
+            self._descriptor = -1
+        _waiting.add(self)
+        os.ftruncate(descriptor, 0)  # of a run that was killed
+        self._check_place()  # it may have been taken meanwhile
 
-    def _save_aside(self) -> str:
-        """Rename an unpublished file, as the next run would clear it; the end of the message."""
-        if self._temporary is None or not self.size:
+    def _lock(self, descriptor: int) -> None:
+        if not _locked(descriptor):
+            raise TakenError(f"{_shown(self.path)} is being written by another run")
+
+    def _kept(self) -> str:
+        """Give what is written a name of its own, which no other run clears; where it is."""
+        there = self._beside
+        if there is None or not self.size:
             return ""
-        number, saved = 2, self._target.with_name(f"{self._target.name}.new")
-        while os.path.lexists(saved):
-            saved, number = saved.with_name(f"{self._target.name}.new-{number}"), number + 1
+        number, kept = 2, self._target.with_name(f"{self._target.name}.new")
+        while os.path.lexists(kept):
+            kept, number = kept.with_name(f"{self._target.name}.new-{number}"), number + 1
         try:
-            self._temporary.rename(saved)
+            there.rename(kept)
         except OSError:
-            saved = self._temporary
-        self._temporary = None
-        return f"; what was to be written is in {_shown(saved)}"
+            kept = there
+        self._beside = None
+        _waiting.discard(self)
+        return f"; what was to be written is in {_shown(kept)}"
 
-    def _is_at(self, path: Path) -> bool:
+    def _take_place(self, there: Path) -> None:
+        if self._in_place(self._target):  # Ctrl-C ends the program just there
+            if self._in_place(there):
+                there.unlink()
+            return
+        if not self._overwrite:
+            try:
+                os.link(there, self._target)  # which replaces nothing
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without links
+                if os.path.lexists(self._target):
+                    raise FileExistsError(None, "another program has made it meanwhile") from None
+            else:
+                there.unlink()
+                return
+        elif self._target.exists():
+            old = self._target.stat()
+            with suppress(OSError, AttributeError):
+                os.chown(there, old.st_uid, old.st_gid)
+            with suppress(OSError):
+                os.chmod(there, stat.S_IMODE(old.st_mode))
+        try:
+            there.replace(self._target)
+        except OSError:
+            if not self._overwrite or not self._target.exists():
+                raise
+            self._copy(there)  # a file that is a mount of its own, or in a folder that is closed
+
+    def _in_place(self, path: Path) -> bool:
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._descriptor), path.stat())
         return False
+
+    def _copy(self, there: Path) -> None:
+        """Write all of it over the old file, and go on there."""
+        descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
+        try:
+            _locked(descriptor)
+            os.ftruncate(descriptor, 0)
+            with there.open("rb") as file:
+                while part := file.read(2**20):
+                    _write_all(descriptor, part)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        before, self._descriptor = self._descriptor, descriptor
+        if before >= 0:
+            os.close(before)
+        with suppress(OSError):
+            there.unlink()
 
     def _failed(self, error: OSError) -> OutputError:
         part = " to its end" if self.size else ""
@@ -203,9 +283,9 @@ class Output:
 
 
 def write_file(place: PathLike | Output, data: bytes | str) -> None:
-    """Write a whole file, reserved before or replacing one that exists.
+    """Write a whole file, reserved or in place of one that may be there.
 
-    Raises `OutputError`, and nothing has changed, if it cannot be written.
+    `OutputError` says why not: then all is as it was.
     """
     try:
         with place if isinstance(place, Output) else Output(place, overwrite=True) as output:
@@ -215,35 +295,53 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
         raise OutputError(str(error)) from None
 
 
-def only_run_in(
-    folder: PathLike, otherwise: str = "take another folder"
-) -> AbstractContextManager[None]:
-    """Make a folder of results and lock it; `TakenError`, a hint in it, if another run has it.
+@contextmanager
+def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Iterator[None]:
+    """Make a folder of results and keep other runs out of it; `OptionError` if one is at it.
 
-    Folders that were made, and are empty in the end, are removed.
+    It says what to do `otherwise`. Folders that were made, and are empty in the end, are removed.
     """
     check_path("folder", folder)
-    busy = f"another run is writing to {_shown(folder)}: {otherwise}"
-    return _locked_by(Path(folder) / ".lock", folder, busy)
-
-
-def only_run_at(path: PathLike) -> AbstractContextManager[None]:
-    """Lock a file that is rewritten again and again; `TakenError` while another run has it."""
-    check_path("path", path)
-    target = Path(os.path.realpath(path))
-    lock = target.with_name(f".{target.name}.lock")
-    return _locked_by(lock, path, f"{_shown(path)} is in use by another run")
+    missing = [each for each in (Path(folder), *Path(folder).parents) if not os.path.lexists(each)]
+    try:
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY) if _LOCKS else -1
+    except OSError as error:
+        raise OptionError(f"{_shown(folder)} cannot be written: {reason(error)}") from None
+    try:
+        if not _locked(descriptor):
+            raise OptionError(f"another run is writing to {_shown(folder)}: {otherwise}")
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):  # there is something in it
+                os.rmdir(each)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 @contextmanager
-def _locked_by(lock: Path, path: PathLike, busy: str) -> Iterator[None]:
-    """Hold a lock file, made with its folders and removed at the end."""
-    made: list[Path] = []
+def only_run_at(path: PathLike) -> Iterator[None]:
+    """Keep other runs from a file that this one writes again and again, whole each time.
+
+    Folders on the way are made. Raises `TakenError` while another run is at it, and `OptionError`
+    if nothing can be written there.
+    """
+    check_path("path", path)
+    target = Path(os.path.realpath(path))
+    lock = target.with_name(f".{target.name}.lock")
     try:
-        made = _make_folders(lock.parent)
-        descriptor = _open_locked(lock, _FLAGS, busy)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+            if not _locked(descriptor):
+                os.close(descriptor)
+                raise TakenError(f"{_shown(path)} is in use by another run")
+            with suppress(FileNotFoundError):  # the run before has removed it just now
+                if os.path.samestat(os.fstat(descriptor), lock.stat()):
+                    break
+            os.close(descriptor)
     except OSError as error:
-        _remove_empty(made)
         raise OptionError(f"{_shown(path)} cannot be written: {reason(error)}") from None
     try:
         yield
@@ -251,59 +349,47 @@ def _locked_by(lock: Path, path: PathLike, busy: str) -> Iterator[None]:
         with suppress(OSError):
             lock.unlink()
         os.close(descriptor)
-        _remove_empty(made)
-
-
-def _open_locked(path: Path, flags: int, busy: str) -> int:
-    """Open a file that is this run's alone until it is closed; `TakenError(busy)` otherwise."""
-    while True:
-        descriptor = os.open(path, flags, 0o666)
-        try:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise TakenError(busy) from None
-        except (ImportError, OSError):  # Windows, or a file system without locks
-            return descriptor
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return descriptor
-        os.close(descriptor)  # another run has just moved or removed it
-
-
-def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder; return those that were missing, outermost first."""
-    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
-    folder.mkdir(parents=True, exist_ok=True)
-    return missing[::-1]
-
-
-def _remove_empty(folders: list[Path]) -> None:
-    for folder in reversed(folders):
-        with suppress(OSError):  # there is something in it
-            folder.rmdir()
 
 
 def beside(path: PathLike) -> Path:
-    """Path of the temporary file, which exists while a run has the file reserved."""
+    """Where a file is written until it is complete: it is there as long as the run has it."""
     target = Path(os.path.realpath(path))
     return target.with_name(f".{target.name}.bideuchre") if target.name else target
 
 
 def discard_all() -> None:
-    """Remove every unpublished file, before the program ends at once."""
+    """Remove every file that has not taken its place, before the program ends at once."""
     for finish in list(before_quitting):
-        with suppress(Exception):  # the others are called all the same
+        with suppress(Exception):  # then the others at least
             finish()
     for output in list(_waiting):
         output.discard()
 
 
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:  # a full disk or a pipe may take a part of it
+        left = left[os.write(descriptor, left) :]
+
+
 def reason(error: OSError) -> str:
     """Why the system refused, in its words."""
     return error.strerror or str(error) or type(error).__name__
+
+
+def _locked(descriptor: int) -> bool:
+    """Whether the file is now this run's alone, until it is closed; True where none are locked."""
+    if not _LOCKS:
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
 
 
 def _shown(path: PathLike) -> str:

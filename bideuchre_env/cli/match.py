@@ -152,7 +152,9 @@ def _written(result: Result, files: dict[str, Output], *kinds: str) -> list[str]
                 writers[kind](files[kind], result)
         except OutputError as error:
             errors.append(str(error))
-        except Exception as error:  # of a picture: fonts, memory, settings of matplotlib
+        except Exception as error:
+            if kind != "picture":  # it may fail by fonts, memory, settings of matplotlib
+                raise
             path = os.fspath(files[kind].path)
             errors.append(f"{path} could not be drawn: {in_one_line(error)}")
     return errors

@@ -6,10 +6,9 @@ import copy
 import errno
 import os
 import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import gymnasium
 import numpy as np
 
 from bideuchre_env._checks import shown
-from bideuchre_env._files import PathLike, TakenError, before_quitting, reason
+from bideuchre_env._files import PathLike, TakenError, before_quitting, only_run_in, reason
 from bideuchre_env.agents import parse
 from bideuchre_env.datasets.columns import METADATA, About, Columns
 from bideuchre_env.envs.face import row_space
@@ -42,8 +41,8 @@ class MinariFile:
     of a declared variant; its opponents and partner are those of the first game, with random ones
     in place of any that cannot be made by name, which the description tells.
 
-    It is written to a hidden folder beside the other datasets, and moved to its place with `close`.
-    Raises `OptionError` for a `gamma`: it has rewards, and no returns.
+    It is written to a folder beside the other datasets, one run at a time, and moved to its place
+    with `close`. Raises `OptionError` for a `gamma`: it has rewards, and no returns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -56,21 +55,19 @@ class MinariFile:
         self._id = _checked_id(os.fspath(path).removeprefix(PREFIX))
         self._about, self._episodes = about, 0
         self._dataset: Any = None
-        self._overwrite = overwrite
         root = self._minari.storage.get_dataset_path()
-        self._place = root / self._id
-        self._check_place()
-        with _failing_as(self._id):
-            root.mkdir(parents=True, exist_ok=True)
-            self._staging = Path(tempfile.mkdtemp(prefix=".bideuchre-", dir=root))
-        before_quitting.add(self.discard)
-
-    def _check_place(self) -> None:
-        if self._place.exists() and not self._overwrite:
+        self._place, self._staging = root / self._id, root / ".bideuchre"
+        self._old = self._staging / f"old-{self._id.replace('/', '+')}"
+        self._lock, self._unfinished = ExitStack(), True
+        self._lock.enter_context(only_run_in(self._staging))
+        self._clear()  # what a run left that was killed
+        if self._place.exists() and not overwrite:
+            self._lock.close()
             raise TakenError(
                 f"{PREFIX}{self._id} exists: choose another ID, or replace it "
                 "(--force, overwrite=True)"
             )
+        before_quitting.add(self.discard)
 
     def write(self, columns: Columns, finals: Array | None = None) -> None:
         """Write the episodes of some rows."""
@@ -96,20 +93,26 @@ class MinariFile:
             namespace = self._id.rpartition("/")[0]
             if namespace and namespace not in list_local_namespaces():
                 create_namespace(namespace)
-            self._check_place()  # another run may have made it meanwhile
             if self._place.exists():
-                self._place.rename(self._staging / "old")
+                self._place.rename(self._old)
             (self._staging / "made" / self._id).rename(self._place)
         self._dataset = None
         self.discard()
 
     def discard(self) -> None:
-        """Remove what has been written; an old dataset stays, or comes back."""
-        old = self._staging / "old"
-        if old.exists() and not self._place.exists():  # the second move has failed
-            old.rename(self._place)
-        shutil.rmtree(self._staging, ignore_errors=True)
+        """Remove what has been written; an old dataset stays."""
+        if not self._unfinished:
+            return
+        self._clear()
+        self._unfinished = False
+        self._lock.close()
         before_quitting.discard(self.discard)
+
+    def _clear(self) -> None:
+        if self._old.exists() and not self._place.exists():  # broken off between the two moves
+            self._old.rename(self._place)
+        for folder in (self._staging / "made", self._old):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _episodes_of(self, columns: Columns, finals: Array) -> Iterator[Any]:
         from minari.data_collector.episode_buffer import EpisodeBuffer

@@ -48,8 +48,8 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
     """
     if mask is None:
         return np.ones(n, bool)
-    plain = type(mask) is np.ndarray and mask.dtype == bool  # a masked array is another type
-    if not plain or mask.shape != (n,) or not mask.any():
+    plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)
+    if not plain or mask.dtype != bool or mask.shape != (n,) or not mask.any():
         raise OptionError(
             f"{RESET_MASK}={shown(mask)}: a bool numpy array of shape ({n},) with at least one "
             "True is expected"
@@ -93,7 +93,7 @@ def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
         raise OptionError(
             f"mask: bool of shape ({n},) is expected, not {array.dtype} of shape {array.shape}"
         )
-    return array
+    return np.array(array, order="C")
 
 
 def parse_rows(rows: Any, n: int) -> Array:

@@ -196,7 +196,7 @@ class RayPool:
     def _results(self, flight: _Flight, stopped: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         last = time.monotonic()  # when there was a processor
         try:
-            while flight.under_way and not stopped():
+            while (flight.under_way or flight.lost) and not stopped():
                 for number, result in flight.landed():
                     yield number, result
                     if stopped():
@@ -245,9 +245,16 @@ class _Flight:
         self._common, self._sender = packed((function, shared)), Sender.here(function)
         self._stored = ray.put(self._common)  # fetched by each node once
         self.under_way: dict[Any, _Sent] = {}
+        self.lost: list[tuple[float, _Sent]] = []  # when each is to be sent again
 
     def fill(self, workers: int) -> None:
         """Send blocks until each worker has one, and another one to go on with."""
+        now, lost, self.lost = time.monotonic(), self.lost, []
+        for due, sent in lost:
+            if due <= now:
+                self._send(sent)
+            else:
+                self.lost.append((due, sent))
         for _ in range(max(2, 2 * workers) - len(self.under_way)):
             following = next(self._blocks, None)
             if following is None:
@@ -262,6 +269,9 @@ class _Flight:
     def landed(self) -> Iterator[tuple[int, Any]]:
         """The results that have come in a tenth of a second; each leaves the flight."""
         promises = list(self.under_way)
+        if not promises:
+            time.sleep(POLL_SECONDS)
+            return
         done, _ = self._ray.wait(promises, num_returns=len(promises), timeout=POLL_SECONDS)
         for promise in done:
             sent = self.under_way.pop(promise)
@@ -283,8 +293,8 @@ class _Flight:
         lost = isinstance(error, self._ray.exceptions.RayError)  # else Python's, as of an import
         retried = begun and type(error).__name__ in RETRIED_BY_RAY
         if lost and not retried and sent.before < TRIES:
-            time.sleep(AGAIN_SECONDS * 2**sent.before)
-            self._send(sent._replace(before=sent.before + 1))
+            due = time.monotonic() + AGAIN_SECONDS * 2**sent.before
+            self.lost.append((due, sent._replace(before=sent.before + 1)))
         elif begun:
             raise WorkerError(
                 f"block {sent.number + 1} was given up on Ray after {TRIES + 1} tries: "

@@ -116,8 +116,9 @@ def started(plan: Plan, n: int) -> Iterator[dict[Connection, BaseProcess]]:
                 processes[pipe] = process
         yield processes
     finally:
-        for pipe, worker in processes.items():
+        for worker in processes.values():
             worker.terminate()
+        for pipe, worker in processes.items():
             worker.join()
             pipe.close()
 

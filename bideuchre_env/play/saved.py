@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Sequence
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,11 +58,18 @@ def read_game(path: PathLike) -> SavedGame:
     of this format; both name the file.
     """
     check_path("path", path)
-    try:
+    with _naming(path):
         data = _data(path)
         record = GameRecord.from_dict(data["record"])
         _check_dealt(record)
         return SavedGame(check_people(data["people"]), record)
+
+
+@contextmanager
+def _naming(path: PathLike) -> Iterator[None]:
+    """Errors of the package inside name the file."""
+    try:
+        yield
     except BidEuchreError as error:
         raise RecordError(f"{printable(os.fspath(path))} is no saved game: {error}") from None
 
@@ -95,8 +104,11 @@ def game_to_go_on(game: str, alone: bool = False) -> Path | None:
     name = re.compile(rf"{re.escape(_stem(game))}(-[0-9]+)?{re.escape(SUFFIX)}")
     paths = [path for path in Path(FOLDER).glob(f"*{SUFFIX}") if name.fullmatch(path.name)]
     for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
-        people, record = read_game(path)
-        if record.outcome == "unfinished" and not (alone and len(people) > 1):
+        with _naming(path):
+            data = _data(path)
+        record = data["record"]
+        unfinished = not isinstance(record, dict) or record.get("outcome") == "unfinished"
+        if unfinished and not (alone and len(data["people"]) > 1):
             return path
     return None
 
@@ -108,6 +120,8 @@ def _stem(game: str) -> str:
 def _data(path: PathLike) -> dict[str, Any]:
     """The JSON object of a file, with the fields of a saved game."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+            raise OSError("no regular file")
         with open(path, "rb") as file:
             data = json.loads(file.read(LONGEST).decode("utf-8"))
     except OSError as error:

@@ -178,6 +178,10 @@ class DeviceMemory:
         copy.copy_to_device(array)
         return copy
 
+    def flags(self, array: DeviceArray) -> DeviceArray:
+        """A new bool array: where an int8 array of 0 and 1 is 1."""
+        return self.copy(array).view(np.dtype(bool))
+
     def fill(self, array: DeviceArray, value: Any) -> None:
         """Overwrite an array with one value."""
         array[:] = value

@@ -47,6 +47,10 @@ class HostMemory:
     view: Callable[[Any], Array] = staticmethod(np.ndarray.view)
     """A view of an array: a caller who reshapes it does not reshape the kernels' array."""
 
+    def flags(self, array: Any) -> Any:
+        """A new bool array: where an int8 array is not 0."""
+        return array != 0
+
     def foreign(self, value: Any) -> Any:
         """An array of any library that is on this device, without a copy; None for the CPU's."""
         return None

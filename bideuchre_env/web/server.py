@@ -119,6 +119,7 @@ class Server:
         """Refuse what is foreign, too much or malformed; everything else is the handler's."""
         if not request.protocol.admit():
             response = _said(503, "too many connections: close other pages of this game")
+            response.headers["Retry-After"] = "5"
             response.force_close()
             return response
         request.protocol.on_eof = request.content.feed_eof

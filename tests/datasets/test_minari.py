@@ -8,6 +8,7 @@ from support.decisions import only_dealt
 
 import bideuchre_env
 from bideuchre_env import Rules, datasets, make, records_io, selfplay
+from bideuchre_env._files import only_run_in
 from bideuchre_env.datasets import minari_file
 from bideuchre_env.errors import OptionError, OutputError
 
@@ -220,6 +221,9 @@ def test_one_that_is_there_stays_unless_told(root, monkeypatch):
     assert minari.load_dataset(ID).total_steps == before
     made = datasets.export(played(games=2), f"minari:{ID}", overwrite=True)
     assert minari.load_dataset(ID).total_steps == made.decisions < before
+    games, refused = played(), pytest.raises(OptionError, match="another run is writing to")
+    with only_run_in(root / ".bideuchre"), refused:
+        datasets.export(games, "minari:other-v0")
     assert sorted(path.name for path in root.iterdir()) == ["bideuchre"]
 
 
@@ -243,3 +247,17 @@ def test_a_disk_without_room_is_told_before_hdf5_ends_the_program(root, monkeypa
 def test_ids_that_are_none(name):
     with pytest.raises(OptionError, match=r"a dataset of Minari has an ID as minari:bideuchre"):
         datasets.export(played(games=2), f"minari:{name}")
+
+
+def test_a_run_that_was_killed_loses_no_dataset(root):
+    """Also one that was killed between the two moves: the old one comes back with the next run."""
+    games = played(games=2)
+    made = datasets.export(games, f"minari:{ID}")
+    staging = root / ".bideuchre"
+    (staging / "made" / "other-v0").mkdir(parents=True)
+    (root / ID).rename(staging / f"old-{ID.replace('/', '+')}")
+    datasets.export(games, "minari:other-v0")
+    assert [path.name for path in staging.iterdir()] == [f"old-{ID.replace('/', '+')}"]
+    with pytest.raises(OptionError, match=f"minari:{ID} exists"):
+        datasets.export(games, f"minari:{ID}")
+    assert minari.load_dataset(ID).total_steps == made.decisions

@@ -95,33 +95,42 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
     assert names(tmp_path) == ["x", "x.new"]
 
 
-def test_a_file_that_cannot_be_replaced_is_saved_beside(tmp_path, monkeypatch):
-    """As one that is a mount of its own."""
+@pytest.mark.parametrize("room", [None, 5])
+def test_a_file_that_cannot_be_replaced_is_written_over(room, tmp_path, monkeypatch):
+    """As one that is a mount of its own; what there is no room for stays beside it."""
     path = tmp_path / "x"
     path.write_text("something old")
 
-    def busy(there, target):
+    def busy(self, target):
         raise OSError(errno.EBUSY, "Device or resource busy")
 
-    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr(_files.Path, "replace", busy)
     with Output(path, overwrite=True) as output:
-        output.write(b"new")
-        with pytest.raises(OutputError, match=r"busy; .* is in .*x\.new"):
+        output.write(b"one ")
+        if room is None:
+            output.publish()
+            output.write(b"two")
             output.close()
-    assert path.read_text() == "something old"
-    assert (tmp_path / "x.new").read_text() == "new"
-    assert names(tmp_path) == ["x", "x.new"]
+            assert path.read_text() == "one two"
+            assert names(tmp_path) == ["x"]
+        else:
+            output.write(b"two")
+            full_after(room, monkeypatch)
+            with pytest.raises(OutputError, match=r"No space.* is in .*x\.new"):
+                output.close()
+            assert (tmp_path / "x.new").read_text() == "one two"
+            assert names(tmp_path) == ["x", "x.new"]
 
 
 class Broken(BaseException):
     """What ends the program in the middle of a call, as the handler of Ctrl-C does."""
 
 
-@pytest.mark.parametrize("moment", ["torn", "written", "counted", "moved", "published"])
+@pytest.mark.parametrize("moment", ["torn", "written", "counted", "linked", "published"])
 @pytest.mark.parametrize("board", [0, 2])
 def test_ctrl_c_within_a_write_leaves_each_board_once(moment, board, tmp_path, monkeypatch):
     """Whole, whatever it breaks off; what ends the program calls `close` and nothing after it."""
-    path, write, move = tmp_path / "x", os.write, os.replace
+    path, write, link = tmp_path / "x", os.write, os.link
     writer = files.RecordWriter(path)
     recorder = Recorder(writer, RULES["barrie_v0"], "barrie_v0", ("a", "b"), 0, 2)
 
@@ -134,8 +143,8 @@ def test_ctrl_c_within_a_write_leaves_each_board_once(moment, board, tmp_path, m
         write(descriptor, bytes(data)[: 3 if moment == "torn" else None])
         quits()
 
-    def moved(there, target):
-        move(there, target)
+    def linked(there, target):
+        link(there, target)
         quits()
 
     def after(call):
@@ -150,10 +159,10 @@ def test_ctrl_c_within_a_write_leaves_each_board_once(moment, board, tmp_path, m
         recorder._write(each)
     if moment in ("torn", "written"):
         monkeypatch.setattr(os, "write", torn)
-    elif moment == "moved" and board == 0:
-        monkeypatch.setattr(os, "replace", moved)
+    elif moment == "linked" and board == 0:
+        monkeypatch.setattr(os, "link", linked)
     else:
-        patched = {"counted": (Output, "write"), "moved": (Output, "write")}
+        patched = {"counted": (Output, "write"), "linked": (Output, "write")}
         owner, name = patched.get(moment, (files.RecordWriter, "write_lines"))
         monkeypatch.setattr(owner, name, after(getattr(owner, name)))
     with pytest.raises(Broken):
@@ -261,6 +270,14 @@ def test_a_run_that_loses_the_race_for_a_name_takes_the_next(tmp_path, monkeypat
     held[0].discard()
     assert names(tmp_path / "runs") == ["selfplay-cincinnati_v0-random-random-seed0-2.jsonl"]
     assert "seed0-2.jsonl" in capsys.readouterr().out
+
+
+def test_a_file_left_where_nothing_is_locked_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_LOCKS", False)
+    _files.beside(tmp_path / "x").write_text("half of it")
+    with pytest.raises(OptionError, match=r"\.x\.bideuchre is there: delete that if no run"):
+        Output(tmp_path / "x")
+    assert names(tmp_path) == [".x.bideuchre"]
 
 
 def test_a_folder_of_results_is_for_one_run(tmp_path):

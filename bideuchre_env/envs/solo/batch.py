@@ -236,7 +236,7 @@ class SoloBatch:
             begin["scores"] = put(np.full((n, 2), parse_score(options.get("score")), np.int64))
         if options.get("deal") is not None:
             hands = parse_deal(options["deal"], self.rules)
-            begin["deals"] = put(np.array(np.broadcast_to(hands, (n, N_SEATS))))
+            begin["deals"] = put(np.tile(hands, (n, 1)))
         if options.get("seat") is not None:
             begin["seats"] = put(np.full(n, learners_seat(options["seat"]), np.int64))
         if options.get(OPPONENTS) is not None or options.get(PARTNER) is not None:

@@ -224,7 +224,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def action_masks(self) -> Array:
         """Which actions are legal now, bool (n, A): none where an episode is over; a new array."""
         self._rows.require_games()
-        return self._rows.memory.copy(self._rows.masks).view(np.dtype(bool))
+        masks: Array = self._rows.memory.flags(self._rows.masks)
+        return masks
 
     def render(self) -> tuple[Any, ...] | None:
         """Every table, as `SoloEnv.render` gives it: as text, or as a picture."""

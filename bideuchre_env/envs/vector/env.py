@@ -169,7 +169,7 @@ class BidEuchreVec(Face):
         deals = np.zeros((0, N_SEATS), np.int64)
         if options.get("deal") is not None:
             hands = parse_deal(options["deal"], self.rules)
-            deals = np.array(np.broadcast_to(hands, (self.num_envs, N_SEATS)))
+            deals = np.tile(hands, (self.num_envs, 1))
         words = split_seed(seed) if seed is not None or not self._has_stream else None
         if words is not None:
             if not self._has_stream and not chosen.all():
@@ -268,7 +268,8 @@ class BidEuchreVec(Face):
     def action_masks(self) -> Array:
         """Which actions of the seat to act are legal now, bool (n, A); a new array."""
         self._require_games()
-        return self._memory.copy(self._rows.masks).view(np.dtype(bool))
+        masks: Array = self._memory.flags(self._rows.masks)
+        return masks
 
     def state(self) -> Array:
         """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
@@ -355,7 +356,7 @@ class BidEuchreVec(Face):
         }
         if some_ended:
             episodes = self._rows.episodes._asdict()
-            info["episode"] = {name: out(array) for name, array in episodes.items()}
+            info["episode"] = {name: self._memory.copy(array) for name, array in episodes.items()}
         observations = seen if self._is_flat else {"observation": seen, "action_mask": mask}
         return observations, rewards, terminated, truncated, info
 
