@@ -110,7 +110,7 @@ def test_a_game_is_the_aec_environments(reward):
             told = state.observation_string(0)
             assert f"hand {raw_row['hands_dealt']}, dealer {raw_row['dealer']}, score" in told
             raw._states[:] = state.dealt_game._states
-            raw._look_and_call()
+            raw._call_on(raw._look)
     assert state.returns() == paid.tolist()
     assert len(state.information_state_string(1).split(" || ")) == 3
 

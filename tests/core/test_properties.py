@@ -1,6 +1,7 @@
 """What holds in every game, of any rules: tried on random `Rules`, deals and choices."""
 
 import copy
+import itertools
 import pickle
 from collections import Counter
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.reference import ReferenceGame, deck
 from support.playthroughs import (
     Chooser,
+    act,
     finish,
     legal_names,
     over,
@@ -100,6 +102,75 @@ def test_a_kept_game_has_the_same_future(game, seed, choices):
         assert same(snapshot(env), now)  # the copies went their own way
     for twin in companions:
         assert same(snapshot(twin), snapshot(env))
+
+
+SUIT_MAPS = [
+    dict(zip("CDHS", image, strict=True))
+    for image in itertools.permutations("CDHS")
+    if {frozenset((image[0], image[3])), frozenset((image[1], image[2]))}
+    == {frozenset("CS"), frozenset("DH")}
+]
+
+
+def relabelled(name: str, suits: dict[str, str]) -> str:
+    """A card or an action with its suit, if it has one, changed."""
+    last = name.rsplit(" ", 1)[-1]
+    if last == "NT" or last[-1] not in suits or (name == last and len(name) != 2):
+        return name
+    return name[:-1] + suits[name[-1]]
+
+
+def test_eight_relabellings_keep_the_colours():
+    """Clubs and spades stay of one colour, diamonds and hearts of the other."""
+    assert len(SUIT_MAPS) == 8
+    swapped = {"C": "S", "S": "C", "D": "D", "H": "H"}
+    names = ("bid 4 C", "trump D", "JS", "pass", "bid 4", "bid moon NT")
+    changed = ["bid 4 S", "trump D", "JC", "pass", "bid 4", "bid moon NT"]
+    assert [relabelled(name, swapped) for name in names] == changed
+
+
+def played_again(env, suits: dict[str, str], turn: int) -> None:
+    """Play a game's record again with suits relabelled and seats turned, comparing every ply."""
+    size = env.observation_layout.size
+    for hand in env.record.hands:
+        here, there = env.clone(), env.clone()
+        deal = [[relabelled(card, suits) for card in cards] for cards in hand["deal"]]
+        deal = [deal[(seat - turn) % 4] for seat in range(4)]
+        here.reset(options={"deal": hand["deal"], "dealer": hand["dealer"]})
+        there.reset(options={"deal": deal, "dealer": (hand["dealer"] + turn) % 4})
+        for name in hand["actions"]:
+            seat, twin = (int(e.agent_selection[-1]) for e in (here, there))
+            assert twin == (seat + turn) % 4
+            assert {relabelled(n, suits) for n in legal_names(here)} == set(legal_names(there))
+            if all(suit == image for suit, image in suits.items()):
+                for who in range(4):
+                    views = (
+                        here.observe(f"player_{who}"),
+                        there.observe(f"player_{(who + turn) % 4}"),
+                    )
+                    assert same(*views)
+                    assert views[0]["observation"].shape == (size,)
+            act(here, name)
+            act(there, relabelled(name, suits))
+        before, after = here.record.hands[0], there.record.hands[0]
+        for word in ("tricks", "points", "score"):
+            assert [after[word][side ^ turn & 1] for side in range(2)] == before[word]
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_relabelled_suits_give_relabelled_results(game, seed, choices):
+    """No suit is special: every colour-preserving relabelling commutes with the play."""
+    env = finish(start(game, seed, episode="hand"), Chooser(choices))
+    for suits in SUIT_MAPS:
+        played_again(env, suits, 0)
+
+
+@in_two_sizes(60, game=rules(), seed=seeds(), choices=CHOICES)
+def test_turned_seats_give_turned_results(game, seed, choices):
+    """No seat is special: turning deal and dealer turns everything, and what each seat sees."""
+    env = finish(start(game, seed, episode="hand"), Chooser(choices))
+    for turn in range(1, 4):
+        played_again(env, {suit: suit for suit in "CDHS"}, turn)
 
 
 @in_two_sizes(20, game=rules(), seed=seeds(), choices=CHOICES)

@@ -10,8 +10,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from pettingzoo.test import api_test, parallel_api_test, seed_test
-from support.playthroughs import VARIANTS, Chooser, over, plies
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+from support.playthroughs import VARIANTS, Chooser, finish, over, plies, snapshot
 from support.solo_helpers import Spy, assert_same
+from support.wrapper_twin import NoMaskLeft
 
 import bideuchre_env
 from bideuchre_env.core.observation.layout import layout_of
@@ -88,6 +90,46 @@ def test_pettingzoos_tests(name):
             api_test(env, num_cycles=150)
     seed_test(lambda: variant(observation="flat"), num_cycles=150)
     parallel_api_test(variant.parallel_env(observation="flat"), num_cycles=50)
+
+
+@pytest.mark.parametrize("illegal", [False, True])
+def test_pettingzoos_wrappers_find_the_mask(illegal):
+    """`TerminateIllegalWrapper` takes it from the infos, those of agents that are done, too."""
+    raw = cincinnati.raw_env(observation="flat", max_hands=2)
+    env = OrderEnforcingWrapper(NoMaskLeft(raw, illegal_reward=-1))
+    ours = cincinnati.env(observation="flat", max_hands=2)
+    env.reset(seed=2)
+    ours.reset(seed=2)
+    chooser = Chooser(1)
+    for turn, agent in enumerate(env.agent_iter()):
+        seen, reward, terminated, truncated, info = env.last()
+        assert_same(list(ours.last()), [seen, reward, terminated, truncated, info])
+        action = None if terminated or truncated else chooser(env)
+        if illegal and turn == 9:
+            action = int(info["action_mask"].argmin())
+        assert ours.agent_selection == agent
+        env.step(action)
+        ours.step(action)
+    assert not ours.agents
+    assert turn > 30 or illegal
+
+
+def test_copies_of_a_table():
+    """Clones, copies, pickles and redealt clones stay flat, and keep masks to themselves."""
+    env = cincinnati.raw_env(observation="flat")
+    env.reset(seed=4)
+    for _ in plies(env, Chooser(2), 9):
+        pass
+    twins = [env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    for twin in twins:
+        assert_same(snapshot(twin), snapshot(env))
+        twin.infos[twin.agent_selection]["action_mask"][:] = 1
+    other = env.resample_hidden(
+        env.possible_agents.index(env.agent_selection), np.random.default_rng(1)
+    )
+    assert_same(other.last(), env.last())
+    last = [snapshot(finish(twin, Chooser(8))) for twin in (env, other.clone())]
+    assert last[0]["seen"]["player_0"].dtype == last[1]["seen"]["player_0"].dtype == np.float32
 
 
 @pytest.mark.parametrize("copied", [False, True])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
-from support.strategies import rules
+from support.strategies import in_two_sizes, rules
 
 from bideuchre_env._files import Output
 from bideuchre_env.errors import BidEuchreError, OutputError, WeightsError
@@ -195,6 +195,50 @@ def test_every_truncated_file_is_refused():
     """Wherever it ends."""
     for end in range(len(SMALL)):
         refusal(SMALL[:end])
+
+
+@in_two_sizes(
+    data=st.one_of(
+        st.binary(max_size=40),
+        st.builds(lambda content: packed(provenance="{}", a=content), st.binary(max_size=80)),
+        st.builds(
+            lambda text, array: packed(provenance=text, a=array),
+            st.recursive(
+                st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+                lambda inner: (
+                    st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner)
+                ),
+                max_leaves=12,
+            ).map(json.dumps),
+            drawn.arrays(drawn.scalar_dtypes(), drawn.array_shapes(min_dims=0, min_side=0)),
+        ),
+        st.builds(
+            lambda header, data: packed(
+                provenance="{}",
+                a=b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + data,
+            ),
+            st.builds(
+                lambda *parts: repr(
+                    dict(zip(["descr", "fortran_order", "shape"], parts, strict=True))
+                ),
+                st.sampled_from(["<f4", "<f2", "|i1", ">u8", "O", "V8", "<f16", "", None]),
+                st.sampled_from([True, False, None]),
+                st.lists(st.integers(-1, 2**70) | st.integers(0, 4), max_size=10).map(tuple),
+            ).map(str.encode)
+            | st.binary(max_size=60),
+            st.binary(max_size=12),
+        ),
+    ),
+    examples=300,
+)
+def test_any_bytes_are_read_or_refused(data):
+    """`WeightsError` or weights that can be written again."""
+    try:
+        read = parse_weights(data)
+    except WeightsError:
+        return
+    assert all(np.isfinite(array).all() for array in read.arrays.values())
+    assert equal(parse_weights(weights_bytes(read.arrays, read.metadata)), read)
 
 
 FAULTS = [

@@ -156,3 +156,19 @@ def test_a_result_that_rests_on_a_card_rests_on_its_equal():
         found.append(int(solve_position(searcher)))
     assert found == [solved(deal)[0] for deal in deals]
     assert found == [slow_tricks(deal.hands, 0, "H", 2) for deal in deals]
+
+
+def test_the_first_guess_is_no_matter():
+    """From whatever number of tricks the search sets out, it finds the same."""
+    rng = random.Random(40)
+    for deck in (("9", 1), ("J", 2)):
+        rules, tables = RULES[deck], compile_tables(RULES[deck])
+        searcher = new_searcher(4)
+        for i in range(60):
+            deal = whole_deal(rng, rules, STRAINS[i % 5], lone=i % 4 == 3)
+            found = set()
+            for guess in range(1, rules.tricks + 1):
+                set_up(searcher.position[0], tables[0], deal.row[0])
+                forget(searcher)
+                found.add(int(value_from(searcher, guess)))
+            assert len(found) == 1, deal
