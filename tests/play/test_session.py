@@ -272,7 +272,7 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(saved):
     with pytest.raises(RecordError, match="cannot be read"):
         Session.resume(path)
     path.mkdir()
-    with pytest.raises(RecordError, match="it cannot be read: Is a directory"):
+    with pytest.raises(RecordError, match="it cannot be read: no regular file"):
         Session.resume(path)
 
 
