@@ -3,8 +3,8 @@
     python experiments/learn_cards.py --games cincinnati_v0 barrie_v0 --judge
 
 `bideuchre_env/training/cards.py` describes the method. The weights after every step are saved in
-`--out`: a run that was stopped resumes there, and comes to the same weights. `net-GAME.npz` has
-those of the last step.
+`--out`: a run that was stopped resumes there, plays the pairs of finished rounds again, and comes
+to the same weights. `net-GAME.npz` has those of the last step.
 """
 
 from __future__ import annotations

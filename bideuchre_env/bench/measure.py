@@ -1,7 +1,7 @@
 """How speed is measured: slices of work in rounds, medians and quartiles, one pinned core.
 
-Every round measures everything once before the next round begins, so that figures of one run may
-be divided by each other: a machine that slows down slows all of them.
+Every round measures each task of a group once before the next round begins, so that figures of one
+group may be divided by each other: a machine that slows down slows all of them.
 """
 
 from __future__ import annotations

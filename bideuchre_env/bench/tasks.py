@@ -335,7 +335,7 @@ def searcher_group(setup: Setup) -> Tasks:
 
 # Those on several threads first: what a pinned thread starts is pinned too.
 GROUPS: dict[str, tuple[str, Callable[[Setup], Tasks]]] = {
-    "threads": ("Threads (not pinned, wall time)", threads_group),
+    "threads": ("Threads (not pinned; several: wall time)", threads_group),
     "aec": ("AEC, one game", aec_group),
     "vec": ("Vector env", vec_group),
     "solo": ("One learner (Gymnasium)", solo_group),

@@ -1,8 +1,8 @@
 """Measure how fast the game is on this machine: `bideuchre bench`.
 
 Play the game in every way it can be played, and print decisions per second: medians and quartiles
-of five rounds in which all ways take turns. What is not compiled yet is compiled first, once, which
-takes up to a minute.
+of five rounds. The ways of a group take turns in each round; the groups are measured one after
+another. Kernels that are not compiled yet are compiled first, once, which takes up to a minute.
 
     bideuchre bench
     bideuchre bench --variant barrie_v0 --seconds 10
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
                 figures += tasks.measure_group(name, group, REPEATS, seconds, core)
                 update(done, len(made), len(figures))
         machine = measure.machine()
-        print(f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time")
+        print(f"{game.name}, medians and quartiles of {REPEATS} rounds, processor time unless said")
         print(f"{folded(measure.machine_line(machine))}\n")
         print(measure.table(figures))
         report = {

@@ -1,7 +1,8 @@
-"""Compile everything beforehand, which the first use would do: `bideuchre compile`.
+"""Compile the kernels before their first use: `bideuchre compile`.
 
-Compile the kernels beforehand, on all cores, and save them; otherwise the first use does so.
-They serve every variant. After Ctrl-C, the next run continues where this one stopped.
+Compile the kernels of all commands but `bideuchre prepare`, on all cores, and save them; otherwise
+the first use does so. They serve every variant. After Ctrl-C, the next run continues with the parts
+that are missing.
 
     bideuchre compile
     bideuchre compile --agents rule expert
@@ -22,7 +23,7 @@ from bideuchre_env.errors import OptionError
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "compile", run, __doc__, AGENTS)
-    meaning = "only what matches between these agents take (default: everything)"
+    meaning = "only the kernels of matches of these agents (default: of all commands but prepare)"
     argument(parser, "--agents A", meaning, nargs="+")
 
 
@@ -50,5 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
     if kernels:
         print(f"{kernels:,} kernels compiled in {seconds:.0f} seconds, saved in {jit.CACHE_FOLDER}")
     else:
-        print(f"everything is compiled, and saved in {jit.CACHE_FOLDER}")
+        whose = "matches of these agents" if arguments.agents else "all commands but prepare"
+        print(f"the kernels of {whose} are compiled, and saved in {jit.CACHE_FOLDER}")
     return 0

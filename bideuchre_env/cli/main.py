@@ -51,7 +51,8 @@ _TRY = (
 )
 _MORE = """\
 bideuchre --help lists all commands; bideuchre COMMAND --help explains one. What is used for the
-first time is compiled first, which takes up to a minute, once; bideuchre compile does it all."""
+first time is compiled first, which takes up to a minute, once; bideuchre compile does so
+beforehand, for all commands but bideuchre prepare."""
 
 
 class Parser(argparse.ArgumentParser):

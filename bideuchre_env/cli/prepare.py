@@ -3,7 +3,8 @@
 Let the agents learn a game of custom rules: expert its calls, net its calls and cards. With --hands
 60000 a game like Barrie takes nine minutes of one processor core. Results are saved in your cache
 folder, and agents use them for these rules from then on; a result that is not significantly better
-than the previous one is left out. After Ctrl-C the same command resumes.
+than the previous one is left out. After Ctrl-C the same command resumes: finished steps are kept,
+but the pairs of finished rounds are played again.
 
 Without a game, it lists what is prepared.
 

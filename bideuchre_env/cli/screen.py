@@ -53,11 +53,11 @@ def help_of(description: str, examples: Iterable[str], *names: str) -> dict[str,
     }
 
 
-def script_help(doc: str | None, *names: str) -> dict[str, Any]:
+def script_help(doc: str | None) -> dict[str, Any]:
     """The same for a script: its docstring's first line, and the examples indented in it."""
     lines = str(doc).splitlines()
     examples = [line.strip() for line in lines if line.startswith("    ")]
-    return help_of(lines[0], examples, *names)
+    return help_of(lines[0], examples)
 
 
 def choices(kind: str) -> str:

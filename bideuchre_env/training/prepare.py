@@ -2,8 +2,8 @@
 
 The calls of `expert` are fitted first, from the package's for the variant most like the game, or
 else from nothing; then `net` learns its cards. Weights that are not surely better than those before
-are left out. A run that was stopped resumes after its last finished step. The same settings make
-the same weights.
+are left out. A run that was stopped resumes after its last finished step, but first plays the pairs
+of finished rounds again. The same settings make the same weights.
 """
 
 from __future__ import annotations
