@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import Any
 
 from bideuchre_env._columns import columns
@@ -34,10 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     game = game_of(arguments)
     worth = hand_worth(arguments.cards, game.rules)
-    bids, sure = would_bid(worth.cards, game.rules), dict(worth.half_widths)
+    sure = dict(worth.half_widths)
     if all(bid.tricks is not None for bid in game.rules.ladder):
         del sure["lone"]  # the game has no lone bids
     if arguments.json:
+        bids = would_bid(worth.cards, game.rules)
         head = {"variant": game.name, "hand": worth.cards, **worth.by_leader, "would_bid": bids}
         rests = {"half_widths": sure, "deals": worth.deals}
         absent = worth.leads_not_played
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for leader, rows in worth.by_leader.items():
         print(f"\n{leader}:\n{columns(worth_rows(rows), 'l' + 'r' * len(rows))}")
-    print(f"\n{bidding(bids)}\n")
+    print()
     alone = f", ±{sure['lone']:.0%} alone" if "lone" in sure else ""
     lines = [
         "How sure the chances are (half the width of their 95 % intervals, at most):",
@@ -61,6 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         lines.append(f"This deck's table has no figures for when {lead}, as it may in this game.")
     for line in lines:
         print(folded(line, "  " * line.startswith("-")))
+    sys.stdout.flush()  # the expert's kernels may have to be compiled
+    print(f"\n{bidding(would_bid(worth.cards, game.rules))}")
     return 0
 
 
