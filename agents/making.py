@@ -110,7 +110,7 @@ def completed(
 
 
 class AdaptedAgent:
-    """An agent, or a function that acts, with what it lacks: a name, `act` or `act_rows`."""
+    """Adapter of an agent or a function: adds a name, and `act` or `act_rows` if it is missing."""
 
     def __init__(self, agent: Any, name: str) -> None:
         self.agent, self.name = agent, name

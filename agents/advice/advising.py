@@ -227,7 +227,7 @@ class Advisor:
         return Counted.of_all(several), chosen, learned
 
     def _load(self) -> None:
-        """Load what is compiled, or compile it, by trying nothing: before the clock runs."""
+        """Load or compile the kernels by empty calls, so that a time limit does not count it."""
         space, nothing = self.searcher.space, np.empty(0)
         weigh_worlds(space, nothing, 0, 0, 0.0)
         load_chains(space)

@@ -5,9 +5,9 @@ is the square of the sum of the weights over the sum of their squares, divided b
 `alike`: so many of them tell as much as one drawn by itself. With `alike` 0 they are all there are,
 and nothing is left to chance.
 
-A cause is the hidden card, void or split that decides: every simple condition on the hands of the
-others divides the deals in two, and the one told explains most of how an option does, if it
-explains a lot.
+A cause is a hidden card, void or split that decides how an option does. Every simple condition on
+the other hands divides the deals in two. The cause is the condition that explains most of the
+differences between the deals, if it explains enough of them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from bideuchre_env.runtime.jit import Array
 NO_GAP = Interval(0.0, 0.0, 0.0)
 LEAST_SHARE = 0.1  # of the deals, by weight, on either side,
 LEAST_DEALS = 10  # and as many as that are worth
-LEAST_CHANCE = 0.25  # difference between the two sides that is told, of a chance,
-LEAST_GAIN = 1.0  # and of points, or of games of 100
+LEAST_CHANCE = 0.25  # smallest difference of a chance between the two sides of a cause
+LEAST_GAIN = 1.0  # smallest difference of points, or of games won of 100
 SURE = 4.0  # standard errors: one of some 20 conditions is far off by luck
 NEXT, PARTNER, LAST = 1, 2, 3  # seats; the first and the last are the opponents
 
@@ -155,14 +155,14 @@ class Cause:
     true: float
     false: float
     share: float
-    """Of the deals, by weight, in which it is true."""
+    """Weighted share of the deals in which the condition is true."""
 
 
 def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple[str, Array]]:
     """Every condition in words, and whether it is true in each deal, bool (m,).
 
     `unseen` are the kinds not accounted for, as bits, and `hands`, int64 (m, 4), what each seat
-    holds, this one's first. The simplest come first: of two that explain as much the first is told.
+    holds, the advised seat first. Simpler conditions come first, and win ties.
     """
     kinds = [kind for kind in range(int(t["kinds"])) if unseen >> kind & 1]
     suits = t["suit_of"][strain]

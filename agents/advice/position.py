@@ -354,7 +354,7 @@ def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
 
 
 def _choice(expert: ExpertAgent, rows: Array) -> int:
-    """What the expert does there."""
+    """Return the expert's action in row 0."""
     seen, mask = np.zeros(expert.layout.size, np.int8), np.zeros(expert.n_actions, np.int8)
     look_row(rows, compile_tables(expert.rules), expert.layout.offsets, seen, mask)
     return expert.act(seen, mask)

@@ -42,7 +42,7 @@ MOSTLY = 0.9  # and that from which it goes without saying
 
 @dataclass(frozen=True)
 class Situation:
-    """A position: what the seat sees, what it may do, what was counted, what the agent would do."""
+    """A position with the figures of its options and the choice of the agent."""
 
     rules: Rules
     seat: int
@@ -54,8 +54,8 @@ class Situation:
     chosen: int
     """The agent's own choice."""
     learned: dict[int, float]
-    """What calls and cards are worth by what the agent has learned, where it goes by that too:
-    chances to win the game, or points up to a number that all cards share."""
+    """Learned values by action, if the agent uses them: chances to win the game for calls, points
+    up to a constant for cards."""
     goal: Goal
     options: tuple[Option, ...] = ()
     """The best first, against which the others are measured; once they are ordered."""
@@ -82,7 +82,7 @@ class Situation:
 
     @property
     def to_do(self) -> str:
-        """What is to be done, in words: "call", "play"."""
+        """The kind of decision as a verb: "call", "play"."""
         return TO_DO[self.phase].removeprefix("to ")
 
     def option(self, action: int) -> Option:

@@ -51,7 +51,7 @@ def suit_word(suit: int, cards: int = 2) -> str:
 
 
 def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
-    """What a hand, as kinds, has for a strain: "right and left bower with the ace in four hearts".
+    """Describe a hand in a strain: "right and left bower with the ace in four hearts".
 
     Aces of other suits and voids follow.
     """
