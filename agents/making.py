@@ -9,9 +9,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, did_you_mean, is_plain_name, shown
-from bideuchre_env.agents.loading import load_or_explain
 from bideuchre_env.agents.protocols import Agent, AgentInfo, check_goal
-from bideuchre_env.agents.registry import BUILT_IN, find, parse
+from bideuchre_env.agents.registry import BUILT_IN, find, load_or_explain, parse
 from bideuchre_env.errors import IllegalActionError, OptionError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bideuchre_env._files import reason
-from bideuchre_env.agents.loading import are_kept
+from bideuchre_env.agents.registry import are_kept
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.weights import LARGEST, Weights, parse_weights
 from bideuchre_env.rules.rules import Rules

@@ -26,8 +26,8 @@ import bideuchre_env
 from bideuchre_env import solver
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.agents.prepared import rules_hash
+from bideuchre_env.agents.registry import files_kept
 from bideuchre_env.cli.progress import Progress, progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.state import STATE, Phase

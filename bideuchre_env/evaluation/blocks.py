@@ -17,7 +17,7 @@ import numpy as np
 
 from bideuchre_env._checks import is_whole
 from bideuchre_env.agents import AgentSource, CompleteAgent
-from bideuchre_env.agents.loading import files_kept
+from bideuchre_env.agents.registry import files_kept
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.boards import BOARD
 from bideuchre_env.evaluation.lockstep import LockstepRunner, Stopped

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.loading import in_one_line
+from bideuchre_env.agents.registry import in_one_line
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed

@@ -14,8 +14,8 @@ from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bideuchre_env.agents.loading import in_one_line
 from bideuchre_env.agents.prepared import prepared_digests, prepared_folder, watched
+from bideuchre_env.agents.registry import in_one_line
 from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
 

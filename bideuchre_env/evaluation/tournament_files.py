@@ -15,8 +15,7 @@ from typing import Any
 
 from bideuchre_env._checks import printable, shown
 from bideuchre_env._files import write_file
-from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.agents.registry import file_of, parse
+from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import OptionError, OutputError
 from bideuchre_env.evaluation import pictures
 from bideuchre_env.evaluation.tournament_tables import csv_row, in_text, markdown

@@ -26,8 +26,7 @@ import numpy as np
 
 from bideuchre_env._checks import shown
 from bideuchre_env.agents import registry
-from bideuchre_env.agents.loading import in_one_line
-from bideuchre_env.agents.registry import file_of, parse
+from bideuchre_env.agents.registry import file_of, in_one_line, parse
 from bideuchre_env.errors import AgentError, BidEuchreError, OptionError, WorkerError
 from bideuchre_env.evaluation.blocks import Batch, Plan, Report, play_block, warm_up
 from bideuchre_env.evaluation.boards import BOARD

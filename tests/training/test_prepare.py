@@ -14,8 +14,8 @@ from bideuchre_env import agents, make, match
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.expert.call_network import calls_of, load_network, package_network
 from bideuchre_env.agents.learned.shipped import shipped_weights
-from bideuchre_env.agents.loading import files_kept
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder, prepared_weights
+from bideuchre_env.agents.registry import files_kept
 from bideuchre_env.cli.main import main
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.errors import OptionError, WeightsError
