@@ -1,4 +1,4 @@
-"""Bits written as bytes and read from them, many at a time: masks and observations, quickly."""
+"""Convert between bits and bytes, many at a time, to write masks and observations quickly."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def spread_bits(out: Array, at: int, bits: Word, n: int) -> None:
 
 @inline_kernel
 def spread_bits_at(out: Array, at: int, bits: int, n: int) -> None:
-    """Write bits (fewer than 2**40) as bytes from `out[at]` on and zeros to the rest of `out[:n]`.
+    """Write bits (below 2**40) as bytes from `out[at]` on, and zeros to the rest of `out[:n]`.
 
-    Zeros and bits go out together, as one number of up to 128 bits, where that is enough.
+    Up to n = 128, zeros and bits are written together, as one number of 128 bits.
     """
     low, high = np.uint64(bits), np.uint64(0)
     if n > 128:
@@ -78,14 +78,14 @@ def spread_bits_at(out: Array, at: int, bits: int, n: int) -> None:
 
 @inline_kernel
 def spread_hand(out: Array, at: int, hand: int) -> None:
-    """Write how many copies a hand holds of each kind to `out[at:]`, int8, and zeros up to 32."""
+    """Write the copies of each kind in a hand to `out[at:]`, int8, and zeros up to 32 entries."""
     one, two = np.uint64(hand & KIND_BITS), np.uint64(hand >> COPY_SHIFT)
     store_bits(out, at, one, two)
 
 
 @inline_kernel
 def gather_byte(row: Array, at: int, above: int) -> int:
-    """Bit i for each of the eight entries from `row[at]`, 0 to 127, that is above `above`, >= 0."""
+    """Return a byte: bit i is set if `row[at + i]`, 0 to 127, exceeds `above`, >= 0."""
     bytes_ = load_word(row, at) & _LOW_7
     over = bytes_ + np.uint64(127 - above) * _EVERY_BYTE
     return int((((over >> np.uint64(7)) & _EVERY_BYTE) * _GATHER) >> np.uint64(56))
@@ -93,7 +93,7 @@ def gather_byte(row: Array, at: int, above: int) -> int:
 
 @inline_kernel
 def gather_bits(row: Array, at: int, n: int, above: int) -> int:
-    """Bit i for each of `n` entries from `row[at]`, 0 to 127, that is above `above`, >= 0."""
+    """Return `n` bits: bit i is set if `row[at + i]`, 0 to 127, exceeds `above`, >= 0."""
     if n < 8:
         bits = 0
         for i in range(n):

@@ -1,4 +1,4 @@
-"""An episode for a learner: its rewards, and whether it is over."""
+"""Rewards and the end of an episode."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ GOES_ON, TERMINATED, TRUNCATED_THERE = range(3)
 
 @inline_kernel
 def side_0_reward(s: Row, by_points: bool) -> float:
-    """Side 0's reward for the hand that is over (side 1's is the opposite).
+    """Side 0's reward for a finished hand; side 1's is its negative.
 
-    By points: its points of the hand minus the other side's. Else, by wins: 1 or -1 at the end of
-    a won game, 0 otherwise.
+    With `by_points`: side 0's points of the hand minus side 1's. Otherwise 1 or -1 at the end of a
+    won game, and 0 after any other hand.
     """
     if by_points:
         return float(s.points[0] - s.points[1])
@@ -24,9 +24,10 @@ def side_0_reward(s: Row, by_points: bool) -> float:
 
 @inline_kernel
 def ending(s: Row, by_hand: bool) -> int:
-    """How the hand that is over leaves the episode, which is one hand or a whole game.
+    """Whether a finished hand ends the episode, which is one hand (`by_hand`) or a whole game.
 
-    A game cut short is truncated; a hand played to its end is not, whatever becomes of the game.
+    A game that reaches the limit of hands is truncated. An episode of one hand is always
+    terminated, also by the last hand of a truncated game.
     """
     over = s.phase == OVER
     if over and s.outcome == TRUNCATED and not by_hand:

@@ -1,4 +1,4 @@
-"""Hands as integers, for kernels: cards put in, taken out and counted."""
+"""Hands as integers, for kernels: add, remove and count cards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def held(hand: int, kind: int) -> int:
     return (hand >> kind & 1) + (hand >> (kind + COPY_SHIFT) & 1)
 
 
-NO_CARDS = -1  # a hand integer no hand has: something was to be taken from it that is not there
+NO_CARDS = -1  # no valid hand: a card was removed that the hand does not hold
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The legal actions of a position, in words."""
+"""Names of legal actions, and messages about illegal ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bideuchre_env.rules.rules import Rules
 
 
 def illegal(row: Any, rules: Rules, given: Any, where: str = "") -> str:
-    """A sentence that names the seat, the action and what was legal."""
+    """An error message that names the seat, the illegal action and the legal ones."""
     if row["phase"] >= Phase.DEAL:
         return f"{where}{shown(given)}: the hand is over"
     names = legal_names(row, rules)

@@ -1,4 +1,4 @@
-"""The game of row 0: the kernels of a single environment, and of everything that replays a game."""
+"""Kernels on row 0 alone: for single environments, and for replaying games."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bideuchre_env.core.tables import TABLES
 from bideuchre_env.runtime.intrinsics import line_of
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel, new_rows
 
-# What `play_row` returns in place of a seat.
+# Return values of `play_row` that are not seats.
 NOT_LEGAL, HAND_OVER = -1, -2
 
 
@@ -26,11 +26,11 @@ NOT_LEGAL, HAND_OVER = -1, -2
 def play_row(
     states: Array, tables: Array, offsets: Array, action: int, observation: Array, mask: Array
 ) -> int:
-    """Carry out an action, any whole number, in row 0, and write what the next seat to act sees.
+    """Apply an action, any whole number, to row 0 and return the next seat to act.
 
-    Returns that seat, its view in `observation`, int8 (D,), and `mask`, int8 (A,). Otherwise the
-    two are as they were: after `NOT_LEGAL`, when nothing has changed, and after the last action
-    of a hand, `HAND_OVER`, which is left undealt.
+    Writes that seat's view to `observation`, int8 (D,), and `mask`, int8 (A,). Returns `NOT_LEGAL`
+    for an illegal action, which changes nothing, and `HAND_OVER` after the last action of a hand;
+    the next hand is not dealt. In both cases the two arrays are not written.
     """
     s = states[0]
     if not is_legal(s, tables[0], action):
@@ -45,19 +45,19 @@ def play_row(
 
 @entry_kernel
 def reward_row(states: Array, by_points: bool) -> float:
-    """Side 0's reward for the hand of row 0, which is over."""
+    """Side 0's reward for the finished hand of row 0."""
     return side_0_reward(states[0], by_points)
 
 
 @entry_kernel
 def ending_row(states: Array, by_hand: bool) -> int:
-    """How the hand of row 0, which is over, leaves the episode."""
+    """See `episode.ending`, for the finished hand of row 0."""
     return ending(states[0], by_hand)
 
 
 @entry_kernel
 def look_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
-    """Write what the seat to act in row 0 sees and may do, int8 (D,) and (A,); returns it."""
+    """Write the view and the mask of the seat to act in row 0, int8 (D,) and (A,); return the seat."""
     s = states[0]
     encode(s, tables[0], offsets[0], s.turn, line_of(observation))
     legal(s, tables[0], line_of(mask))
@@ -74,19 +74,19 @@ def observe_row(
 
 @entry_kernel
 def global_row(states: Array, tables: Array, offsets: Array, out: Array) -> None:
-    """The global state of the game in row 0, to `out`, int8 (state_size,)."""
+    """Write the global state of row 0 to `out`, int8 (state_size,)."""
     encode_state(states[0], tables[0], offsets[0], line_of(out))
 
 
 @entry_kernel
 def mask_row(states: Array, tables: Array, mask: Array) -> None:
-    """The mask of the seat to act in row 0, to `mask`, int8 (A,)."""
+    """Write the mask of the seat to act in row 0 to `mask`, int8 (A,)."""
     legal(states[0], tables[0], line_of(mask))
 
 
 @entry_kernel
 def step_row(states: Array, tables: Array, action: int) -> None:
-    """Carry out a legal action in row 0; a hand that ends is left undealt."""
+    """Apply a legal action to row 0; after the end of a hand, the next one is not dealt."""
     apply(states[0], tables[0], action)
 
 
@@ -101,7 +101,7 @@ def start_row(states: Array, dealer: int, score_0: int, score_1: int) -> None:
 
 @entry_kernel
 def next_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
-    """Deal the next hand in row 0 and write what its first seat sees; returns that seat."""
+    """Deal the next hand in row 0, write the view of its first seat, and return that seat."""
     deal_hand(states[0], tables[0])
     return look_row(states, tables, offsets, observation, mask)
 
@@ -114,7 +114,7 @@ def deal_given_row(states: Array, tables: Array, hands: Array) -> None:
 
 @entry_kernel
 def replay_row(states: Array, tables: Array, actions: Array) -> int:
-    """Carry out actions, int64 (m,), in row 0 up to the first illegal one: its position, or -1.
+    """Apply actions, int64 (m,), to row 0 up to the first illegal one; return its index, or -1.
 
     An action after the end of the hand is illegal.
     """
@@ -127,9 +127,10 @@ def replay_row(states: Array, tables: Array, actions: Array) -> int:
 
 @lru_cache(maxsize=1)
 def direct_kernels() -> tuple[Callable[..., Any], ...]:
-    """`play_row`, `next_row`, `look_row`, `observe_row`, `reward_row`, `ending_row`, unchecked.
+    """`play_row`, `next_row`, `look_row`, `observe_row`, `reward_row`, `ending_row` by machine code.
 
-    The rows, the views and the masks are writable; the tables and offsets are not.
+    The arguments are not checked: rows, views and masks must be writable arrays, tables and offsets
+    read-only ones.
     """
     tables, offsets, view = new_rows(TABLES, 1), new_rows(OFFSETS, 1), np.zeros(1, np.int8)
     tables.flags.writeable = offsets.flags.writeable = False

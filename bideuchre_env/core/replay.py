@@ -1,8 +1,8 @@
-"""A hand played again from what a state row says was done in it.
+"""Replay of a hand from the actions that are recorded in a state row.
 
-A *replay* is a state row that holds the calls, the strain, the cards put aside and the cards
-played of a hand, and the four hands as they were dealt. The game's own kernels carry it out in
-another row.
+A *replay* is a state row with the calls, the strain, the exchanged cards and the cards played of a
+hand, and the four hands as they were dealt. The game's own kernels apply its actions to another
+row.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 @kernel
 def deal_replay(replay: Row, s: Row) -> None:
-    """Deal the hands of a replay, with the game as it stood, in row `s`."""
-    seed_stream(s, GOLDEN, GOLDEN)  # any stream but none: the next deal is no part of the hand
+    """Deal the hands of a replay in row `s`, with the scores and the dealer of that time."""
+    seed_stream(s, GOLDEN, GOLDEN)  # any valid state: the next deal is not part of the hand
     s.dealer = replay.dealer
     s.outcome = UNFINISHED
     s.winner = -1
@@ -33,7 +33,7 @@ def deal_replay(replay: Row, s: Row) -> None:
 
 @kernel
 def next_action(replay: Row, t: Row, s: Row) -> int:
-    """The next action of the seat to act in `s` by the replay; -1 after the last."""
+    """The replay's next action for the seat to act in `s`; -1 after the last."""
     phase, turn = s.phase, s.turn
     if phase == AUCTION:
         call = replay.calls[turn]
@@ -56,7 +56,7 @@ def next_action(replay: Row, t: Row, s: Row) -> int:
 
 @kernel
 def play_again(replay: Row, t: Row, s: Row) -> None:
-    """Carry the replay out in `s` from where that stands, up to the first illegal action."""
+    """Apply the replay's remaining actions to `s`, up to the first illegal one."""
     action = next_action(replay, t, s)
     while action >= 0 and is_legal(s, t, action):
         apply(s, t, action)

@@ -1,7 +1,7 @@
-"""The same game over rows: seed, start, encode, choose and step, with no Python per row.
+"""Kernels over many rows: seed, start, encode, sample and step, with no Python per row.
 
-A kernel whose last parameters are `start` and `stop` works on rows `start` to `stop` - 1: on a
-thread's share of them, or on one row for each thread of a GPU, see `runtime/devices.py`.
+A kernel whose last parameters are `start` and `stop` works on rows `start` to `stop` - 1: the share
+of one CPU thread, or one row for each thread of a GPU, see `runtime/devices.py`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import lower_cell, row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel, kernel
 
-# What a row's actions are checked against, as one number: the legal bits, and the phase above.
+# The key of a row: its legal bits, and above them its phase. Actions are checked by it.
 KEY_SHIFT = 48
 KEY_BITS = (1 << KEY_SHIFT) - 1
 
-# A running episode of a row.
+# Totals of the running episode of a row.
 TALLY = np.dtype(
     [
         ("reward", np.float64),  # side 0's
@@ -85,9 +85,9 @@ def deal_rows(states: Array, tables: Array) -> None:
 def encode_rows(
     states: Array, tables: Array, offsets: Array, index: Array, observations: Array, masks: Array
 ) -> None:
-    """For each row of `index` (m,) write what its seat to act sees and may do.
+    """Write the observation and the mask of the seat to act in each row of `index` (m,).
 
-    `observations` (>= m, D) and `masks` (>= m, A) are int8 and rewritten from row 0 on.
+    `observations` (>= m, D) and `masks` (>= m, A) are int8; their first m rows are overwritten.
     """
     for j in range(len(index)):
         s = states[index[j]]
@@ -97,7 +97,7 @@ def encode_rows(
 
 @entry_kernel
 def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> None:
-    """Carry out `choices[j]`, legal, in row `index[j]`; a hand that ends is left undealt."""
+    """Apply the legal action `choices[j]` to row `index[j]`; no next hand is dealt."""
     for j in range(len(index)):
         apply(states[index[j]], tables[0], choices[j])
 
@@ -106,9 +106,9 @@ def apply_rows(states: Array, tables: Array, index: Array, choices: Array) -> No
 def sample_rows(
     keys: Array, tables: Array, low: Word, count: Word, actions: Array, start: int, stop: int
 ) -> None:
-    """Fill `actions` (n,), int64, with uniform legal ones, by each row's key.
+    """Fill `actions` (n,), int64, with uniform legal actions, by each row's key.
 
-    The choice of row i is a function of the two words and i.
+    The action of row i is a function of its key, the two words and i.
     """
     t = tables[0]
     for i in range(max(start, 0), stop):  # no negative index, so the compiler tests for none
@@ -118,7 +118,7 @@ def sample_rows(
 
 @inline_kernel
 def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int) -> None:
-    """Start a game in a row and deal its first hand; its scores and deal, if any, are number i."""
+    """Start a game in a row with `scores[i]`, and deal `deals[i]`, or at random without deals."""
     start_game(s, dealer)
     for side in range(2):
         s.score[side] = scores[i, side]
@@ -129,7 +129,7 @@ def restart_row(s: Row, t: Row, dealer: int, scores: Array, deals: Array, i: int
 
 
 class Episodes(NamedTuple):
-    """What the episode of each row that ended last came to."""
+    """The result of the last finished episode of each row."""
 
     r: Array  # float32 (n, 4): the rewards by seat
     l: Array  # int32 (n,): decisions  # noqa: E741
@@ -140,18 +140,18 @@ class Episodes(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Many games of one kind, and what the seats to act see, may do and are paid."""
+    """Rows of one game with the observations, masks and rewards that a step writes."""
 
     states: Array  # STATE (n,)
     tables: Array  # TABLES (1,)
     offsets: Array  # OFFSETS (1,)
     by_hand: bool  # an episode is a hand
     by_points: bool  # a reward is points
-    actions: Array  # int64 (n,): to be carried out
+    actions: Array  # int64 (n,): to be applied
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
     seats: Array  # int8 (n,): to act
-    keys: Array  # int64 (n,): what actions are checked against
+    keys: Array  # int64 (n,): legal bits and phase
     rewards: Array  # float32 (n, 4)
     terminated: Array  # bool (n,)
     truncated: Array  # bool (n,)
@@ -160,7 +160,7 @@ class Rows(NamedTuple):
     episodes: Episodes
 
 
-# The cells, int64, in which kernels report of all rows.
+# Indices of `cells`, int64: results of a kernel over all rows.
 FIRST, ENDED = 0, 1
 N_CELLS = 2
 
@@ -175,10 +175,10 @@ def restart_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Start a game in every `chosen` row, bool (n,), see `restart_row`; no row is paid.
+    """Start a game in every `chosen` row, bool (n,), see `restart_row`; all rewards become 0.
 
-    `dealers` (n,) are seats or -1; `scores` (n, 2), int64, what the sides start with; `deals`
-    (n, 4) the hands to deal, int64, or of length 0 to shuffle.
+    `dealers` (n,) are seats or -1; `scores` (n, 2), int64, are the sides' first scores; `deals`
+    (n, 4), int64, are the hands to deal, or has length 0 for random deals.
     """
     for i in range(start, stop):
         if chosen[i]:
@@ -190,7 +190,7 @@ def restart_rows(
 
 @inline_kernel
 def clear_payment(rows: Rows, i: int) -> None:
-    """Enter that row i has earned nothing and goes on."""
+    """Set the rewards and the end flags of row i to zero."""
     for seat in range(N_SEATS):
         rows.rewards[i, seat] = 0.0
     rows.terminated[i] = rows.truncated[i] = rows.ended[i] = False
@@ -198,30 +198,30 @@ def clear_payment(rows: Rows, i: int) -> None:
 
 @entry_kernel
 def present_rows(rows: Rows, start: int, stop: int) -> None:
-    """Write what the seat to act of every row sees and may do."""
+    """Write the view and the mask of the seat to act in rows `start` to `stop` - 1."""
     for i in range(start, stop):
         present_row(rows, i)
 
 
 @inline_kernel
 def present_row(rows: Rows, i: int) -> None:
-    """Write what the seat to act of row i sees and may do."""
+    """Write the view, the mask and the key of the seat to act in row i."""
     s, t = rows.states[i], rows.tables[0]
     rows.seats[i] = s.turn
     seen, mask = row_of(rows.observations, i), row_of(rows.masks, i)
     rows.keys[i] = present(s, t, rows.offsets[0], seen, mask)
 
 
-# What `take_rows` and `step_all_rows` return in place of a row.
+# Return values of `take_rows` and `step_all_rows` that are not rows.
 NONE_ENDED, SOME_ENDED = -1, -2
 
 
 @entry_kernel
 def take_rows(rows: Rows, actions: Array) -> int:
-    """Take the actions, int64 (n,), over: the first row whose action is not legal, or negative.
+    """Copy the actions, int64 (n,), to `rows.actions`; return the first illegal row, or negative.
 
-    If there is one nothing has changed. What is taken over is checked again, for another thread
-    may write to what was given.
+    If a row is illegal on the first pass, nothing has changed. Each action is checked again as it
+    is copied, because another thread may write to `actions` meanwhile.
     """
     for taking in range(2):
         for i in range(len(rows.keys)):
@@ -235,17 +235,17 @@ def take_rows(rows: Rows, actions: Array) -> int:
 
 @inline_kernel
 def row_allows(rows: Rows, i: int, action: int) -> bool:
-    """Whether the seat to act of row i may do this; any whole number may be asked about."""
+    """Whether an action, any whole number, is legal in row i."""
     key = rows.keys[i]
     return allows(rows.tables[0], key >> KEY_SHIFT, key & KEY_BITS, action)
 
 
 @entry_kernel
 def step_all_rows(rows: Rows, actions: Array) -> int:
-    """Carry out one action, int64 (n,), in every row, see `step_rows`.
+    """Apply one action in every row, int64 (n,), see `step_rows`.
 
-    Returns `NONE_ENDED` or `SOME_ENDED`, as episodes have; or else the first row whose action is
-    not legal, and none has moved.
+    Returns `NONE_ENDED` or `SOME_ENDED`, depending on whether an episode ended. If an action is
+    illegal, returns the first such row, and no row has changed.
     """
     row = take_rows(rows, actions)
     if row >= 0:
@@ -255,9 +255,9 @@ def step_all_rows(rows: Rows, actions: Array) -> int:
 
 @kernel
 def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -> None:
-    """Take the actions, whole numbers (n,), over, where every row may be a thread's.
+    """Copy the legal actions among `actions`, whole numbers (n,), to `rows.actions`.
 
-    `FIRST` of the cells becomes the first row whose action is not legal, if there is one.
+    Threads may share the rows. `cells[FIRST]` is lowered to the first row with an illegal action.
     """
     for i in range(start, stop):
         action = int(actions[i])
@@ -269,8 +269,9 @@ def flag_rows(rows: Rows, actions: Array, cells: Array, start: int, stop: int) -
 
 @kernel
 def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None:
-    """`step_rows`, unless `flag_rows` has flagged a row; sets `ENDED` of the cells to 1
-    where an episode ends.
+    """Call `step_rows`, unless `flag_rows` has found an illegal action.
+
+    Sets `cells[ENDED]` to 1 if an episode ends.
     """
     if cells[FIRST] == len(rows.states) and step_rows(rows, start, stop):
         cells[ENDED] = 1
@@ -278,10 +279,10 @@ def step_unflagged_rows(rows: Rows, cells: Array, start: int, stop: int) -> None
 
 @kernel
 def step_rows(rows: Rows, start: int, stop: int) -> bool:
-    """Carry out the actions taken over in rows `start` to `stop` - 1; present what comes next.
+    """Apply `rows.actions` in rows `start` to `stop` - 1; return whether an episode ended.
 
-    A hand that ends is followed by the next deal, an episode that ends by a new game (autoreset
-    within the step); what it came to is left in `episodes`. True if there is one.
+    After the end of a hand the next one is dealt. After the end of an episode its result is
+    written to `episodes` and a new game starts (autoreset within the step).
     """
     t, ended = rows.tables[0], False
     for i in range(start, stop):
@@ -308,7 +309,7 @@ def step_rows(rows: Rows, start: int, stop: int) -> bool:
 
 @inline_kernel
 def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
-    """Write what the seat to act sees and may do; the row's key."""
+    """Write the view and the mask of the seat to act; return the row's key."""
     phase, bits = s.phase, legal_bits(s, t)
     encode(s, t, o, s.turn, observation)
     write_mask(t, phase, bits, mask)
@@ -317,7 +318,7 @@ def present(s: Row, t: Row, o: Row, observation: Array, mask: Array) -> int:
 
 @kernel
 def close_episode(s: Row, tally: Row, kept: Episodes, i: int) -> None:
-    """Leave what the finished episode of row i came to in `kept`, and begin the next one's."""
+    """Write the result of the finished episode of row i to `kept`, and reset the tally."""
     for seat in range(N_SEATS):
         kept.r[i, seat] = -tally.reward if seat & 1 else tally.reward
     kept.l[i], kept.hands[i] = tally.length, tally.hands
@@ -338,7 +339,7 @@ def observe_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Write what seat `seats[i]` sees of row i to `observations`, int8 (n, D)."""
+    """Write the view of seat `seats[i]` in row i to `observations`, int8 (n, D)."""
     for i in range(start, stop):
         encode(states[i], tables[0], offsets[0], seats[i], row_of(observations, i))
 

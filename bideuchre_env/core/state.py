@@ -24,8 +24,8 @@ class Phase(IntEnum):
     GIVING = 2  # the declarer gives up a card
     PASSING = 3  # the partner passes a card
     PLAY = 4  # a card to the trick
-    DEAL = 5  # nothing: the hand is over and the next one is to be dealt
-    OVER = 6  # nothing: the game is over
+    DEAL = 5  # no action: the hand is over and the next one is not dealt yet
+    OVER = 6  # no action: the game is over
 
 
 class Outcome(IntEnum):
@@ -45,7 +45,7 @@ UNFINISHED, WON, DRAWN, TRUNCATED = (int(outcome) for outcome in Outcome)
 # equal rows are equal byte by byte.
 STATE = np.dtype(
     [
-        # the row's random stream: it deals, and does nothing else
+        # the row's random stream, used for dealing only
         ("rng", np.uint64, (2,)),
         # the game
         ("score", np.int64, (2,)),  # points of each side
@@ -89,14 +89,14 @@ STATE = np.dtype(
 
 
 def new_states(n: int) -> Array:
-    """`n` zeroed rows of `STATE`, shape (n,); `deal.start_game` makes a game of one."""
+    """`n` zeroed rows of `STATE`, shape (n,); `deal.start_game` initialises one."""
     return new_rows(STATE, n)
 
 
 def rows_of(kept: Sequence[bytes]) -> Array:
-    """Rows of `STATE`, shape (n,), from what `tobytes` gave of each.
+    """Rows of `STATE`, shape (n,), from the `tobytes()` of each.
 
-    numpy copies structured rows field by field; as bytes they are copied ten times as fast.
+    numpy copies structured rows field by field; copying bytes is ten times as fast.
     """
     rows = np.frombuffer(bytearray().join(kept), STATE)
     return as_rows(rows)

@@ -1,4 +1,4 @@
-"""The phase switch: what is legal now, and what an action does. Nothing else."""
+"""Legal actions and the effect of an action, dispatched by phase."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 
 @inline_kernel
 def legal_bits(s: Row, t: Row) -> int:
-    """The legal choices of the seat to act, as bits: calls, strains or kinds; 0 for nobody."""
+    """The legal choices of the seat to act, as bits: calls, strains or kinds; 0 if no seat acts."""
     phase = s.phase
     if phase == PLAY:
         return legal_card(s, t)
@@ -95,9 +95,10 @@ def only_one(t: Row, phase: int, bits: int) -> bool:
 
 @inline_kernel
 def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
-    """A uniform legal action of a phase by its legal bits, of which one is set, from 64 bits.
+    """A uniform legal action of a phase, chosen by a random word of 64 bits.
 
-    The bias of taking the number from 32 bits is below 10**-7.
+    At least one of the legal bits must be set. Only 32 bits of the word are used; the bias is below
+    10**-7.
     """
     high = word >> np.uint64(32)
     if phase == AUCTION:
@@ -115,7 +116,7 @@ def pick_legal(t: Row, phase: int, bits: int, word: Word) -> int:
 
 @kernel
 def apply(s: Row, t: Row, action: int) -> None:
-    """Carry a legal action out. At the end of a hand it scores, and leaves the deal to `deal`."""
+    """Apply a legal action; score the hand if it ends. The next deal is up to the caller."""
     phase = s.phase
     if phase == PLAY:
         if apply_card(s, t, action - t.card_offset):
@@ -138,7 +139,7 @@ def apply(s: Row, t: Row, action: int) -> None:
 
 @kernel
 def begin_cards(s: Row, t: Row) -> None:
-    """The contract is known: on to the exchange if it has one, else to the play."""
+    """After the contract is known: begin the exchange if it has one, else the play."""
     if t.exchange[s.level] > 0:
         begin_exchange(s)
     else:

@@ -1,4 +1,4 @@
-"""`compile_tables(rules)`: a `Rules` as the one flat record of numbers that every kernel reads."""
+"""`compile_tables(rules)`: the rules as one flat record of numbers, read by every kernel."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def compile_tables(rules: Rules) -> Array:
 
 
 def _legal_calls(rules: Rules) -> Array:
-    """Which calls are legal: every rule of the auction, by calls made and standing level + 1."""
+    """Legal calls as bits, by calls made and standing level + 1: every rule of the auction."""
     ladder = rules.ladder
     partnered = len(ladder) - len(rules.lone)
     calls = np.zeros((4, len(ladder) + 1), np.int64)
@@ -102,7 +102,7 @@ def _legal_calls(rules: Rules) -> Array:
 
 
 def _suits_and_powers(kinds: int) -> tuple[Array, Array, Array]:
-    """Which suit a card belongs to and how it ranks, for every strain: the bowers live here."""
+    """The suit and the rank of every card in every strain; the bowers are defined here."""
     suit_of = np.zeros((5, MAX_KINDS), np.int8)
     suit_bits = np.zeros((5, 4), np.int64)
     power = np.zeros((5, 4, MAX_KINDS), np.int8)

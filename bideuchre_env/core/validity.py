@@ -1,8 +1,7 @@
-"""Whether rows of state from outside are positions of the game, before a kernel trusts them.
+"""Validation of state rows from outside, before a kernel uses them.
 
-There is one way to find out: what a row says was done in its hand is done again, by the kernels of
-the game, and the row must come out. numba checks no bounds, so nothing is indexed by a number of
-the row that has not been checked.
+The hand of a row is replayed from its deal by the kernels of the game, and the result must equal the
+row. numba checks no bounds, so every number of the row is checked before it is used as an index.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, k
 
 MOST_POINTS = 10**16
 
-# What is wrong with a row that cannot be played again at all.
+# Faults of rows that cannot be replayed, by number.
 _FAULTS = (
     "",
     "rng: all zeros, which no shuffle would ever leave",
@@ -35,10 +34,10 @@ _SOUND, _RNG, _SEATS, _NUMBERS, _CARDS = range(len(_FAULTS))
 
 
 def checked_states(states: Any, n: int, tables: Array) -> Array:
-    """A copy of rows of `STATE`, shape (n,); `OptionError` unless each is a position of the game.
+    """Return a copy of rows of `STATE`, shape (n,), each of which must be a position of the game.
 
-    It is one if legal play comes to it, from the deal on; how the game came to the score it has is
-    not asked. The error names the first row and the field that is wrong.
+    A position is valid if legal play from its deal leads to it. The score before the hand may be
+    any. Raises `OptionError`, which names the first invalid row and field.
     """
     whole = isinstance(states, np.ndarray) and not isinstance(states, np.ma.MaskedArray)
     if not whole or states.dtype != STATE or states.shape != (n,):
@@ -65,9 +64,9 @@ def checked_states(states: Any, n: int, tables: Array) -> Array:
 def play_rows_again(
     states: Array, tables: Array, replays: Array, again: Array, faults: Array
 ) -> None:
-    """Play the hand of every row again, as far as it goes, in the rows of `again`.
+    """Replay the hand of every row in the rows of `again`.
 
-    `faults` (n,), int64, are rewritten: what keeps a row from being dealt, of `_FAULTS`. `replays`
+    `faults` (n,), int64, become indices of `_FAULTS`; a row with a fault is not replayed. `replays`
     is one scratch row.
     """
     t, replay = tables[0], replays[0]
@@ -105,9 +104,10 @@ def outside(value: int, low: int, high: int) -> bool:
 
 @kernel
 def plausible_numbers(t: Row, s: Row) -> bool:
-    """Whether the numbers of the game, which its hand does not tell, are within bounds.
+    """Whether the scores and the counts of hands, which no replay can check, are within bounds.
 
-    The game was not over before this hand: by its deals, or by its hands where it has so many.
+    The game must not have been over before this hand: by its deals, or in a game of a fixed number
+    of hands by those played.
     """
     for side in range(2):
         if outside(s.score[side], -MOST_POINTS, MOST_POINTS):
@@ -138,15 +138,15 @@ def sound_hands(t: Row, s: Row, absent: int, most: int) -> bool:
     return True
 
 
-# An ending is a position in the play whose past is not asked for: a strain, hands, a trick.
+# An ending is a position in the play without its history: a strain, hands and a trick.
 NOT_IN_PLAY, NO_HANDS, NO_TRICK = 1, 2, 3
 
 
 @kernel
 def ending_fault(t: Row, s: Row, fresh: Row) -> int:
-    """The fault of a row as an ending, 0 for none; `fresh` is scratch.
+    """The fault of a row as an ending, 0 for none; `fresh` is a scratch row.
 
-    The cards on the table are taken back and played again.
+    The cards of the current trick are returned to the hands and replayed.
     """
     if s.phase != PLAY:
         return NOT_IN_PLAY

@@ -1,4 +1,4 @@
-"""The kernels that write observations: what a seat knows alone, then what all know."""
+"""Kernels that write observations: the private blocks of a seat, then the public blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def clip(value: int) -> int:
 
 @inline_kernel
 def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
-    """Write what only this seat knows to `out[at:]`, which holds zeros."""
+    """Write the private blocks of a seat to `out[at:]`, which holds zeros."""
     spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
     if s.given[0] < 0 or (seat ^ declarer) & 1:
@@ -36,7 +36,7 @@ def encode_private(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> No
 
 @inline_kernel
 def encode_public(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
-    """Write what every seat knows, as seen from this one, to `out[at:]`, which holds zeros."""
+    """Write the public blocks, relative to this seat, to `out[at:]`, which holds zeros."""
     phase, declarer, voids = s.phase, s.declarer, 0
     calls, width = at + o.calls, 1 + t.n_levels
     for rel in range(N_SEATS):
@@ -77,7 +77,7 @@ def encode_play(s: Row, t: Row, o: Row, seat: int, out: Array, at: int) -> None:
         if one_deck:
             store_tricks(out, first, s.tags, 0, who)
             store_tricks(out, first + kinds - 16, s.tags, kinds - 16, who)
-        else:  # the second copy that a seat plays has a plane of its own
+        else:  # the second copy that a seat plays has its own plane
             store_both_tricks(out, first, kinds, s.tags, 0, who)
             store_both_tricks(out, first + kinds - 16, kinds, s.tags, kinds - 16, who)
         first += kinds * t.copies

@@ -32,13 +32,13 @@ from bideuchre_env.runtime.jit import Array, new_rows
 
 CLIP = 127
 SEATS = ("self", "left", "partner", "right")
-"""Relative to who looks."""
+"""Seats relative to the observer."""
 SIDES = ("ours", "theirs")
 ACTED_PHASES = tuple(phase.name.lower() for phase in Phase if phase < Phase.DEAL)
 
 
 def one_of(words: tuple[str, ...]) -> Callable[[Array], str | None]:
-    """A reader of flags, at most one of them set, as one of so many words; None of none."""
+    """Return a decoder of flags, at most one of which is set: its word, or None without one."""
 
     def read(flags: Array) -> str | None:
         where = seat(flags)
@@ -48,33 +48,33 @@ def one_of(words: tuple[str, ...]) -> Callable[[Array], str | None]:
 
 
 def seat(flags: Array) -> int | None:
-    """The place of the flag that is set, of seats or of anything else; None of none."""
+    """The index of the flag that is set, such as a seat; None if no flag is set."""
     where = np.flatnonzero(flags)
     return int(where[0]) if where.size else None
 
 
 def cards(counts: Array) -> list[str]:
-    """The cards of which a block holds so many copies, by kind."""
+    """The names of the cards that a block counts by kind, sorted."""
     return sorted(CARD_NAMES[kind] for kind in np.repeat(np.arange(counts.size), counts))
 
 
 def voids(flags: Array) -> list[str]:
-    """By seat the suits that are set."""
+    """The letters of the suits that are set, by seat."""
     return ["".join(SUITS[suit] for suit in np.flatnonzero(row)) for row in flags]
 
 
 def numbers(values: Array) -> list[int] | None:
-    """All numbers of a block; None of none."""
+    """All numbers of a block; None if it is absent."""
     return values.tolist() or None
 
 
 def number(values: Array) -> int | None:
-    """The one number of a block; None of none."""
+    """The only number of a block; None if it is absent."""
     return int(values[0]) if values.size else None
 
 
 def played(planes: Array, tricks: int) -> list[list[str | None]]:
-    """By seat and trick the card played; `planes` are [seat, copy, kind]: the trick, from 1."""
+    """Cards played, by seat and trick. `planes` [seat, copy, kind] holds the trick, from 1, or 0."""
     seats: list[list[str | None]] = [[None] * tricks for _ in range(N_SEATS)]
     for seat, copy, kind in zip(*np.nonzero(planes), strict=True):
         seats[seat][int(planes[seat, copy, kind]) - 1] = CARD_NAMES[kind]
@@ -85,10 +85,10 @@ def played(planes: Array, tricks: int) -> list[list[str | None]]:
 class Block:
     """A named run of an observation: its axes (row-major), bounds and meaning.
 
-    `axes` name the places along each axis; "" is a place that goes without saying. `words` turns
-    its values, of that shape, into words (of shape (0,) where the game does not have the block);
-    None for a block that is read together with another. `private` blocks are known to the seat
-    alone. A block that is not `present` has no entries in this game.
+    `axes` name the places along each axis; "" is a place without a name. `words` decodes the
+    values, of that shape, or of shape (0,) if the game does not have the block; it is None for a
+    block that is decoded together with another. `private` blocks are known to the seat alone. A
+    block that is not `present` has no entries in this game.
     """
 
     name: str
@@ -112,12 +112,12 @@ class Block:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """The name of every entry in order: the block's, then its place, as "calls left bid 4"."""
+        """The name of every entry in order: block and place, such as "calls left bid 4"."""
         return tuple(" ".join(filter(None, (self.name, *at))) for at in product(*self.axes))
 
 
 def every_block(rules: Rules) -> tuple[Block, ...]:
-    """All blocks, in order, as they are in a game of these rules: the private ones come first."""
+    """All blocks of a game of these rules, in order, the private ones first."""
     copies, tricks = rules.copies, rules.tricks
     kinds, twins = CARD_NAMES[: rules.kinds], ("first", "second") if copies == 2 else ("",)
     bids = tuple(bid.name for bid in rules.ladder)
@@ -182,12 +182,12 @@ OFFSETS = np.dtype(
 
 
 class Layout:
-    """Where everything is in an observation of one game; `str(layout)` is a table.
+    """Places and bounds of all entries of an observation; `str(layout)` is a table.
 
-    `blocks` are the blocks of the game, `layout[name]` is the slice where one stands (`slices` has
-    all), `names` says what every entry is, `cards` the card kinds in order. `low` and `high` are
-    int8 bounds of shape (size,). `scale`, float32 (size,), is one over the larger bound of each
-    entry: what `scaled` multiplies by. `decode` gives words back.
+    `blocks` are the blocks of the game, `layout[name]` is the slice of a block (`slices` has all),
+    `names` has the name of every entry, `cards` the card kinds in order. `low` and `high` are int8
+    bounds of shape (size,). `scale`, float32 (size,), is one over the larger absolute bound of each
+    entry: the factor of `scaled`. `decode` returns an observation as words.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -211,7 +211,7 @@ class Layout:
         self.offsets = self._offsets()
 
     def __getitem__(self, name: str) -> slice:
-        """Where a block stands; `OptionError` for one that the game does not have."""
+        """The slice of a block; `OptionError` for a block that the game does not have."""
         if name in self:
             return self.slices[name]
         close = did_you_mean(name, self.slices)
@@ -271,11 +271,11 @@ class Layout:
         return out
 
     def decode(self, observation: Array) -> dict[str, Any]:
-        """An observation, whole numbers of shape (size,), as a dict of words by block.
+        """Return an observation, whole numbers of shape (size,), as a dict of words by block.
 
         Seats are relative to the observer; "to_act", "dealer", "declarer", "sitting_out" and
         "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by
-        seat. What the game does not have is None or an empty list.
+        seat. A block that the game does not have is None or an empty list.
         """
         values = self._checked(observation)
         parts = {b.name: values[self.slices[b.name]].reshape(b.shape) for b in self.blocks}

@@ -1,13 +1,13 @@
 """Redeal everything a seat cannot know, uniformly among the deals its information allows.
 
 The seat knows its own cards, every card played, every suit another seat has failed to follow, and
-its own part of an exchange. Everything else is drawn anew: the other hands, the cards put aside in
-an exchange, and the stream that deals the hands to come.
+its own part of an exchange. The rest is drawn at random: the other hands, the cards put aside in an
+exchange, and the random stream that deals the next hands.
 
 Suits are dealt one after another to the seats with a known void; `ways` counts, for the suits
-still to come and the room left in those hands, the deals that remain, so that no draw is ever
-rejected and every deal is as likely as any other. It is uniform over physical cards: the two
-copies in a double deck count as different cards, as they do when cards are dealt.
+still to come and the room left in those hands, the deals that remain, so that no draw is rejected
+and all deals are equally likely. The distribution is uniform over physical cards: the two copies in
+a double deck count as different cards, as they do when cards are dealt.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _ULP = 2.0**-53
 REDEAL = np.dtype(
     [
         ("ways", np.float64, (5, ROOM, ROOM, ROOM)),  # [suits dealt, room of each void seat]
-        # what is the same in every redeal of a row
+        # the same in every redeal of a row
         ("unknown", np.int8, (4, MAX_IN_SUIT)),  # [suit]: kinds not known to the seat
         ("n_unknown", np.int64, (4,)),
         ("played", np.int64, (MAX_KINDS,)),  # copies played, by kind
         ("room", np.int64, (PLACES,)),  # cards to deal to each place
-        ("known", np.int64, (PLACES,)),  # what the seat knows to lie there
+        ("known", np.int64, (PLACES,)),  # cards that the seat knows to be there
         ("n_voids", np.int64),  # seats with a known void, and cards to deal
         ("void_seats", np.int64, (3,)),
         # one redeal
         ("cards", np.int8, (4, MAX_IN_SUIT)),  # the unknown ones in the order they are dealt in
         ("free", np.int8, (4 * MAX_TRICKS,)),  # kinds for the places without a known void
         ("left", np.int64, (PLACES,)),  # cards still to deal to each place
-        ("hands", np.int64, (PLACES,)),  # what each place is dealt
+        ("hands", np.int64, (PLACES,)),  # cards dealt to each place
         ("void_room", np.int64, (3,)),  # cards to deal to each void seat, until all suits are dealt
         ("split", np.int64, (3,)),  # cards of one suit for each void seat
     ],
@@ -103,7 +103,7 @@ def gather(s: Row, t: Row, seat: int, redeal: Row) -> None:
         if exchanged and knows_given:
             unknown -= count_of(s.given, kind)
         if exchanged and seat == partner:
-            # what it passed is with the declarer, as far as it has not been played since
+            # the passed cards are with the declarer, without those played since
             kept = count_of(s.passed, kind)
             if phase >= PLAY:
                 kept = max(0, kept - played_by(s, declarer, kind))
@@ -161,7 +161,7 @@ def ways_from(s: Row, redeal: Row, suit: int, a: int, b: int, c: int) -> float:
 
 @kernel
 def count_ways(s: Row, redeal: Row) -> None:
-    """Fill `redeal.ways` as far as there is room, the last suit first."""
+    """Count the deals of the remaining suits in `redeal.ways`, the last suit first."""
     for back in range(5):
         suit = 4 - back
         for a in range(redeal.void_room[0] + 1):
@@ -195,7 +195,7 @@ def draw_split(s: Row, redeal: Row, suit: int) -> None:
 
 @kernel
 def prepare_redeal(s: Row, t: Row, seat: int, redeal: Row) -> None:
-    """Fill in what is the same in every redeal of a row for a seat."""
+    """Fill in the fields that are the same in every redeal of a row for a seat."""
     gather(s, t, seat, redeal)
     redeal.n_voids = 0
     redeal.void_seats[:] = -1

@@ -1,9 +1,9 @@
 """The random stream of a row, the first dealer, the shuffle and the deal.
 
-Each row has a stream of its own, xoroshiro128++ with 128 bits of state, so a 48-card deck (88
-bits of deals) is within its reach. It is seeded from one number: row i of a batch with seed s has
-exactly the stream of a single environment with seed s + i. Only dealing draws from it, so the
-n-th deal of a seed is the same whatever is played.
+Each row has its own stream, xoroshiro128++ with 128 bits of state, enough for every deal of a
+48-card deck (88 bits). It is seeded from one number: row i of a batch with seed s has exactly the
+stream of a single environment with seed s + i. Only dealing draws from it, so the n-th deal of a
+seed does not depend on the play.
 """
 
 from __future__ import annotations

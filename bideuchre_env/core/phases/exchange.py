@@ -24,7 +24,7 @@ def legal_exchange(s: Row, t: Row) -> int:
 
 @kernel
 def apply_exchange(s: Row, t: Row, kind: int) -> bool:
-    """Put one card aside; True when both halves are done and the declarer holds the cards."""
+    """Give or pass one card; True after the last, when the declarer holds the passed cards."""
     seat, pick = s.turn, s.picks
     take_card(s, seat, kind)
     cards = t.exchange[s.level]

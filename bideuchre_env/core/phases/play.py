@@ -10,7 +10,7 @@ from bideuchre_env.runtime.jit import Row, inline_kernel, kernel
 
 @kernel
 def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
-    """The declarer, or the first seat playing left of the dealer; any numbering of the seats."""
+    """The declarer, or the first seat left of the dealer that plays; in any numbering of seats."""
     if t.eldest_leads == 0:
         return declarer
     eldest = (dealer + 1) & 3
@@ -19,7 +19,7 @@ def opening_leader(t: Row, dealer: int, declarer: int, sitting_out: int) -> int:
 
 @kernel
 def begin_play(s: Row, t: Row) -> None:
-    """Call on the opening leader."""
+    """Start the play with the opening leader to act."""
     s.phase = PLAY
     leader = opening_leader(t, s.dealer, s.declarer, s.sitting_out)
     s.turn = leader
@@ -38,7 +38,7 @@ def legal_card(s: Row, t: Row) -> int:
 
 @inline_kernel
 def tag(seat: int, trick: int) -> int:
-    """What the row keeps of a card played, by kind: the trick, from 1, and the seat below it."""
+    """The tag of a card played: the trick, from 1, and in the lowest two bits the seat."""
     return (trick + 1) << 2 | seat
 
 
@@ -74,7 +74,7 @@ def apply_card(s: Row, t: Row, kind: int) -> bool:
 
 @inline_kernel
 def end_trick(s: Row, t: Row, done: int) -> bool:
-    """Give the trick to its winner, who leads the next; True when `done` tricks are them all."""
+    """Give the trick to its winner, who leads the next; True if `done` is the last trick."""
     winner = s.winning
     s.tricks_won[winner & 1] += 1
     s.trick = done

@@ -17,7 +17,7 @@ NOBODY, DEFENDERS_WIN, DECLARER_WINS, DRAW = -1, 0, 1, 2
 
 @kernel
 def end_hand(s: Row, t: Row) -> None:
-    """Score the hand (a passed-out one scores nothing) and see whether the game is over."""
+    """Score the hand (a passed-out one scores nothing) and end the game if it is over."""
     winner = NOBODY
     if s.level >= 0:
         score_hand(s, t)
@@ -36,7 +36,7 @@ def end_hand(s: Row, t: Row) -> None:
 
 @kernel
 def score_hand(s: Row, t: Row) -> None:
-    """Points of both sides: the declarer's by the contract, the defenders' a point a trick."""
+    """Add the points of both sides: the declarer's by the contract, the defenders' one per trick."""
     side = s.declarer & 1
     s.points[side] = t.payoff[s.level, s.tricks_won[side]]
     s.points[1 - side] = s.tricks_won[1 - side]
@@ -46,9 +46,10 @@ def score_hand(s: Row, t: Row) -> None:
 
 @kernel
 def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, bool]:
-    """The points for `won` tricks of the side of a contract with this bid.
+    """The points if the declarer's side wins `won` tricks of a contract at this level.
 
-    Our points and theirs, as the contract is `ours` or not, and whether it is made.
+    Returns our points, their points, and whether the contract is made. `ours` says whether the
+    declarer is on our side.
     """
     bid, others = t.payoff[level, won], t.tricks - won
     done = won >= t.need[level]
@@ -57,13 +58,13 @@ def played_points(t: Row, level: int, won: int, ours: bool) -> tuple[int, int, b
 
 @kernel
 def made(s: Row, t: Row) -> bool:
-    """Whether the declarer's side has taken the tricks of its contract."""
+    """Whether the declarer's side has won the tricks of its contract."""
     return s.tricks_won[s.declarer & 1] >= t.need[s.level]
 
 
 @kernel
 def game_winner(s: Row, t: Row) -> int:
-    """The side that has won after this played hand, `DRAW`, or `NOBODY` yet."""
+    """The side that has won the game after this hand, `DRAW`, or `NOBODY` if it continues."""
     rule = t.win_rule
     if rule == ROUNDS:
         over = s.hands_played >= t.hands_to_play
@@ -78,11 +79,10 @@ def game_winner(s: Row, t: Row) -> int:
 
 @kernel
 def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
-    """How a played hand leaves a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW`,
-    `NOBODY`.
+    """Result of a game to a target after a hand: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW`, `NOBODY`.
 
-    `ours` and `theirs` are the points past the target (0 is there) of the declarer's side and of
-    the defenders, after the hand; `made` whether the contract was.
+    `ours` and `theirs` are the scores of the declarer's side and of the defenders after the hand,
+    less the target. `made` says whether the contract was made.
     """
     rule = t.win_rule
     if rule == MADE_BID or (rule == MADE_OR_SET and made):
