@@ -57,7 +57,7 @@ def ending_row(states: Array, by_hand: bool) -> int:
 
 @entry_kernel
 def look_row(states: Array, tables: Array, offsets: Array, observation: Array, mask: Array) -> int:
-    """Write the view and the mask of the seat to act in row 0, int8 (D,) and (A,); return the seat."""
+    """Write the view, int8 (D,), and mask, int8 (A,), of the seat to act in row 0; return it."""
     s = states[0]
     encode(s, tables[0], offsets[0], s.turn, line_of(observation))
     legal(s, tables[0], line_of(mask))
@@ -127,10 +127,10 @@ def replay_row(states: Array, tables: Array, actions: Array) -> int:
 
 @lru_cache(maxsize=1)
 def direct_kernels() -> tuple[Callable[..., Any], ...]:
-    """`play_row`, `next_row`, `look_row`, `observe_row`, `reward_row`, `ending_row` by machine code.
+    """Direct `play_row`, `next_row`, `look_row`, `observe_row`, `reward_row` and `ending_row`.
 
-    The arguments are not checked: rows, views and masks must be writable arrays, tables and offsets
-    read-only ones.
+    They do not check their arguments: rows, views and masks must be writable arrays, tables and
+    offsets read-only ones.
     """
     tables, offsets, view = new_rows(TABLES, 1), new_rows(OFFSETS, 1), np.zeros(1, np.int8)
     tables.flags.writeable = offsets.flags.writeable = False

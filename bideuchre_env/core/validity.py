@@ -1,7 +1,7 @@
 """Validation of state rows from outside, before a kernel uses them.
 
-The hand of a row is replayed from its deal by the kernels of the game, and the result must equal the
-row. numba checks no bounds, so every number of the row is checked before it is used as an index.
+The hand of a row is replayed from its deal by the kernels of the game, and the result must equal
+the row. numba checks no bounds, so every number of a row is checked before it is an index.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ RESET_MASK = "reset_mask"
 
 
 def parse_count(value: Any) -> int:
-    """How many rows; `OptionError` unless it is a whole number from 1 to `MOST_ROWS`."""
+    """Return the number of rows; `OptionError` unless it is an integer from 1 to `MOST_ROWS`."""
     if not is_integer(value) or not 1 <= value <= MOST_ROWS:
         raise OptionError(f"num_envs={shown(value)}: a whole number from 1 to {MOST_ROWS}")
     return int(value)
@@ -58,10 +58,10 @@ def parse_reset_mask(mask: Any, n: int) -> Array:
 
 
 def given_actions(given: Any, n: int, n_actions: int, memory: HostMemory) -> Any:
-    """Actions in a memory, whole numbers (n,); whether they are legal is not asked."""
+    """Return actions as whole numbers (n,) in a memory; their legality is not checked."""
     try:
         array = memory.foreign(given)
-    except Exception as error:  # whatever an object's own conversion raises
+    except Exception as error:  # any error of the object's own conversion
         raise IllegalActionError(f"actions {shown(given)}: no array ({error})") from None
     if array is None:
         return memory.put(whole_numbers("actions", given, n, n_actions))
@@ -74,7 +74,7 @@ def given_actions(given: Any, n: int, n_actions: int, memory: HostMemory) -> Any
 
 
 def given_action(given: Any, row: int, memory: HostMemory) -> int:
-    """The action that was given for a row, see `given_actions`."""
+    """Return the caller's action for a row, see `given_actions`."""
     array = memory.foreign(given)
     return int(np.asarray(given if array is None else memory.to_host(array))[row])
 
@@ -97,7 +97,7 @@ def rows_to_reset(mask: Any, reset_mask: Any, n: int) -> Array:
 
 
 def parse_rows(rows: Any, n: int) -> Array:
-    """Row numbers, each once, None for all in order: int64 (m,)."""
+    """Return distinct row numbers, int64 (m,); None stands for all rows in order."""
     if rows is None:
         return np.arange(n)
     array = np.atleast_1d(to_array("rows", rows))
@@ -109,7 +109,7 @@ def parse_rows(rows: Any, n: int) -> Array:
 
 
 def parse_seats(seats: Any, n: int) -> Array:
-    """One seat for all rows, or one for each: int64 (n,)."""
+    """Return a seat for each row, int64 (n,), from one seat or a sequence of n."""
     array = to_array("seats", seats)
     if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
         raise OptionError(
@@ -122,7 +122,7 @@ def parse_seats(seats: Any, n: int) -> Array:
 
 
 def by_row(name: str, values: Any, m: int, default: Any) -> list[Any]:
-    """`m` things, by row; None stands for as many defaults."""
+    """Return `values` as a list of length `m`; None stands for `m` defaults."""
     if values is None:
         return [default] * m
     sequence = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim)

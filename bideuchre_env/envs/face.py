@@ -1,4 +1,4 @@
-"""Common to all faces of the game: names, layout, spaces, and how an action is read."""
+"""Shared by all environment classes: names, layout, spaces, and parsing of actions."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 Observation: TypeAlias = Any
-"""What is seen: by `observation` a dict of two arrays, or one array."""
+"""A dict of two arrays, or one array, depending on the option `observation`."""
 
 
-_CUT = 32  # arrays out of one: whoever keeps one of them keeps the memory of all
+_CUT = 32  # arrays that share one allocation; keeping one of them keeps all
 
 
 class Face:
-    """A way to play a game of these `rules`."""
+    """The attributes that all environment classes share."""
 
     rules: Rules
     episode: Episode
-    """"game" or "hand": what an episode is."""
+    """The length of an episode: "game" or "hand"."""
     reward: Reward
-    """"win" or "points": what is rewarded."""
+    """The kind of reward: "win" or "points"."""
     observation: ObservationKind
-    """"dict" or "flat": how observations are given."""
+    """The form of observations: "dict" or "flat"."""
 
     @property
     def observation_layout(self) -> Layout:
-        """The blocks of an observation; prints as a table, `decode(obs)` gives words."""
+        """The blocks of an observation; prints as a table, and `decode(obs)` returns words."""
         return layout_of(self.rules)
 
     @property
@@ -49,15 +49,15 @@ class Face:
 
 
 def fresh_rows(width: int) -> Iterator[Array]:
-    """New arrays, int8 (width,), without end: cut out of larger ones, in half the time of others.
+    """Yield uninitialised arrays, int8 (width,), without end.
 
-    What is in them is still to be written.
+    They are views of larger arrays, which takes half the time of separate allocations.
     """
     return chain.from_iterable(map(np.empty, repeat((_CUT, width)), repeat(np.int8)))
 
 
 def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
-    """The space of what one seat sees and, but for a "flat" `observation`, may do."""
+    """The observation space of one seat: a dict with the mask, or a box for "flat"."""
     layout = layout_of(rules)
     if observation == "flat":
         return spaces.Box(-1.0, 1.0, (layout.size,), np.float32)
@@ -67,9 +67,10 @@ def row_space(rules: Rules, observation: str = "dict") -> spaces.Space[Any]:
 
 
 def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None = None) -> int:
-    """An action as a number in range; `OutOfBoundsError`, beginning with `who`, otherwise.
+    """Return an action as a number in range.
 
-    With `states`, of which row 0 is asked what is legal, it may be an action's name.
+    With `states` it may also be an action's name; row 0 provides the legal names for the message.
+    Raises `OutOfBoundsError`, whose message begins with `who`.
     """
     n = actions.of(rules).n
     try:
@@ -89,9 +90,9 @@ def whole_action(action: Any, rules: Rules, who: str = "", states: Array | None 
 
 
 def named_action(name: str, rules: Rules, who: str, states: Array) -> int:
-    """The number of an action, as `Actions.parse` reads its name.
+    """Return the number of an action by its name, see `Actions.parse`.
 
-    For what is no action, an `OutOfBoundsError` that says what is legal in row 0 of `states`.
+    Raises `OutOfBoundsError`, with the legal actions of row 0 of `states`, for any other text.
     """
     acts = actions.of(rules)
     try:

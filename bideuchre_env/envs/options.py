@@ -1,6 +1,6 @@
-"""The options of every face of the game, each declared once: its values and its default.
+"""The options of every environment, each declared once, with its values and its default.
 
-Rules are options of the game, see `Rules`; these say how a game is presented to who plays it.
+The rules of the game are the options of `Rules`. These say how the game is presented to a player.
 """
 
 from __future__ import annotations
@@ -101,20 +101,20 @@ Options = TypeVar("Options", bound="EpisodeOptions")
 
 
 def check_keywords(given: Iterable[str], known: Sequence[str], whose: str) -> None:
-    """Raise `UnknownOptionError` unless all keywords are among those known of `whose`."""
+    """Raise `UnknownOptionError` unless all keywords are in `known`; the message names `whose`."""
     if unknown := unknown_options(given, known, f" of {whose}", "unexpected keyword argument"):
         raise UnknownOptionError(unknown)
 
 
 def check_choice(name: str, value: Any, words: tuple[Any, ...]) -> None:
-    """Raise `OptionError` unless an option is one of these words."""
+    """Raise `OptionError` unless the value of an option is in `words`."""
     if type(value) not in (str, int, type(None)) or value not in words:
         raise OptionError(f"{name}={shown(value)}: one of {', '.join(map(repr, words))}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOptions:
-    """The options of every face: what an episode is, and how what is seen of it is given.
+    """The options of every environment: episode, reward and form of observations.
 
     Raises `OptionError` for any other value.
     """
@@ -137,7 +137,7 @@ class EpisodeOptions:
 
     @classmethod
     def chosen(cls: type[Options], options: Mapping[str, Any], whose: str) -> Options:
-        """From the keywords of an environment; `UnknownOptionError` for one that there is not."""
+        """Make options from keywords; raise `UnknownOptionError` for an unknown keyword."""
         check_keywords(options, cls.names(), whose)
         return cls(**options)
 
@@ -149,7 +149,7 @@ class EpisodeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewOptions(EpisodeOptions):
-    """The options of faces that show the table."""
+    """The options of environments that can render the table."""
 
     render_modes: ClassVar[tuple[str, ...]] = get_args(RenderMode)
 
@@ -170,14 +170,14 @@ class VecOptions(EpisodeOptions):
     """The options of `BidEuchreVec`."""
 
     threads: int = 1
-    """How many threads share the rows."""
+    """The number of threads that share the rows."""
     copy: bool = True
-    """True: arrays are copies, the caller's to keep. False, which is faster: the arrays are the
-    environment's own, and the next call rewrites them."""
+    """True: returned arrays are copies. False, which is faster: they are the environment's own
+    arrays, and the next call overwrites them."""
     device: Device = "cpu"
-    """Where the rows are and are stepped: "cpu", or "cuda", a GPU, which needs the extra `cuda`.
-    Arrays are handed out there, and actions taken from there. Players beside a learner are then
-    "random", "cautious" and "rule" alone, in pairs and pools, too. Experimental."""
+    """Where the rows are stored and stepped: "cpu", or "cuda", a GPU, which needs the extra `cuda`.
+    Returned arrays and actions are then on the GPU, and the players beside a learner can only be
+    "random", "cautious" and "rule", also in pairs and pools. Experimental."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,11 +18,11 @@ OPPONENTS, PARTNER = "opponents", "partner"
 
 @dataclass(frozen=True, init=False, repr=False)
 class Pool:
-    """Players to draw from anew for every episode: `Pool("rule", ("net", "rule"), mine)`.
+    """Players to draw from at random in every episode: `Pool("rule", ("net", "rule"), mine)`.
 
-    Each is a player as `opponents` takes it, or a pair of them, (left, right). `weights` are
-    positive numbers, one for each: how often they are drawn, alike if there are none; their sum is
-    finite. Raises `OptionError` for an empty pool, a pool within one, and weights that do not fit.
+    Each is a player that `opponents` accepts, or a pair of players, (left, right). `weights` are
+    positive numbers, one for each entry, with a finite sum; by default the draw is uniform. Raises
+    `OptionError` for an empty pool, a pool inside a pool, and weights that do not fit.
     """
 
     players: tuple[AgentSource | tuple[AgentSource, AgentSource], ...]
@@ -53,9 +53,10 @@ class Pool:
 
 
 def drawn_from(option: str, spec: Any) -> list[tuple[Any, Any, float]]:
-    """What an option's value is drawn from: players left and right, a partner in both, weights.
+    """Return the candidates of an option: left players, right players, and weights.
 
-    Raises `OptionError` for a pair that is none, or that is given as a partner.
+    A partner stands in both lists. Raises `OptionError` for a malformed pair, and for a pair as a
+    partner.
     """
     if isinstance(spec, Pool):
         entries = zip(spec.players, spec.weights, strict=True)

@@ -1,4 +1,4 @@
-"""`Variant`: the callable behind `cincinnati_v0` and its kin, and its id in the registry."""
+"""`Variant`, the class of `cincinnati_v0` and the other games, and their ids in registries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FACE_OPTIONS = {*ViewOptions.names(), *VecOptions.names(), *SoloVecOptions.names
 
 
 class Variant:
-    """A game with every way to play it: calling it makes its PettingZoo environment.
+    """A game, with a method for each kind of environment; calling it makes the PettingZoo one.
 
     `rules` is the game; the keywords of `env` and `raw_env` are the options of `Rules` and of
     `ViewOptions`: `episode`, `reward`, `observation`, `render_mode` and `view` (all are in
@@ -53,7 +53,7 @@ class Variant:
         self.rules = rules
 
     def env(self, **options: Unpack[EnvGameKeywords]) -> WrappedEnv:
-        """The AEC environment with PettingZoo's manners: an illegal action ends the game."""
+        """The AEC environment, wrapped as PettingZoo's are: an illegal action ends the game."""
         from bideuchre_env.envs.aec.wrapped import WrappedEnv
 
         return WrappedEnv(self.raw_env(**options))
@@ -61,7 +61,7 @@ class Variant:
     __call__ = env
 
     def raw_env(self, **options: Unpack[EnvGameKeywords]) -> BidEuchreEnv:
-        """The bare AEC environment: an illegal action raises `IllegalActionError`."""
+        """The AEC environment without wrappers: an illegal action raises `IllegalActionError`."""
         from bideuchre_env.envs.aec.env import BidEuchreEnv
 
         rules, face = self._split(options, ViewOptions.names())
@@ -99,7 +99,7 @@ class Variant:
 
     @property
     def gymnasium_id(self) -> str | None:
-        """The id of the declared variant in Gymnasium's registry; None for a game of your own."""
+        """The id of a declared variant in Gymnasium's registry; None for custom rules."""
         return gymnasium_id(self.name) if self.name in variants else None
 
     def parallel_env(
@@ -119,7 +119,7 @@ class Variant:
     def _split(
         self, options: Mapping[str, Any], face: tuple[str, ...]
     ) -> tuple[Rules, dict[str, Any]]:
-        """The rules with what `options` change, and the options of a face among them."""
+        """Split `options` into the changed rules and the options `face` of an environment."""
         check_keywords(options, (*face, *OPTIONS), self.name)
         game = {name: value for name, value in options.items() if name in OPTIONS}
         rest = {name: value for name, value in options.items() if name not in OPTIONS}
@@ -139,11 +139,11 @@ def make(
     name: str | None = None,
     **options: Unpack[GameKeywords],
 ) -> Variant:
-    """A `Variant` from the name of a declared one, from `Rules` of your own, or from their file.
+    """Return a `Variant` by the name of a declared one, from custom `Rules`, or from a file.
 
-    "barrie" is "barrie_v0", and a path that ends in ".toml" is read by `Rules.from_toml`. `options`
-    change its rules; `name` is what a game of your own is called: "custom_v0" unless given, or
-    what its file says.
+    "barrie" is short for "barrie_v0". A path that ends in ".toml" is read by `Rules.from_toml`.
+    `options` change the rules. `name` is the name of a custom game, by default the name in its
+    file, or "custom_v0".
     """
     if name is not None:
         check_name(name)
@@ -220,7 +220,7 @@ def _players(value: Any) -> Any:
     return value
 
 
-# Gymnasium looks here for what an entry point can draw: "rgb_array_list" is made of "rgb_array".
+# Gymnasium reads the render modes of an entry point here; it derives "rgb_array_list" itself.
 make_solo.metadata = {"render_modes": list(SoloOptions.render_modes)}  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""What `render` gives, on every face that shows the table: its text, or its picture."""
+"""The result of `render` in every environment: the table as text or as pixels."""
 
 from __future__ import annotations
 

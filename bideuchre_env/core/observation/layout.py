@@ -74,7 +74,7 @@ def number(values: Array) -> int | None:
 
 
 def played(planes: Array, tricks: int) -> list[list[str | None]]:
-    """Cards played, by seat and trick. `planes` [seat, copy, kind] holds the trick, from 1, or 0."""
+    """Cards played, by seat and trick. `planes` [seat, copy, kind] is the trick, from 1, or 0."""
     seats: list[list[str | None]] = [[None] * tricks for _ in range(N_SEATS)]
     for seat, copy, kind in zip(*np.nonzero(planes), strict=True):
         seats[seat][int(planes[seat, copy, kind]) - 1] = CARD_NAMES[kind]

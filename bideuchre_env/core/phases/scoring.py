@@ -36,7 +36,7 @@ def end_hand(s: Row, t: Row) -> None:
 
 @kernel
 def score_hand(s: Row, t: Row) -> None:
-    """Add the points of both sides: the declarer's by the contract, the defenders' one per trick."""
+    """Add both sides' points: the declarer's by the contract, the defenders' one per trick."""
     side = s.declarer & 1
     s.points[side] = t.payoff[s.level, s.tricks_won[side]]
     s.points[1 - side] = s.tricks_won[1 - side]
@@ -79,9 +79,9 @@ def game_winner(s: Row, t: Row) -> int:
 
 @kernel
 def result_at_target(t: Row, ours: float, theirs: float, made: bool) -> int:
-    """Result of a game to a target after a hand: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW`, `NOBODY`.
+    """Result of a game to a target: `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NOBODY`.
 
-    `ours` and `theirs` are the scores of the declarer's side and of the defenders after the hand,
+    `ours` and `theirs` are the scores of the declarer's side and of the defenders after a hand,
     less the target. `made` says whether the contract was made.
     """
     rule = t.win_rule

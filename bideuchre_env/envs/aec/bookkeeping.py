@@ -1,7 +1,7 @@
-"""PettingZoo's bookkeeping of a game in which all agents are done at once: who acts, who is paid.
+"""PettingZoo's bookkeeping for a game that ends for all agents at once: selection and rewards.
 
-`AECEnv` leaves it to an environment and helps with general but slow methods. Here it is done when
-something changes, and everything that PettingZoo promises about it holds.
+`AECEnv` has general but slow helper methods for it. Here attributes are updated only when they
+change, and PettingZoo's promises about them hold.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _EVERYBODY_DONE = dict.fromkeys(AGENT_NAMES, True)
 class Bookkeeping(AECEnv[str, Any, Any]):
     """`agents`, `agent_selection`, `rewards`, `terminations`, `truncations` and `infos`.
 
-    `_actor` is the agent that may act, None when nobody may: before the first game, and while the
-    agents of one that is over take their leave, each by a step with None.
+    `_actor` is the agent to act. It is None before the first game, and after a game while its
+    agents are removed, each by `step(None)`.
     """
 
     agent_selection: str
     _actor: str | None = None
 
     def _begin_bookkeeping(self) -> None:
-        """Start a game with all agents, in which nobody is to act yet."""
+        """Start a game with all agents; no agent is to act yet."""
         self.agents = list(AGENT_NAMES)
         self.rewards = _NOTHING_PAID.copy()
         self._cumulative_rewards = _NOTHING_PAID.copy()
@@ -38,7 +38,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self.truncations = _NOBODY_DONE.copy()
         self.infos: dict[str, dict[str, Any]] = {agent: self._info() for agent in AGENT_NAMES}
         self._skip_agent_selection: str | None = None
-        self._paid = False  # whether there is anything in `rewards`
+        self._paid = False  # whether `rewards` has any entry but 0
 
     def _info(self) -> dict[str, Any]:
         """The info of an agent that is not to act."""
@@ -49,7 +49,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         raise NotImplementedError
 
     def _pay(self, earned: float) -> None:
-        """Enter what side 0 has earned, and side 1 lost."""
+        """Add a reward of `earned` for side 0 and its negative for side 1."""
         for seat, agent in enumerate(AGENT_NAMES):
             reward = -earned if seat & 1 else earned
             self.rewards[agent] = reward
@@ -62,7 +62,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._paid = False
 
     def _end_bookkeeping(self, truncated: bool) -> None:
-        """The game is over, or cut short, for everybody."""
+        """Mark the game as terminated, or truncated, for all agents."""
         if truncated:
             self.truncations = _EVERYBODY_DONE.copy()
         else:
@@ -71,10 +71,10 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._deads_step_first()
 
     def _forfeit(self, penalty: float) -> None:
-        """End the game for everybody, with this reward for the agent to act and 0 for the others.
+        """End the game after an illegal action; the agent to act gets `penalty`, the others 0.
 
-        Everybody is both terminated and truncated, as PettingZoo has it after an illegal action.
-        Nobody is to act any more, so no info says that something is legal.
+        As in PettingZoo, all agents are then both terminated and truncated. No info has a mask any
+        more, because no agent is to act.
         """
         culprit = self.agent_selection
         self.infos[culprit] = self._info()
@@ -91,7 +91,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
         self._actor = None  # also where the game was ended from outside
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
-        """The agent to act, at most `max_iter` times, until nobody is left; `step` in between."""
+        """Yield the agent to act, at most `max_iter` times, while agents are left."""
         self._require_game()
         return Turns(self, max_iter)
 
@@ -107,7 +107,7 @@ class Bookkeeping(AECEnv[str, Any, Any]):
 
 
 class Turns(AECIterable[str, Any, Any]):
-    """The iterator of `agent_iter`: the agents in the order of PettingZoo's own, sooner."""
+    """The iterator of `agent_iter`: PettingZoo's order, with less work per step."""
 
     def __iter__(self) -> Iterator[str]:
         env, left = self.env, self.max_iter

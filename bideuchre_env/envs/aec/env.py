@@ -1,8 +1,8 @@
 """The PettingZoo AEC environment of any `Rules`: a batch of one row, and PettingZoo's bookkeeping.
 
-`raw_env` raises `IllegalActionError` for an action that is not legal; `env` (`wrapped.py`) ends the
-game instead, as PettingZoo's wrappers do. The step that calls on a seat also writes what it sees
-and may do, in new arrays, which `last()` hands out.
+`raw_env` raises `IllegalActionError` for an illegal action; `env` (`wrapped.py`) ends the game
+instead, as PettingZoo's wrappers do. Each step writes the observation and the mask of the next seat
+to new arrays, which `last()` returns.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         self._finished: list[bytes] = []  # the last state row of every finished hand
 
     def _derive(self) -> None:
-        """Compute from the rules whatever is no part of the game's state."""
+        """Compute the attributes that depend on the rules and options alone."""
         self._is_flat = self.observation == "flat"
         self._tables = compile_tables(self.rules)
         layout = self.observation_layout
@@ -99,7 +99,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         )
         self._n_actions = actions.of(self.rules).n
         self._fresh = zip(fresh_rows(layout.size), fresh_rows(self._n_actions), strict=False)
-        # what the actor sees, until it is handed out, and may do; they are a caller's to write to
+        # view (until `last` returns it) and mask of the actor; callers may overwrite both
         self._seen: Array | None = None
         self._mask: Array | None = None
 
@@ -114,10 +114,14 @@ class BidEuchreEnv(Bookkeeping, Face):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
 
-        `seed` (0 to 2**128 - 1) restarts the stream that deals; None goes on with it. `options`
-        may hold "dealer" (a seat), "deal" (four lists of card names, by seat, for the first hand)
-        and "score" (both sides' points to start from). `OptionError` for other keys, except
-        "options", which PettingZoo's own tests pass.
+        Args:
+            seed: 0 to 2**128 - 1, starts the random stream of deals; None continues the stream.
+            options: may contain "dealer" (a seat), "deal" (four lists of card names, by seat, for
+                the first hand) and "score" (the first scores of both sides).
+
+        Raises:
+            OptionError: for any other key, except "options", which PettingZoo's own tests pass, and
+                for an invalid value.
         """
         chosen = reset_options(options, ignored=("options",))
         dealer = parse_dealer(chosen.get("dealer"))
@@ -139,7 +143,7 @@ class BidEuchreEnv(Bookkeeping, Face):
             self._call_on(self._look)
 
     def _call_on(self, kernel: Callable[..., int]) -> None:
-        """Have a kernel write what the seat to act sees, call on that seat and tell it its mask."""
+        """Let a kernel write the view and mask of the next seat, and select that seat."""
         seen, mask = next(self._fresh)
         seat = kernel(self._states, self._tables, self._offsets, seen, mask)
         self._seen, self._mask = seen, mask
@@ -147,13 +151,13 @@ class BidEuchreEnv(Bookkeeping, Face):
         self.infos[agent] = {"action_mask": mask}
 
     def _require_game(self) -> None:
-        """Raise `OptionError` before the first reset, when there is nothing to look at."""
+        """Raise `OptionError` before the first reset."""
         if not self._has_stream:
             raise OptionError("nothing has been dealt yet: reset() deals a game")
 
     def last(self, observe: bool = True) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Observation, reward since its last action, termination, truncation and info of the agent
-        to act."""
+        """Return observation, cumulative reward, termination, truncation and info of the agent to
+        act."""
         if self._actor is None:
             self._require_game()
             if not self.agents:
@@ -173,7 +177,7 @@ class BidEuchreEnv(Bookkeeping, Face):
         return seen, self._cumulative_rewards[agent], ended, cut, self.infos[agent]
 
     def observe(self, agent: str) -> Observation:
-        """The observation of any agent at any time; new arrays every time."""
+        """Return the observation of an agent, at any time, in new arrays."""
         self._require_game()
         seat, (observation, mask) = _of_agent(_SEATS, agent), next(self._fresh)
         if self._is_flat or AGENT_NAMES[seat] != self._actor or self._over:
@@ -192,14 +196,14 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     @property
     def _over(self) -> bool:
-        """Whether nobody may act any more: the episode has ended, or was ended from outside."""
+        """Whether no agent may act: the episode has ended, or a caller has ended it."""
         agent = self._actor
         return agent is None or self.terminations[agent] or self.truncations[agent]
 
     def action_masks(self) -> Array:
-        """Which actions of the agent to act are legal now, bool (A,); a new array.
+        """Return the legal actions of the agent to act, bool (A,); a new array.
 
-        None is where nobody is to act.
+        All entries are False if no agent is to act.
         """
         self._require_game()
         mask = np.zeros(self._n_actions, bool)
@@ -208,23 +212,26 @@ class BidEuchreEnv(Bookkeeping, Face):
         return mask
 
     def state(self) -> Array:
-        """Everything, int8 of shape (state_size,): four seats' private blocks, then the public."""
+        """Return the global state, int8 (state_size,): all private blocks, then the public ones."""
         self._require_game()
         out = np.empty(self.observation_layout.state_size, np.int8)
         global_row(self._states, self._tables, self._offsets, out)
         return out
 
     def get_state(self) -> Array:
-        """The row itself, a copy: a structured array (1,) of `STATE`, its stream included."""
+        """Return a copy of the state row with its random stream: a `STATE` array of shape (1,)."""
         self._require_game()
         return np.array(self._states)
 
     def step(self, action: Any) -> None:
-        """Carry out the action of `agent_selection`.
+        """Apply the action of `agent_selection`.
 
-        Raises `IllegalActionError`, and changes nothing, unless `action` is a whole number that
-        the mask allows, or the name of such an action ("bid 4 H", "j♥"); it is None for an agent
-        whose game is over.
+        Args:
+            action: the number or the name ("bid 4 H", "j♥") of a legal action; None for an agent
+                whose game is over.
+
+        Raises:
+            IllegalActionError: for any other action; nothing has changed.
         """
         agent = self._actor
         if agent is None or self.terminations[agent] or self.truncations[agent]:
@@ -272,7 +279,7 @@ class BidEuchreEnv(Bookkeeping, Face):
 
     @property
     def record(self) -> GameRecord:
-        """The game so far, every finished hand and the one in progress."""
+        """The record of the game: all finished hands and the hand in progress."""
         rows = list(self._finished)
         if self._states[0]["phase"] < DEAL and hasattr(self, "agents"):
             rows.append(self._states.tobytes())
@@ -285,8 +292,9 @@ class BidEuchreEnv(Bookkeeping, Face):
         )
 
     def clone(self) -> BidEuchreEnv:
-        """An independent copy of this game as it stands, for search: it shares the spaces, and
-        renders only when asked to."""
+        """Return an independent copy of the game, for search.
+
+        It shares the spaces, and renders only when `render` is called."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         if twin.render_mode == "human":
@@ -299,14 +307,14 @@ class BidEuchreEnv(Bookkeeping, Face):
         return twin
 
     def resample_hidden(self, seat: int, rng: np.random.Generator) -> BidEuchreEnv:
-        """A clone in which all that `seat` cannot know is redealt, every consistent deal alike.
+        """Return a clone in which the cards hidden from `seat` are redealt uniformly.
 
-        The other hands, the hidden half of an exchange and the deals to come are drawn from `rng`
-        uniformly among those that the seat's information allows: its cards, the cards played, the
-        suits others have failed to follow, its part of an exchange. It is uniform over physical
-        cards: the two copies in a double deck count as different cards, as when cards are dealt.
-        What others would rather have bid or played is not weighed. What the seat sees and may do
-        is unchanged, and the clone's record replays. Hands that are over stay as they were played.
+        The other hands, the hidden half of an exchange and the next deals are drawn from `rng`, all
+        deals that fit the seat's information being equally likely: its cards, the cards played, the
+        suits others have failed to follow, its part of an exchange. The two copies in a double deck
+        count as different cards, as when cards are dealt. The likelihood of the others' calls and
+        plays is ignored. The seat's observation and mask do not change, the clone's record
+        replays, and finished hands stay as they were.
         """
         self._require_game()
         place = parse_seat("seat", seat)

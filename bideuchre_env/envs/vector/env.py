@@ -58,31 +58,30 @@ _INT64 = np.dtype(np.int64)
 
 
 class BidEuchreVec(Face):
-    """`num_envs` tables of one game, all four seats of each chosen for by the caller.
+    """`num_envs` tables of one game; the caller acts for all four seats.
 
-    Row i seeded with s is bit for bit the AEC environment seeded with s + i, whatever the number
-    of rows or `threads`. A finished episode starts anew in the same step.
+    With seed s, row i plays exactly as the AEC environment with seed s + i, for any number of rows
+    and `threads`. After the end of an episode the same step starts the next one (autoreset).
 
-    `reset` and `step` give
+    `reset` and `step` return
     - `obs["observation"]` (n, D) int8 and `obs["action_mask"]` (n, A) int8 of the seat to act; with
       `observation="flat"`, `obs` (n, D) float32 in [-1, 1],
     - `info["seat"]` (n,) int8, that seat, and `info["action_mask"]`, the mask again, with
       `info["_seat"]` and `info["_action_mask"]` (n,) bool, True, as Gymnasium has it,
     - `rewards` (n, 4) float32 by seat, `terminated` and `truncated` (n,) bool,
-    - `info["_episode"]` (n,) bool, where an episode has just ended, and `info["episode"]`, by name
-      the arrays of what it came to: `"r"` (n, 4) float32 its rewards by seat, `"l"` (n,) int32
-      its decisions, `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or
-      -1, `"outcome"` (n,) int8 an `Outcome`. Elsewhere they hold the row's episode before.
+    - `info["_episode"]` (n,) bool, True where an episode has just ended, and `info["episode"]`, a
+      dict of its results: `"r"` (n, 4) float32 rewards by seat, `"l"` (n,) int32 decisions,
+      `"hands"` (n,) int32, `"score"` (n, 2) int64, `"winner"` (n,) int8 a side or -1, `"outcome"`
+      (n,) int8 an `Outcome`. Other rows hold the results of their last finished episode.
 
-    The arrays are copies; with `copy=False` they are the environment's own and are rewritten by the
-    next call. Nothing a caller writes into them reaches the game. The keywords are those of
-    `VecOptions`.
+    The arrays are copies. With `copy=False` they are the environment's own arrays, which the next
+    call overwrites; writing to them does not affect the game. The keywords are in `VecOptions`.
 
-    With `device="cuda"` (experimental) the rows are on a GPU, and so are all these arrays, those of
-    `sample`, `observe`, `action_masks`, `state` and `info["episode"]` too: numba's, which torch,
-    CuPy and JAX take without a copy by their `__cuda_array_interface__`; `copy_to_host()` gives
-    numpy's. Actions may be on the GPU, in any such library's array, or not; `get_state` and
-    `set_state` give and take numpy's. Every answer is the same.
+    With `device="cuda"` (experimental) the rows and all returned arrays are on a GPU, also those of
+    `sample`, `observe`, `action_masks`, `state` and `info["episode"]`. They are numba's device
+    arrays: torch, CuPy and JAX use them without a copy by `__cuda_array_interface__`, and
+    `copy_to_host()` returns numpy's. Actions may be arrays on the GPU or the CPU; `get_state` and
+    `set_state` use numpy arrays. Results are identical on both devices.
     """
 
     def __init__(
@@ -104,12 +103,12 @@ class BidEuchreVec(Face):
             self._pool = DeviceSteps(self._memory, n)
         self._settle(blank_rows(rules, n, chosen))
         self.changes = 0
-        """How often its rows have changed, by whatever call."""
+        """The number of calls that have changed its rows."""
         self._has_stream = False
         self._sampling = (np.uint64(0), 0)
 
     def _settle(self, rows: Rows) -> None:
-        """Bring rows to the memory, and make room there for what is derived from them."""
+        """Move rows to the memory, and allocate the derived arrays there."""
         n, layout, memory = self.num_envs, layout_of(self.rules), self._memory
         self._is_flat = self.observation == "flat"
         self._rows: Rows = memory.put(rows)
@@ -158,10 +157,14 @@ class BidEuchreVec(Face):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start new games in every row, or in the rows where `mask`, bool (n,), is True.
 
-        `seed` seeds row i with seed + i; without one the rows go on with their streams. `options`
-        may hold "dealer", "deal" and "score" as the AEC environment's, for every chosen row, and
-        "reset_mask", Gymnasium's name for `mask`. Raises `OptionError`, and changes nothing, for
-        other keys and unsound values.
+        Args:
+            seed: seeds row i with seed + i; None continues the rows' random streams.
+            mask: the rows to reset; None resets all.
+            options: may contain "dealer", "deal" and "score", see `BidEuchreEnv.reset`, for every
+                row that is reset, and "reset_mask", Gymnasium's name for `mask`.
+
+        Raises:
+            OptionError: for other keys and invalid values; nothing has changed.
         """
         options = reset_options(options, RESET_MASK)
         chosen = rows_to_reset(mask, options.get(RESET_MASK), self.num_envs)
@@ -188,11 +191,11 @@ class BidEuchreVec(Face):
     def set_deal(
         self, deals: Any, rows: Any = None, *, dealers: Any = None, scores: Any = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a game with a given first deal in each of `rows` (every row by default).
+        """Start a game with the given first deal in each of `rows` (every row by default).
 
-        `deals`, `dealers` and `scores` go by row as `rows` does: deals as four lists of card
-        names, dealers as seats or None for one drawn, scores as pairs. Nothing changes unless all
-        of them are sound.
+        `deals` are four lists of card names for each of `rows`; `dealers` seats, or None for a
+        random one; `scores` pairs of points. Raises `DealError` or `OptionError`, and changes
+        nothing, for invalid values.
         """
         self._require_games()
         places = parse_rows(rows, self.num_envs)
@@ -220,9 +223,9 @@ class BidEuchreVec(Face):
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """Carry out one action in every row: (n,), of any integer dtype.
+        """Apply one action in every row: (n,), of any integer dtype.
 
-        Raises `IllegalActionError`, and no row has moved, unless every action is legal in its row.
+        Raises `IllegalActionError`, and changes no row, unless every action is legal in its row.
         """
         if not self._has_stream:
             raise IllegalActionError("no games are going on: reset() deals them")
@@ -236,9 +239,9 @@ class BidEuchreVec(Face):
 
     @one_at_a_time
     def sample(self) -> Array:
-        """A uniform legal action for every row, int64 (n,), a copy as `copy` says.
+        """Return a uniform legal action for every row, int64 (n,), a copy if `copy` is True.
 
-        The draws follow from the last seed that `reset` was given, and are no part of any game.
+        The draws depend on the last seed of `reset`, and do not affect the games.
         """
         self._require_games()
         low, count = self._sampling
@@ -251,9 +254,9 @@ class BidEuchreVec(Face):
         return self._out(self._sampled)
 
     def observe(self, seats: Any) -> Array:
-        """The observation of every row, (n, D), for one seat or for seats (n,); a new array.
+        """Return the observation of every row for one seat, or for seats (n,); a new array.
 
-        int8, or float32 where observations are flat.
+        The array is (n, D), int8, or float32 if observations are flat.
         """
         self._require_games()
         rows, places = self._rows, self._memory.put(parse_seats(seats, self.num_envs))
@@ -266,13 +269,13 @@ class BidEuchreVec(Face):
         return flat
 
     def action_masks(self) -> Array:
-        """Which actions of the seat to act are legal now, bool (n, A); a new array."""
+        """Return the legal actions of each row's seat to act, bool (n, A); a new array."""
         self._require_games()
         masks: Array = self._memory.flags(self._rows.masks)
         return masks
 
     def state(self) -> Array:
-        """Everything, int8 (n, state_size): for critics that may see all hands; a new array."""
+        """Return the global states, int8 (n, state_size), for centralised critics; a new array."""
         self._require_games()
         rows = self._rows
         out = self._memory.empty((self.num_envs, layout_of(self.rules).state_size), np.int8)
@@ -280,16 +283,17 @@ class BidEuchreVec(Face):
         return out
 
     def get_state(self) -> Array:
-        """The rows themselves, a copy: a structured array (n,) of `STATE`, streams included."""
+        """Return a copy of the state rows with their random streams: a `STATE` array (n,)."""
         self._require_games()
         return np.array(self._memory.to_host(self._rows.states))
 
     @one_at_a_time
     def set_state(self, states: Array, rows: Any = None) -> tuple[Observation, dict[str, Any]]:
-        """Put states, as `get_state` gives them, into `rows` (every row by default).
+        """Write states, as `get_state` returns them, to `rows` (every row by default).
 
-        Their episodes' tallies begin anew. Raises `OptionError`, and nothing changes, unless each
-        is a position of this game with a seat to act, one that legal play comes to.
+        The running totals of their episodes start at zero. Raises `OptionError`, and changes
+        nothing, unless each state is a position of this game with a seat to act that legal play can
+        reach.
         """
         places = parse_rows(rows, self.num_envs)
         fresh = checked_states(states, len(places), compile_tables(self.rules))
@@ -334,13 +338,13 @@ class BidEuchreVec(Face):
         return given_actions(given, self.num_envs, self._rows.masks.shape[1], self._memory)
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
-        """What `reset` gives."""
+        """Return the result of `reset`."""
         ended = self._memory.to_host(self._rows.ended)
         observations, _, _, _, info = self._shown(bool(ended.any()))
         return observations, info
 
     def _shown(self, some_ended: bool) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """What `step` gives."""
+        """Return the result of `step`."""
         if self._is_flat:
             self._run(scale_rows, self._rows.observations, self._scale, self._flat)
         if not self.copy:  # a caller may have written into it

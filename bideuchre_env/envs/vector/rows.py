@@ -59,7 +59,7 @@ def blank_rows(rules: Rules, n: int, chosen: VecOptions) -> Rows:
 
 
 class DeviceSteps:
-    """Steps of all rows on a GPU: what `StepPool` is for the CPU."""
+    """Steps of all rows on a GPU, with the interface of `StepPool`."""
 
     def __init__(self, memory: HostMemory, n: int) -> None:
         self._memory, self._n = memory, n
@@ -67,7 +67,7 @@ class DeviceSteps:
         self._cells = memory.put(self._none)
 
     def step(self, rows: Rows, actions: Any) -> int:
-        """Carry out one action in every row, see `step_all_rows`."""
+        """Apply one action in every row, see `step_all_rows`."""
         self._memory.write(self._cells, self._none)
         taken = self._memory.put(actions)
         self._memory.run(flag_rows, self._n, rows, taken, self._cells)

@@ -1,9 +1,9 @@
 """Threads that step the rows of a vector environment together, with next to no delay.
 
 A step of some thousand rows takes a fraction of a millisecond, less than it takes to wake a
-thread and to hand it the interpreter's lock. So helpers wait for the next step inside a kernel
-for a short while, and sleep only when none comes. A step is cut in parts; whoever is free takes
-the next one.
+thread and to give it the interpreter's lock. So helper threads wait for the next step inside a
+kernel for a short while, and sleep only if none comes. A step is split into parts; an idle thread
+takes the next part.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ N_CELLS = 16
 
 @entry_kernel
 def open_parts(cells: Array) -> None:
-    """Offer the parts of a step, whose actions stand ready, to every thread."""
+    """Offer the parts of a step, whose actions are ready, to every thread."""
     write_cell(cells, FINISHED, 0)
     write_cell(cells, NEXT, 0)
 
@@ -93,7 +93,7 @@ class _Helper:
             self.asleep = False
 
     def wake(self) -> None:
-        """See to it that the thread looks for work; once too often does no harm."""
+        """Wake the thread if it sleeps. Idempotent."""
         if self.asleep:
             self.asleep = False  # one ring is enough, however long it takes to wake
             self.bell.put(None)
@@ -108,10 +108,10 @@ def _let_go(helpers: list[_Helper], owner: int) -> None:
 
 
 class Pace:
-    """Whether several threads or one are quicker just now, found out by the clock as it goes.
+    """Choose between one thread and several, by measuring the time of steps.
 
-    Where another program has a helper's core its part of a step is held up, and all wait for it. So
-    the way that is not taken is tried for a moment, again and again, and the quicker one goes on.
+    If another program uses a helper's core, all threads wait for that helper's part. So the
+    mode that is not in use is tried for a moment at intervals, and the faster mode continues.
     """
 
     SECONDS, STEPS = 0.1, 8  # a moment: many of the slices in which a busy core is shared
@@ -125,7 +125,7 @@ class Pace:
         self._means = {True: 0.0, False: 0.0}  # seconds a step; 0 is yet to be found out
 
     def count(self, seconds: float) -> None:
-        """A step took so long, done the way that `together` says; sets how the next one is."""
+        """Enter the time of a step in the present mode; set `together` for the next step."""
         self._seconds += seconds
         self._steps += 1
         if self._seconds < self.SECONDS or self._steps < self.STEPS:
@@ -160,10 +160,10 @@ class StepPool:
         self._pace = Pace()
 
     def step(self, rows: Rows, actions: Array) -> int:
-        """Carry out one action, int64 (n,), in every row: see `step_all_rows`.
+        """Apply one action, int64 (n,), in every row: see `step_all_rows`.
 
-        The rows are alike every time. An interrupt, Ctrl-C say, is raised when the step is done: no
-        thread is left at the rows.
+        The result does not depend on the number of threads. An interrupt such as Ctrl-C is raised
+        after the step, when no thread uses the rows.
         """
         step_all = self._step_all
         if step_all is None:
@@ -214,7 +214,7 @@ class StepPool:
         self._cells, self._helpers, self._end, self._owner = cells, helpers, end, owner
 
     def close(self) -> None:
-        """Let the threads go; they are started again when needed."""
+        """End the threads; the next step that needs them starts new ones."""
         if self._end is not None:
             self._end()
             self._end, self._owner = None, 0
