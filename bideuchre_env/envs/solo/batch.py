@@ -1,4 +1,4 @@
-"""The rows behind both Gymnasium faces: a learner each, and the others at the table."""
+"""The rows of both Gymnasium environments: a learner and three other players in each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from bideuchre_env.runtime.jit import Array, Row, direct, new_rows
 from bideuchre_env.runtime.threads import ThreadPool
 
 Streams: TypeAlias = tuple[Array, Array, list[int]]
-"""Fresh streams, the rows that take them (bool (n,)), and the seeds given."""
+"""New random streams, the rows that use them (bool (n,)), and their seeds."""
 PLACES = {"left": 1, "partner": 2, "right": 3}
 """The seats beside a learner, counted from its own."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
@@ -57,15 +57,16 @@ SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
 ARRAYS = ("states", "solos", "observations", "masks", "rewards", "terminated", "truncated")
 DERIVED = {"actions", "tables", "layout", "every", "none", "names", "_no_choices", "_nothing"}
 DERIVED |= {"_rows", "_draws", "_weights", "_scratch", "_play_rows"}
-"""Attributes of a batch that no copy takes over."""
+"""Attributes that are derived again in a copy, not copied."""
 
 
 class SoloBatch:
-    """`n` games with a learner at each; the faces hand actions in and take what these arrays hold.
+    """`n` games with a learner in each.
 
-    After `restart` and `step`: `observations` (n, D) and `masks` (n, A) int8 of the learners,
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. `solos` tells the rest. They are
-    in the `memory` of the device, and so are masks of rows, bool (n,).
+    `restart` and `step` write the arrays `observations` (n, D) and `masks` (n, A) int8 of the
+    learners, `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. `solos` has the rest
+    of a row's state. All arrays, and the masks of rows, bool (n,), are in the `memory` of the
+    device.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class SoloBatch:
         self.rules, self.n, self.memory = rules, n, memory_of(device)
         self.goal: Goal = "points" if options.episode == "hand" else "game"
         self._observation = options.observation
-        self._entropy: list[int] = []  # of the last seeds: those of agents made later come from it
+        self._entropy: list[int] = []  # the last seeds; agents made later are seeded from them
         self._changes = 0  # of the players since then
         said = {OPPONENTS: options.opponents, PARTNER: options.partner}
         nobody = Seating([], np.full((n, 2), -1))
@@ -106,7 +107,7 @@ class SoloBatch:
         return Player(option, spec, self.rules, self.goal, entropy, self._observation)
 
     def _entropy_of(self, place: Place, changes: int = 0) -> list[int] | None:
-        """What an agent's seed is drawn from: the last seeds, its place, and what came since."""
+        """Return the entropy of an agent's seed: the last seeds, its place, and later changes."""
         if not self._entropy:
             return None
         number, row = place
@@ -114,11 +115,11 @@ class SoloBatch:
 
     @property
     def players(self) -> list[Player]:
-        """All who play somewhere beside a learner."""
+        """All partners and opponents."""
         return list(self.seating.players.values())
 
     def _derive(self) -> None:
-        """Compute whatever is no part of any game's state, and bring the arrays to the memory."""
+        """Compute the derived attributes, and move the arrays to the memory."""
         n, put = self.n, self.memory.put
         self.actions = actions.of(self.rules)
         self.tables = compile_tables(self.rules)
@@ -136,7 +137,7 @@ class SoloBatch:
         self._seat_players()
 
     def _seat_players(self) -> None:
-        """Compute from the seating what kernels go by, and choose the kernel for its players."""
+        """Compute the kernels' arguments from the seating, and choose the kernel."""
         seating, memory = self.seating, self.memory
         self.names = np.full(len(seating.kinds), None, object)
         for number, player in seating.players.items():
@@ -154,7 +155,7 @@ class SoloBatch:
             )
         )
         self._draws: Draws = memory.put(seating.draws())
-        # weights that nobody reads are none
+        # weights that no kernel reads are empty
         self._weights = None if seating.has_rule else new_rows(WEIGHTS, 1)
         self._scratch: dict[int, tuple[Any, ...]] = {}
         if seating.nets:
@@ -175,9 +176,9 @@ class SoloBatch:
         return scratch
 
     def _new_scratch(self) -> tuple[Any, ...]:
-        """Scratch for one thread, or for all rows of a GPU; workspaces of the nets, if any play.
+        """Scratch for one thread, or for all rows of a GPU, and the workspaces of the nets.
 
-        As many as the kernel takes; where there are fewer nets, nobody uses the others.
+        There are as many workspaces as the kernel takes; with fewer nets the rest is unused.
         """
         seating = self.seating
         ruled = masked = 1
@@ -198,7 +199,7 @@ class SoloBatch:
     def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
         """Return fresh streams by a base seed, or by every row's own seed.
 
-        None leaves a row its stream, if it has one. Raises `OptionError` for an unsound seed.
+        None continues a row's stream, if it has one. Raises `OptionError` for an invalid seed.
         """
         fresh = new_states(self.n)
         if not isinstance(seed, list):
@@ -212,7 +213,7 @@ class SoloBatch:
         return np.array(fresh["rng"]), picked, [int(each) for each in seed if each is not None]
 
     def _take_streams(self, streams: Array, chosen: Array, entropy: list[int]) -> None:
-        """Give chosen rows these streams, lots and all, and seed the agents made here."""
+        """Set both random streams of chosen rows, and seed the agents made here."""
         self._entropy, self._changes = entropy, 0
         for player, place in self.seating.places.items():
             player.renew(self._entropy_of(place))
@@ -222,12 +223,10 @@ class SoloBatch:
     def opening(
         self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
     ) -> dict[str, Any]:
-        """Return how an episode begins in the chosen rows (`chosen`, bool (n,)).
+        """Parse the arguments of a reset of the `chosen` rows, bool (n,); the result is for `restart`.
 
-        The reset options may hold "dealer", "deal" and "score" as the AEC environment's, "seat",
-        the learner's, and "opponents" and "partner" from now on. `seed` seeds row i with seed + i,
-        or with its own of n seeds, None leaving it its stream. Raises `OptionError`, and changes
-        nothing.
+        See `SoloEnv.reset` and `SoloVectorEnv.reset` for the options and seeds. Changes nothing;
+        raises `OptionError`.
         """
         n, put = self.n, self.memory.put
         begin: dict[str, Any] = {}
@@ -248,7 +247,7 @@ class SoloBatch:
         return begin
 
     def _staying(self, chosen: Array) -> dict[int, Player]:
-        """The players, by number, of the games that go on beside those of the chosen rows."""
+        """The players, by number, of the rows that are not chosen."""
         going_on = ~chosen & self.dealt
         numbers = np.unique(self.memory.to_host(self.solos)["player"][going_on, 1:])
         return {number: self.seating.players[number] for number in numbers.tolist()}
@@ -271,9 +270,9 @@ class SoloBatch:
         self.dealt = True
 
     def step(self, choices: Any, acting: Any) -> None:
-        """Carry out the learners' actions, int64 (n,), where `acting`, bool (n,); then the others.
+        """Apply the learners' actions, int64 (n,), where `acting`, bool (n,); then the others'.
 
-        A row whose learner's action is illegal ends at the price of `illegal_reward`.
+        An illegal action ends the episode of its row with `illegal_reward`.
         """
         self._play(Turn(acting, choices, self.every))
         given = self.solos, self.rewards, self.terminated, self.truncated
@@ -300,7 +299,7 @@ class SoloBatch:
         self._pool.share(self.n, work, whole=True)
 
     def _ask(self) -> bool:
-        """Put rows that wait for somebody's answer to them; whether there were any."""
+        """Call the players for whom rows wait; return whether there were any."""
         asked = False
         for number, player in self.seating.players.items():
             if self.seating.kinds[number] == SOMEBODY and (
@@ -332,9 +331,9 @@ class SoloBatch:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the games as incomplete if the block raises, as a player who is asked may.
+        """Mark the games as incomplete if the block raises, for example in a player's code.
 
-        They stay so until a `restart` of all rows.
+        They stay incomplete until a `restart` of all rows.
         """
         try:
             yield
@@ -345,7 +344,7 @@ class SoloBatch:
 
     @property
     def ready(self) -> bool:
-        """Whether there are games, and no error has interrupted the last change of them."""
+        """Whether games have been dealt, and no error has interrupted the last change."""
         return self.dealt and self.complete
 
     def require_games(self, error: type[BidEuchreError] = OptionError) -> None:
@@ -358,7 +357,7 @@ class SoloBatch:
             raise error("nothing has been dealt yet: reset() deals")
 
     def close(self) -> None:
-        """Let the threads go."""
+        """End the threads."""
         self._pool.close()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The Gymnasium environment of one learner: its partner and opponents are players of any kind."""
+"""The Gymnasium environment of one learner; partner and opponents act inside it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ if TYPE_CHECKING:
 class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     """One learner at a table of Bid Euchre; the other three seats act inside the environment.
 
-    An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner, the
-    mask all zeros when the episode is over; with `observation="flat"` the first alone, float32 (D,)
-    in [-1, 1]. The reward of a step is all that the learner's side
-    has got, by the `reward` of the AEC environment, up to its next decision or the end of the
-    `episode`. An action of the game that is not legal now ends the episode with `illegal_reward`
-    and leaves the game as it was; what is no action of the game at all raises `OutOfBoundsError`.
+    An observation is `{"observation": (D,) int8, "action_mask": (A,) int8}` of the learner; the
+    mask is all zeros when the episode is over. With `observation="flat"` it is the vector alone,
+    float32 (D,) in [-1, 1]. The reward of a step is the sum of the side's rewards, as the AEC
+    environment pays them, up to the learner's next decision or the end of the `episode`. An illegal
+    action ends the episode with `illegal_reward` and does not change the game. An action that does
+    not exist raises `OutOfBoundsError`.
 
-    `reset(seed=s)` deals what the AEC environment reset with s deals, and without a seed the
-    stream goes on; the first reset without one draws it (`np_random_seed` tells which). The
-    learner's seat, its players where these are a `Pool`, and what "random" and "cautious" players
-    named here draw come from a second stream of the same seed. Agents made here are made anew, and
-    seeded, when a seed is given; an agent object is the caller's to seed.
+    `reset(seed=s)` deals as the AEC environment with seed s does; without a seed the random stream
+    continues. The first reset without a seed draws one (`np_random_seed`). A second stream of the
+    same seed decides the learner's seat, the players drawn from a `Pool`, and the choices of
+    "random" and "cautious". A reset with a seed also makes and seeds again the agents that were
+    given by name, class or factory; the caller seeds agent objects.
 
-    `info` holds "action_mask" and "seat"; at the end of an episode also "hands" (how many were
-    dealt), "score" (int64 (2,), by side), "outcome" (an `Outcome`), "winner" (a side, or -1) and
-    "illegal" (whether an illegal action ended it). Where players are drawn from a `Pool` it says at
-    the beginning and the end who they are: "left", "partner" and "right", as `players` always does.
+    `info` contains "action_mask" and "seat"; at the end of an episode also "hands" (the number
+    finished, passed-out ones included), "score" (int64 (2,), by side), "outcome" (an `Outcome`),
+    "winner" (a side, or -1) and "illegal" (whether an illegal action ended it). If players are
+    drawn from a `Pool`, it has their names at the start and the end of an episode: "left",
+    "partner" and "right", like `players`.
     """
 
     def __init__(self, rules: Rules, name: str, **options: Unpack[SoloKeywords]) -> None:
@@ -79,10 +80,15 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode and play up to the learner's first turn.
 
-        `options` may hold "dealer", "deal" and "score" as the AEC environment's, and "seat", the
-        learner's in this episode; "opponents" and "partner", as the options of these names, change
-        each for itself from this episode on. Raises `OptionError`, and changes nothing, for other
-        keys and unsound values. An error of a player interrupts it as it does a `step`.
+        Args:
+            seed: 0 to 2**128 - 1; None continues the random streams.
+            options: may contain "dealer", "deal" and "score", see `BidEuchreEnv.reset`; "seat", the
+                learner's seat in this episode; and "opponents" and "partner", which replace the
+                options of these names from this episode on.
+
+        Raises:
+            OptionError: for other keys and invalid values; nothing has changed. An error of a
+                player has the same effect as in `step`.
         """
         rows, given = self._rows, reset_options(options, *SOLO_RESET_OPTIONS)
         if seed is not None:
@@ -98,13 +104,16 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return self._seen(), self._info(False) | self._drawn()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """The learner's action, and the others' up to its next turn or the end of the episode.
+        """Apply the learner's action, then the others' up to its next turn or the episode's end.
 
-        `action` is a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
-        Raises `IllegalActionError`, and changes nothing, for anything else, and when no episode is
-        going on. An error of a partner or an opponent, or an illegal action of theirs, which is an
-        `IllegalActionError` that names the player, leaves the game incomplete: until the next
-        `reset` every other call raises an error that says so.
+        Args:
+            action: a whole number from 0 to A - 1, or an action's name ("bid 4 H", "j♥").
+
+        Raises:
+            IllegalActionError: for any other action, and if no episode is running; nothing has
+                changed. Also, naming the player, for an illegal action of a partner or opponent.
+                After that, or after any error of a player, the game is incomplete, and every call
+                but `reset` raises an error that says so.
         """
         rows = self._rows
         rows.require_games(IllegalActionError)
@@ -120,7 +129,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return self._seen(), float(rows.rewards[0]), terminated, truncated, info
 
     def action_masks(self) -> Array:
-        """Which actions are legal now, bool (A,), as sb3-contrib asks; a new array."""
+        """Return the legal actions, bool (A,), in a new array; sb3-contrib calls this method."""
         self._rows.require_games()
         mask: Array = self._rows.masks[0].astype(bool)
         return mask
@@ -156,7 +165,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         return {"observation": rows.observations[0].copy(), "action_mask": rows.masks[0].copy()}
 
     def _drawn(self) -> dict[str, str]:
-        """The players of this episode, if it has drawn them."""
+        """The players of this episode if they are drawn from a `Pool`, else an empty dict."""
         return self.players if self._rows.seating.drawn[0] else {}
 
     def _info(self, over: bool) -> dict[str, Any]:
@@ -175,12 +184,12 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
 
 def drawn_seed(env: Any) -> int:
-    """The seed of an environment that was given none: `np_random`'s own, or drawn from it."""
+    """Return a seed for an environment without one: that of `np_random`, or drawn from it."""
     seed = int(env.np_random_seed)
     return seed if seed >= 0 else int.from_bytes(env.np_random.bytes(16), "little")
 
 
 def table_of(rows: SoloBatch, i: int, mode: str, view: str | int) -> str | Array | None:
-    """The table of row i as `rendered`; "actor" sees with the learner's eyes."""
+    """Render the table of row i, see `rendered`; the view "actor" is the learner's."""
     state, seat = rows.position(i)
     return rendered(mode, state, rows.rules, view, seat, learner=seat)

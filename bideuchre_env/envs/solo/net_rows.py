@@ -1,6 +1,6 @@
-"""Rows with one learner each where the net is one of the others: a file of its own.
+"""Rows of learners with the net among the other players.
 
-Whoever plays with others imports, and compiles, nothing of the net.
+A separate file, so that environments without a net do not import and compile its kernels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def play_rows_by_net(
     start: int,
     stop: int,
 ) -> None:
-    """`rows.play_rows` where one or two nets are among the others, each with a workspace."""
+    """`rows.play_rows` with one or two nets among the others, each with its workspace."""
     kinds, t = rows.kinds, rows.tables[0]
     observation, mask = row_of(scratch.observations, 0), row_of(scratch.masks, 0)
     for i in range(start, stop):
@@ -60,7 +60,7 @@ def play_rows_by_net(
 
 @kernel
 def act_by_net(s: Row, observation: Array, mask: Array, work: NetWorkspace) -> None:
-    """Let the net act for the seat to act; rewrites its observation and mask."""
+    """Let the net act for the seat to act; overwrites `observation` and `mask`."""
     t = work.expert.tables[0]
     encode(s, t, work.expert.offsets[0], s.turn, observation)
     legal(s, t, mask)

@@ -1,4 +1,4 @@
-"""Kernels between rows with a learner each and the arrays that a caller gives and gets."""
+"""Kernels between the rows of learners and the arrays of a caller: actions, rewards, infos."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def pay_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Hand out what rows `start` to `stop` - 1 owe their learners, and say which have ended.
+    """Write the rewards and the ends of rows `start` to `stop` - 1.
 
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are rewritten.
+    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool are overwritten.
     """
     for i in range(start, stop):
         solo = solos[i]
@@ -35,7 +35,7 @@ def pay_rows(
 
 @entry_kernel
 def find_done(solos: Array, done: Array, cells: Array, start: int, stop: int) -> None:
-    """Enter in `done`, bool (n,), whose episode is over; `FIRST` of the cells has the first row."""
+    """Set `done`, bool (n,), where the episode is over; lower `cells[FIRST]` to the first row."""
     for i in range(start, stop):
         done[i] = solos[i].stage == DONE
         if done[i]:
@@ -55,8 +55,8 @@ def check_actions(
 ) -> None:
     """Copy actions, whole numbers (n,), to `choices`, int64 (n,).
 
-    `idle` are the rows whose action is not used, and `acting` becomes the others. `FIRST` of the
-    cells has the first row whose action is none of the game.
+    `idle` are the rows whose action is not used; `acting` becomes its negation. `cells[FIRST]` is
+    lowered to the first row with an action that does not exist.
     """
     for i in range(start, stop):
         action = int(actions[i])
@@ -68,9 +68,9 @@ def check_actions(
 
 
 class Results(NamedTuple):
-    """What episodes came to, row by row."""
+    """Results of episodes, by row."""
 
-    hands: Array  # int64 (n,): dealt
+    hands: Array  # int64 (n,): number finished
     score: Array  # int64 (n, 2): of each side
     outcome: Array  # int64 (n,): `Outcome`
     winner: Array  # int64 (n,): a side, or -1
@@ -81,7 +81,7 @@ class Results(NamedTuple):
 def result_rows(
     states: Array, solos: Array, chosen: Array, results: Results, start: int, stop: int
 ) -> None:
-    """Enter the results of rows `start` to `stop` - 1, zeros where `chosen`, (n,), is False."""
+    """Write the results of rows `start` to `stop` - 1; zeros where `chosen`, (n,), is False."""
     for i in range(start, stop):
         s, solo, wanted = states[i], solos[i], chosen[i]
         results.hands[i] = solo.hands if wanted else 0
@@ -103,6 +103,6 @@ def pick_rows(values: Array, chosen: Array, out: Array, start: int, stop: int) -
 
 @entry_kernel
 def seat_rows(solos: Array, chosen: Array, seats: Array, start: int, stop: int) -> None:
-    """Enter the learners' seats in `seats`, whole numbers (n,), where `chosen`; 0 elsewhere."""
+    """Write the learners' seats to `seats`, whole numbers (n,), where `chosen`; 0 elsewhere."""
     for i in range(start, stop):
         seats[i] = solos[i].seat if chosen[i] else 0

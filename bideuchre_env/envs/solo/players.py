@@ -1,4 +1,4 @@
-"""Who plays beside the learners of many rows: the players, and what each row draws them from."""
+"""Partners and opponents of the learners: players, and the choices that rows draw them from."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ _LEFT, _PARTNER, _RIGHT = range(3)
 
 
 class Player:
-    """One of those that play beside learners; `kind` is what the kernels know it as.
+    """A partner or opponent; `kind` is its code in kernels.
 
-    Kernels play a net of any options: by name, as an agent, or the class `NetAgent`. What a class
-    or function of somebody's own makes may change, so that is asked.
+    Kernels play `net` with any options, given by name, as an agent, or as the class `NetAgent`.
+    Custom classes and functions may return different agents each time, so they are called from
+    Python.
 
-    `spec` is a name as `agents.make` takes it, an agent, a function that acts, or a class or
-    function that makes one. An agent made here plays for the `goal`, and is made anew by every
-    `renew`. Agents see int8 observations; a function that acts sees what a learner does, with
-    `observation` "flat" the scaled ones.
+    `spec` is the name of an agent, an agent, a function that acts, or a class or function that
+    makes an agent. An agent made here plays for the `goal`, and `renew` makes it again. Agents see
+    int8 observations; a function that acts sees the learner's kind of observation, scaled if
+    `observation` is "flat".
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Player:
         self._sees_flat = observation == "flat" and acts(spec)
 
     def _is_net(self) -> bool:
-        """Whether this is a net, and will be the same one whenever it is made anew."""
+        """Whether this is a `NetAgent`, and stays one whenever it is made again."""
         if _NET not in sys.modules:
             return False
         net = sys.modules[_NET]
@@ -86,7 +87,7 @@ class Player:
         )
 
     def renew(self, entropy: list[int] | None) -> None:
-        """Make the agent anew, its seed drawn from these numbers, unless it is not ours to make."""
+        """Make the agent again with a seed from `entropy`, unless it is an object of the caller."""
         if not self._made or self.kind != SOMEBODY:
             return
         seed = None
@@ -95,14 +96,14 @@ class Player:
         self.agent = agents.agent_of(self.spec, self.rules, seed=seed, goal=self.goal)
 
     def workspace(self) -> NetWorkspace:
-        """What a net decides by, for one thread."""
+        """The workspace of a net, for one thread."""
         assert self.kind == NET
         return cast(Any, self.agent).workspace()  # type: ignore[no-any-return]
 
     def answers(self, observations: Array, masks: Array) -> Array:
-        """The agent's choices for rows of observations, int64 (m,), not yet checked to be legal.
+        """Return the agent's choices for rows of observations, int64 (m,); they may be illegal.
 
-        Raises `IllegalActionError` unless it gives whole numbers of that shape.
+        Raises `IllegalActionError` unless `act_rows` returns whole numbers of that shape.
         """
         assert self.agent is not None
         if self._sees_flat:
@@ -118,21 +119,20 @@ class Player:
 
 
 Choice = tuple[tuple[Player, Player, float], ...]
-"""What an episode draws one of: players left and right, a partner in both, and a weight."""
+"""Candidates of an episode: left player, right player and weight; a partner is both."""
 Place = tuple[int, int]
-"""Where a player stands in what an option gives: which of a pool and which seat as one number, and
-in a list the row. A lone player's is (0, 0) as opponent, (1, 0) as partner."""
+"""(pool index x 3 + seat, row): seeds an agent independently of who played before. A single
+opponent has (0, 0), a single partner (1, 0)."""
 Make = Callable[[str, Any, Place], Player]
-"""Makes a player of an option and its value, who stands at this place."""
+"""Make a player from an option's name, its value and its place."""
 
 
 class Seating:
-    """The choices of n rows and all the players in them; nothing of it ever changes.
+    """The assignment of players to n rows. Immutable.
 
-    `rows` (n, 2) says which of the `choices` a row's opponents are drawn from, and its partner;
-    -1 where no option has given any. `players` are by number: the `staying` ones of games that go
-    on keep theirs, the others have the lowest free ones. `places` are those of the players, by
-    which the agents among them are seeded.
+    `rows` (n, 2) has the indices of a row's choices, for its opponents and its partner; -1 without
+    one. `players` are numbered: those in `staying`, of games in progress, keep their numbers, the
+    others get the lowest free ones. `places` has the place of each player, for the seeds of agents.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Seating:
             if player not in self.players.values():
                 self.players[next(free)] = player
         self.places = {player: (places or {})[player] for player in self.players.values()}
-        self.nets: list[Player] = []  # those that kernels hold
+        self.nets: list[Player] = []  # those that kernels play
         self.kinds = np.zeros(1 + max(self.players, default=-1), np.int64)
         for number, player in self.players.items():
             self.kinds[number] = self._kind(player)
@@ -164,7 +164,7 @@ class Seating:
         """Bool (n,): the rows whose players are drawn from a pool."""
 
     def _kind(self, player: Player) -> int:
-        """Who a player is to the kernels; a net that they have no room for is asked."""
+        """Return a player's code in kernels; nets beyond `KERNEL_NETS` are called from Python."""
         if player.kind != NET:
             return player.kind
         for number, net in enumerate(self.nets):
@@ -176,7 +176,7 @@ class Seating:
         return NET + len(self.nets) - 1
 
     def draws(self) -> Draws:
-        """The same as kernels take it."""
+        """Return the choices as arrays for kernels."""
         entries = new_rows(ENTRY, sum(map(len, self.choices)))
         spans, at = np.zeros((len(self.choices), 2), np.int64), 0
         numbers = {player: number for number, player in self.players.items()}
@@ -191,13 +191,19 @@ class Seating:
     def changed(
         self, given: Mapping[str, Any], chosen: Array, staying: Mapping[int, Player], make: Make
     ) -> Seating:
-        """Another, in which the chosen rows, bool (n,), draw from what the options say.
+        """Return a copy with new players in the chosen rows, bool (n,).
 
-        Each of `given` is one value, or a list by row; None leaves what there is, and a partner
-        that was never said is the opponents. Players that there are stay, others are made; one
-        that is given has the place where it stands first, so that a seed's agents do not depend on
-        who played before. Raises `OptionError` for what is no player, for a list of another
-        length, and where the opponents that a partner should be are several.
+        Args:
+            given: the options "opponents" and "partner", each one value or a list by row. None
+                leaves a row unchanged; a partner that was never given is the opponents' player.
+            chosen: the rows that change.
+            staying: players of games in progress, by number.
+            make: called for each player that does not exist yet. Places depend on `given` alone, so
+                that the seeds of agents do not depend on who played before.
+
+        Raises:
+            OptionError: for an invalid player, a list of the wrong length, and a missing partner
+                where the opponents are several players.
         """
         rows = self.rows.copy()
         places: dict[Player, Place] = {}
@@ -212,7 +218,7 @@ class Seating:
             return players[key]
 
         def number_of(option: str, spec: Any, row: int = 0) -> int:
-            """The number of the choice that an option's value is, in a list the one of a row."""
+            """Return the number of the choice for a value of an option, in a list for a row."""
             one, two = (_LEFT, _RIGHT) if option == OPPONENTS else (_PARTNER, _PARTNER)
             choice = tuple(
                 (
@@ -237,7 +243,7 @@ class Seating:
         return Seating(list(numbers), rows, staying, self.places | places)
 
     def words(self) -> str:
-        """Who plays with the learners and against them, for a screen: "rule against net"."""
+        """Describe partners and opponents: "rule against net"."""
         both = [np.unique(column) for column in self.rows.T[::-1]]
         return " against ".join(
             _words(self.choices[each[0]]) if len(each) == 1 else "different ones by row"
@@ -246,7 +252,7 @@ class Seating:
 
 
 def _let_opponents_partner(choices: list[Choice], rows: Array) -> None:
-    """Enter as partner, in rows where none was ever said, the player that both opponents are."""
+    """Make the opponents' player the partner in rows without one; they must be one player."""
     unsaid = rows[:, 1] < 0
     for number in np.unique(rows[unsaid, 0]):
         if len({each for left, right, _ in choices[number] for each in (left, right)}) > 1:
@@ -265,12 +271,12 @@ def _words(choice: Choice) -> str:
 
 
 def _key(spec: Any) -> Any:
-    """What tells players apart: the name, or else the very object."""
+    """Return the identity of a player: its name, or the id of the object."""
     return spec if isinstance(spec, str) else id(spec)
 
 
 def _said(option: str, specs: list[Any], n: int) -> Array:
-    """The rows of a list for which it says something, bool (n,)."""
+    """Return the rows for which a list has a value, bool (n,)."""
     if len(specs) != n:
         raise OptionError(
             f"{option}={shown(specs)}: a list is by row, and there are {n}; a pair is a tuple, "

@@ -1,10 +1,9 @@
 """Rows with one learner each: the other three seats act until it is the learner's turn again.
 
-Players that draw lots, the rule player and the net (`net_rows.py`) are part of the kernels; of
-others, a row waits for the answer. Players are numbers of a table, and each row has its own three.
-A row's lots come from a stream of its own, seeded with it, so what happens in a row is a function
-of its seed and of the learner's actions, whatever else is in the batch; but for who is asked and
-draws lots elsewhere.
+Random players, the rule player and the net (`net_rows.py`) act inside the kernels; for any other
+player the row waits for a choice from Python. Players are numbers, and each row has its own three.
+Each row has a second random stream, seeded with it, for its players. So the course of a row depends
+on its seed and the learner's actions alone, unless a player called from Python is random.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-# Where a row stands: the learner is to act, its episode is over, others are to act now, or the
-# player `asked` has been asked and has not answered.
+# Stage of a row: the learner is to act, the episode is over, the others are to act, or the row
+# waits for the choice of the player `asked`.
 READY, DONE, MOVING, ASKED = range(4)
-# Who a player is: one of the package's own, somebody to be asked, or the net `kind - NET`.
+# Kind of a player: built in, called from Python, or the net with number `kind - NET`.
 RANDOM, CAUTIOUS, RULE, SOMEBODY, NET = range(5)
-KERNEL_NETS = 2  # nets that kernels hold; each costs every call a few microseconds, used or not
+KERNEL_NETS = 2  # nets that kernels can play; each costs every call some microseconds, used or not
 
 SOLO = np.dtype(
     [
-        ("rng", np.uint64, (2,)),  # the row's lots: the learner's seat, what players draw
+        ("rng", np.uint64, (2,)),  # random stream of the learner's seat and the players
         ("owed", np.float64),  # the learner's reward since its last decision
-        ("hands", np.int32),  # hands played in this episode
+        ("hands", np.int32),  # hands finished in this episode
         ("player", np.int32, (N_SEATS,)),  # by seat relative to the learner's, which is unused
-        ("asked", np.int32),  # the player who has not answered
+        ("asked", np.int32),  # the player whose choice is awaited
         ("seat", np.int8),  # the learner's
         ("stage", np.int8),
         ("ending", np.int8),  # of an episode that is over: see `episode`
@@ -56,9 +55,9 @@ SETUP = np.dtype(
     ],
     align=True,
 )
-ENTRY = np.dtype(  # what may be drawn: the players of two seats; a partner stands in both
+ENTRY = np.dtype(  # a candidate: the players of two seats; a partner is in both
     [
-        ("upto", np.float64),  # this, or one before it, is drawn by a number below
+        ("upto", np.float64),  # upper bound of the random numbers that draw it
         ("left", np.int64),
         ("right", np.int64),
     ],
@@ -68,19 +67,19 @@ _ONE_53RD = 2.0**-53
 
 
 class Draws(NamedTuple):
-    """Whom each row's episodes are drawn from."""
+    """The candidates from which each row draws its players."""
 
     entries: Array  # `ENTRY`
-    spans: Array  # int64 (c, 2): choice c is drawn from these entries, first and last
+    spans: Array  # int64 (c, 2): first and last entry of choice c
     rows: Array  # int64 (n, 2): a row's choice of opponents, and of its partner
 
 
 @inline_kernel
 def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None:
-    """Begin an episode of row i, the learner in this seat, or with -1 where `setup` says.
+    """Begin an episode of row i with the learner in `seat`, or with -1 in the seat of `setup`.
 
-    A seat is drawn in any case, so that naming one does not change what is drawn later; players
-    are drawn where there is a choice.
+    A seat is drawn in any case, so that a given seat does not change later draws. Players are drawn
+    if there are several candidates.
     """
     drawn = bounded(solo, N_SEATS)
     named = seat if seat >= 0 else setup.seat
@@ -98,7 +97,7 @@ def seat_learner(solo: Row, setup: Row, seat: int, draws: Draws, i: int) -> None
 
 @kernel
 def drawn_entry(solo: Row, draws: Draws, choice: int) -> int:
-    """An entry of a choice, drawn from the row's lots if there are several."""
+    """Return an entry of a choice, drawn from the row's stream if there are several."""
     entry: int = draws.spans[choice, 0]
     last = draws.spans[choice, 1]
     if entry < last:
@@ -110,12 +109,12 @@ def drawn_entry(solo: Row, draws: Draws, choice: int) -> int:
 
 @inline_kernel
 def fraction(solo: Row) -> float:
-    """A number from the row's lots, at least 0 and below 1."""
+    """Return a random number from the row's stream, in [0, 1)."""
     return float(next_word(solo) >> np.uint64(11)) * _ONE_53RD
 
 
 class SoloRows(NamedTuple):
-    """The rows of a batch: the games, their learners, and what these see and may do."""
+    """The rows of a batch: games, learners, and the learners' observations and masks."""
 
     tables: Array
     offsets: Array
@@ -124,19 +123,19 @@ class SoloRows(NamedTuple):
     solos: Array  # `SOLO`
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
-    kinds: Array  # int64 (p,): who each player is
+    kinds: Array  # int64 (p,): kind of each player
 
 
 class Turn(NamedTuple):
-    """The learners' part in a turn, by row."""
+    """The learners' actions in a turn, by row."""
 
     acting: Array  # bool (n,): whether the learner acts
     choices: Array  # int64 (n,): its action
-    seen: Array  # bool (n,): whether the row is shown at the end of the turn
+    seen: Array  # bool (n,): whether the observation is written after the turn
 
 
 class SoloScratch(NamedTuple):
-    """Scratch in which the others decide: of one row for one thread, or a row for each game."""
+    """Scratch for the others' decisions: one row for a thread, or one for each game."""
 
     observations: Array
     masks: Array
@@ -147,7 +146,7 @@ class SoloScratch(NamedTuple):
 
 @inline_kernel
 def own_scratch(scratch: SoloScratch, start: int) -> SoloScratch:
-    """The scratch of the thread whose rows begin at `start`: that row's, or the only one."""
+    """The scratch of the thread whose rows begin at `start`: that row of it, or the only row."""
     i, j = min(start, len(scratch.observations) - 1), min(start, len(scratch.masks) - 1)
     return SoloScratch(
         scratch.observations[i : i + 1],
@@ -162,12 +161,12 @@ def own_scratch(scratch: SoloScratch, start: int) -> SoloScratch:
 def seed_solos(
     states: Array, solos: Array, streams: Array, chosen: Array, start: int, stop: int
 ) -> None:
-    """Give the `chosen` rows, bool (n,), these streams, uint64 (n, 2), and their lots."""
+    """Set both random streams of the `chosen` rows, bool (n,), from `streams`, uint64 (n, 2)."""
     for i in range(start, stop):
         if chosen[i]:
             s = states[i]
             s.rng[0], s.rng[1] = streams[i, 0], streams[i, 1]
-            # the words swapped, as a seed of its own: far from the stream that deals
+            # the swapped words seed a second stream, far from the first
             seed_stream(solos[i], s.rng[1], s.rng[0])
 
 
@@ -185,7 +184,7 @@ def begin_rows(
 ) -> None:
     """Start a game in the `chosen` rows, bool (n,), and seat their learners.
 
-    See `restart_row` and `seat_learner`; dealers and seats, int64 (n,), are -1 where none is named.
+    See `restart_row` and `seat_learner`; -1 in `dealers` and `seats`, int64 (n,), draws them.
     """
     for i in range(start, stop):
         if chosen[i]:
@@ -195,7 +194,7 @@ def begin_rows(
 
 @entry_kernel
 def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int) -> None:
-    """Carry out learners' actions, let the others act until no row is moving, and show the rows."""
+    """Apply the learners' actions, let the others act, and write the observations."""
     own = own_scratch(scratch, start)
     for i in range(start, stop):
         take_action(rows, turn, i)
@@ -207,7 +206,7 @@ def play_rows(rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop
 def play_rows_by_rule(
     rows: SoloRows, turn: Turn, scratch: SoloScratch, start: int, stop: int
 ) -> None:
-    """`play_rows` where the rule player is one of the others."""
+    """`play_rows` with the rule player among the others."""
     kinds, t, own = rows.kinds, rows.tables[0], own_scratch(scratch, start)
     observation, mask = row_of(own.observations, 0), row_of(own.masks, 0)
     for i in range(start, stop):
@@ -224,9 +223,9 @@ def play_rows_by_rule(
 
 @inline_kernel
 def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
-    """Carry out the learner's action in row i, if it acts and the row waits for it.
+    """Apply the learner's action in row i, if it acts and is to act.
 
-    One that is not legal ends the row's episode at the price of `setup`, its game untouched.
+    An illegal action ends the episode with the `illegal_reward` of `setup`; the game is unchanged.
     """
     s, solo, t = rows.states[i], rows.solos[i], rows.tables[0]
     if turn.acting[i] and solo.stage == READY:
@@ -242,7 +241,7 @@ def take_action(rows: SoloRows, turn: Turn, i: int) -> None:
 
 @inline_kernel
 def show_row(rows: SoloRows, turn: Turn, i: int) -> None:
-    """Write what the learner of row i sees and may do, nothing when done, if it is to be seen."""
+    """Write the learner's view of row i if `seen`; the mask is zero unless it is to act."""
     if turn.seen[i]:
         s, solo, t, mask = rows.states[i], rows.solos[i], rows.tables[0], row_of(rows.masks, i)
         encode(s, t, rows.offsets[0], solo.seat, row_of(rows.observations, i))
@@ -254,7 +253,7 @@ def show_row(rows: SoloRows, turn: Turn, i: int) -> None:
 
 @inline_kernel
 def apply_forced(s: Row, t: Row) -> bool:
-    """Carry out the legal action of the seat to act if it has one alone; whether it has."""
+    """Apply the action of the seat to act if only one is legal; return whether it is."""
     bits = legal_bits(s, t)
     if not only_one(t, s.phase, bits):
         return False
@@ -264,9 +263,9 @@ def apply_forced(s: Row, t: Row) -> bool:
 
 @inline_kernel
 def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
-    """Let the others act in row i if it moves, until it is READY, DONE or somebody is ASKED.
+    """Let the others act in row i while its stage is MOVING.
 
-    Built into its callers: handing both workspaces over for each row took a tenth of the time.
+    Inlined: passing both workspaces for each row took a tenth of the time.
     """
     s, solo, t, setup = rows.states[i], rows.solos[i], rows.tables[0], rows.setup[0]
     masks, draws, choices = scratch.masks, scratch.draws, scratch.choices
@@ -294,7 +293,7 @@ def play_on(rows: SoloRows, i: int, scratch: SoloScratch) -> None:
 
 @kernel
 def settle_hand(s: Row, solo: Row, t: Row, setup: Row) -> None:
-    """A hand is over: enter what it pays the learner, and deal on or end the episode."""
+    """Add the reward of a finished hand, and deal the next one or end the episode."""
     reward = side_0_reward(s, setup.by_points == 1)
     solo.owed += -reward if solo.seat & 1 else reward
     solo.hands += 1
@@ -308,7 +307,7 @@ def settle_hand(s: Row, solo: Row, t: Row, setup: Row) -> None:
 
 @entry_kernel
 def asked_rows(solos: Array, player: int, index: Array) -> int:
-    """Write the rows that wait for a player's answer to `index` (n,), int64; how many."""
+    """Write the rows that wait for a player to `index` (n,), int64; return their number."""
     count = 0
     for i in range(len(solos)):
         if solos[i].stage == ASKED and solos[i].asked == player:
@@ -319,9 +318,9 @@ def asked_rows(solos: Array, player: int, index: Array) -> int:
 
 @entry_kernel
 def answer_rows(states: Array, solos: Array, tables: Array, index: Array, choices: Array) -> int:
-    """Carry out the answer `choices[j]`, int64, in row `index[j]`; the first illegal j, or -1.
+    """Apply the choice `choices[j]`, int64, in row `index[j]`, for all j.
 
-    Where one is illegal nothing is carried out.
+    Returns -1, or the first illegal j; then no choice is applied.
     """
     for j in range(len(index)):
         if not is_legal(states[index[j]], tables[0], choices[j]):

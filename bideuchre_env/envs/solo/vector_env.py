@@ -52,31 +52,31 @@ RESULTS: dict[str, tuple[tuple[int, ...], Any]] = {
     "winner": ((), np.int64),
     "illegal": ((), np.bool_),
 }
-"""The shape of a row and the type of each array of `Results`."""
+"""The shape of a row and the dtype of each array of `Results`."""
 DERIVED = {"_out", "_scale", "_flat", "_seats", "_done", "_acting", "_choices", "_cells"}
-"""Attributes that no copy takes over."""
+"""Attributes that are derived again in a copy, not copied."""
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
-    """`num_envs` tables with a learner at each: row i seeded with s is `SoloEnv` seeded with s + i.
+    """`num_envs` tables with a learner at each.
 
-    That is so where what others do follows from what they see, and for "random" and "cautious". An
-    agent made here that draws lots of its own draws them for all its rows, from the seed s.
+    With seed s, row i plays as `SoloEnv` with seed s + i, if the other players are deterministic
+    functions of their observations, or "random" or "cautious". Any other random agent that is made
+    here has one random stream for all its rows, from the seed s.
 
-    Partner and opponents act inside the batch: named "random", "cautious", "rule" or "net" they are
-    part of the kernels, anybody else's `act_rows` is given all the rows where it is its turn. They
-    may be other ones in every row.
+    Partner and opponents act inside the batch, and may differ by row. "random", "cautious", "rule"
+    and "net" act inside the kernels; the `act_rows` of any other agent is called with all rows in
+    which it is to act.
 
-    Everything is as Gymnasium's `SyncVectorEnv` of `SoloEnv`s gives it: `obs["observation"]`
-    (n, D) and `obs["action_mask"]` (n, A) int8, or with `observation="flat"` `obs` (n, D) float32;
-    rewards (n,) float64, `terminated` and `truncated` (n,) bool, infos as arrays with masks
-    `_key`, `final_obs` and `final_info` in the mode that restarts within a step. What
-    `SyncVectorEnv` cannot do is refuse bad actions whole: here no row moves unless there is an
-    action of the game for every row that takes one.
+    Results have the form of Gymnasium's `SyncVectorEnv` of `SoloEnv`s: `obs["observation"]` (n, D)
+    and `obs["action_mask"]` (n, A) int8, or with `observation="flat"` `obs` (n, D) float32; rewards
+    (n,) float64; `terminated` and `truncated` (n,) bool; infos as arrays with masks `_key`; and
+    `final_obs` and `final_info` in the mode "SameStep". Unlike there, an invalid action in one row
+    raises before any row has changed.
 
-    With `device="cuda"` (experimental) the rows are on a GPU, and so are all these arrays, as
-    `BidEuchreVec` has them, masks of rows too; but names of players are numpy's. `final_obs` is
-    like an observation there, zeros in the rows that go on.
+    With `device="cuda"` (experimental) the rows and all returned arrays are on a GPU, see
+    `BidEuchreVec`, except the names of players. `final_obs` is then an array like the observations,
+    zero in the rows whose episode continues.
     """
 
     _spec: EnvSpec | None = None
@@ -107,7 +107,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.action_space = batch_space(self.single_action_space, n)
 
     def _settle(self) -> None:
-        """Make room in the memory."""
+        """Allocate the derived arrays in the memory."""
         n, layout, memory = self._rows.n, self._rows.layout, self._rows.memory
         self._out = memory.copy if self.copy else memory.view
         self._scale = memory.put(layout.scale)
@@ -134,8 +134,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def spec(self) -> EnvSpec | None:
         """The spec by which Gymnasium made this environment; None otherwise.
 
-        Its JSON gives back the same players. JSON has no pairs, only lists, and a list is by row;
-        a pair is therefore stored as a `Pool` of one pair. The autoreset mode is stored by name.
+        It can be stored as JSON. JSON has no pairs, only lists, and a list is by row; a pair is
+        therefore stored as a `Pool` of one pair. The autoreset mode is stored by name.
         """
         return self._spec
 
@@ -172,9 +172,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode in every row, or where `options["reset_mask"]`, bool (n,), is True.
 
-        `seed` seeds row i with seed + i, or with `seed[i]` of a list, None leaving it its stream.
-        The other options are those of `SoloEnv.reset`, for every row that is reset; "opponents" and
-        "partner" may be lists of n, by row, in which None leaves a row what it has.
+        Args:
+            seed: seeds row i with seed + i, or with `seed[i]` of a list, in which None continues
+                the row's streams.
+            options: those of `SoloEnv.reset`, for every row that is reset; "opponents" and
+                "partner" may be lists of length n, in which None leaves a row unchanged.
         """
         rows, options = self._rows, reset_options(options, *SOLO_RESET_OPTIONS, RESET_MASK)
         chosen = self._reset_mask(options.pop(RESET_MASK, None))
@@ -189,12 +191,15 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
-        """One action for every row, whole numbers (n,); those of rows that only restart are unused.
+        """Apply one action in every row, whole numbers (n,).
 
-        Raises `IllegalActionError`, and no row has moved, before the first reset, for anything but
-        an action of the game, and in mode "Disabled" while an ended row has not been reset. An
-        error of a player leaves the games incomplete, as in `SoloEnv.step`: then all rows have to
-        be reset.
+        In mode "NextStep" the actions of rows that only restart are ignored.
+
+        Raises:
+            IllegalActionError: before the first reset, for an action that does not exist, and in
+                mode "Disabled" if an ended row has not been reset; no row has changed. An error of
+                a player leaves the games incomplete, see `SoloEnv.step`; then all rows must be
+                reset.
         """
         rows = self._rows
         rows.require_games(IllegalActionError)
@@ -242,11 +247,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads go."""
-        if "_rows" in self.__dict__:  # Gymnasium closes what could not be made, too
+        if "_rows" in self.__dict__:  # Gymnasium also closes environments whose construction failed
             self._rows.close()
 
     def _names(self, *masks: Any) -> dict[str, Any]:
-        """Who has been drawn to play in the rows of these masks: nothing where nobody was."""
+        """The names of drawn players in the rows of these masks; empty without a `Pool`."""
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.seating.drawn
         if not drawn.any():
@@ -290,7 +295,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
 
     def _observations(self) -> Observation:
-        """What the learners see, and may do unless that is told in the infos."""
+        """The learners' observations, with masks unless the infos have them."""
         rows = self._rows
         if self.observation == "flat":
             self._run(scale_rows, rows.observations, self._scale, self._flat)
@@ -354,7 +359,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return out
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
-        """The base seed, or a list of every row's; None where the rows go on with their streams."""
+        """Return the base seed, or a seed for each row; None continues the random streams."""
         if seed is None:
             return None if self._rows.dealt else drawn_seed(self)
         if isinstance(seed, (list, tuple, np.ndarray)):

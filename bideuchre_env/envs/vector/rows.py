@@ -54,7 +54,7 @@ def blank_rows(rules: Rules, n: int, chosen: VecOptions) -> Rows:
             outcome=np.zeros(n, np.int8),
         ),
     )
-    rows.episodes.r[:, 1::2] = -0.0  # what side 1 has lost
+    rows.episodes.r[:, 1::2] = -0.0  # the loss of side 1
     return rows
 
 
