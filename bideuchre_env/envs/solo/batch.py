@@ -223,7 +223,7 @@ class SoloBatch:
     def opening(
         self, options: dict[str, Any], chosen: Array, seed: int | list[int | None] | None
     ) -> dict[str, Any]:
-        """Parse the arguments of a reset of the `chosen` rows, bool (n,); the result is for `restart`.
+        """Parse the arguments of a reset of the `chosen` rows, bool (n,), for `restart`.
 
         See `SoloEnv.reset` and `SoloVectorEnv.reset` for the options and seeds. Changes nothing;
         raises `OptionError`.
