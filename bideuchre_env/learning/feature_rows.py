@@ -26,7 +26,7 @@ INVERSE_MAPS = np.argsort(SUIT_MAPS, axis=1)
 
 
 class FeatureWorkspace(NamedTuple):
-    """What the inputs of a game's decisions are made from; arrays of one row."""
+    """Tables and scratch for computing the inputs of a decision; arrays of one row."""
 
     tables: Array
     offsets: Array  # of the observation's blocks
@@ -37,20 +37,20 @@ class FeatureWorkspace(NamedTuple):
 
 @inline_kernel
 def put_one(active: Array, n: int, at: int) -> int:
-    """Enter an input that is 1; how many there are now."""
+    """Append an input that is 1; return the number of inputs."""
     active[0, n] = at
     return n + 1
 
 
 @inline_kernel
 def put_number(active: Array, n: int, at: int, value: int, most: int) -> int:
-    """Enter a number from 0 to `most`, as one of so many inputs; beyond it, the nearest."""
+    """Append a number, clipped to 0 to `most`, as a one-hot input."""
     return put_one(active, n, at + min(max(value, 0), most))
 
 
 @kernel
 def put_kinds(active: Array, n: int, at: int, kinds: int, symmetry: int) -> int:
-    """Enter the kinds of a set, their suits renamed."""
+    """Append the kinds of a set with renamed suits."""
     while kinds:
         kind = lowest_bit(kinds)
         kinds &= kinds - 1
@@ -120,7 +120,7 @@ def list_inputs(
 
 @kernel
 def put_auction(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int) -> int:
-    """Enter what a hand that is to bid holds in every strain."""
+    """Append the holdings of a hand that is to bid, in every strain."""
     if view.phase == NAMING:
         n = put_one(active, n, p.naming)
     for suit in range(4):
@@ -171,7 +171,7 @@ def put_contract(t: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 def put_exchange(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Enter the phase, and the cards that were exchanged as far as they are known."""
+    """Append the phase and the exchanged cards that are known."""
     n = put_number(active, n, p.phase, view.phase - GIVING, 2)
     if p.given >= 0:
         given = gather_bits(observation, o.discarded, t.kinds, 0)
@@ -184,7 +184,7 @@ def put_exchange(
 def put_trick(
     observation: Array, t: Row, o: Row, p: Row, view: Row, symmetry: int, active: Array, n: int
 ) -> int:
-    """Enter the play so far: the trick on the table, what was played, what our cards can do."""
+    """Append the play: the current trick, the cards played, and the effect of our cards."""
     kinds, strain, copies = t.kinds, max(view.strain, 0), t.copies
     power = 0
     if view.led >= 0:
@@ -300,7 +300,7 @@ def pack_rows(
 
 @entry_kernel
 def actions_rows(outputs: Array, symmetries: Array, work: FeatureWorkspace, actions: Array) -> None:
-    """Fill `actions` with what these outputs stand for; all int64 (n,)."""
+    """Fill `actions` with the actions of these outputs; all int64 (n,)."""
     t, p = work.tables[0], work.places[0]
     for i in range(len(outputs)):
         actions[i] = action_of(t, p.cards, symmetries[i], outputs[i])

@@ -1,14 +1,14 @@
-"""What a network is told of a decision: 0/1 inputs made from an observation and its mask.
+"""Inputs of networks: 0/1 features of a decision, from an observation and its mask.
 
-Numbers are one-hot, cards are planes of a bit per kind, and some of what players count is told
-outright: which cards are boss, which beat the trick, how many of a suit are unseen. Suits are
-renamed, so that what is learned of one trump suit holds for all four: trump becomes the first
-suit; among the renamings left over, which keep the colours apart, the one that makes the hand
-least is taken.
+Numbers are one-hot, cards are planes of a bit per kind, and some counts of players are separate
+inputs: which cards are boss, which beat the trick, how many cards of a suit are unseen. Suits are
+renamed, so that experience with one trump suit holds for all four: trump becomes the first suit.
+Of the remaining renamings, which keep the colours apart, the one with the least hand number is
+used.
 
-A network's outputs are renamed likewise. Those of the part "auction" are the calls, then the five
+The outputs are renamed in the same way. Those of the part "auction" are the calls, then the five
 strains to name; those of "cards" are the card kinds, to give, to pass or to play. The score is not
-told: what is learned from these inputs is to take points.
+an input: networks learn to take points.
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ BLOCKS = tuple(block.name for block in every_block(Rules(target=1)))
 PLACES = np.dtype(
     [(name, np.int32) for name in BLOCKS] + [("cards", np.int32), ("entries", np.int32)], align=True
 )
-"""Where each block begins, for kernels; -1 for one that is not there; 1 for the part "cards"."""
+"""The start of each block, for kernels, or -1 if it is absent; "cards" is 1 for that part."""
 
 
 class Written(NamedTuple):
-    """Features of rows, packed: what `numpy.unpackbits` makes inputs of."""
+    """Packed features of rows; `numpy.unpackbits` unpacks the inputs."""
 
     inputs: Array  # uint8 (n, (F + 7) // 8)
     legal: Array  # int8 (n, O)
@@ -117,9 +117,9 @@ class Written(NamedTuple):
 class Features:
     """The inputs of one part of a game, `size` of them, and its network's `outputs`.
 
-    `str(features)` is a table of the `blocks`; `slices[name]` is where each stands. With
-    `rename=False` `write` and `pack` leave the suits as they are; `network.evaluate` and the agents
-    of the package always rename, so that is for networks of your own.
+    `str(features)` is a table of the `blocks`; `slices[name]` is the slice of a block. With
+    `rename=False`, `write` and `pack` do not rename suits. That is for custom networks only:
+    `network.evaluate` and the package's agents always rename.
     """
 
     version = VERSION
@@ -151,7 +151,7 @@ class Features:
         return places
 
     def workspace(self) -> FeatureWorkspace:
-        """What the kernels of `feature_rows` read and write; one for each thread."""
+        """Return the arguments of the kernels of `feature_rows`, for one thread."""
         return FeatureWorkspace(
             tables=compile_tables(self.rules),
             offsets=layout_of(self.rules).offsets,
@@ -170,7 +170,7 @@ class Features:
         *,
         rename: bool = True,
     ) -> None:
-        """Write rows of inputs, what is legal, and how the suits were renamed, in place.
+        """Write rows of inputs, legal outputs, and the renamings of suits, in place.
 
         `observations` int8 (n, D) and `masks` int8 (n, A) as the environments give them, with a
         seat to act in this part of the hand; `inputs` float32 (n, size), `legal` int8 (n, outputs)

@@ -17,14 +17,14 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
 BATCH = 512
 MOST_STEPS = 10**9
 LEARNING_RATE = 2.5e-3
-BETAS = np.array([0.9, 0.999], np.float32)  # of Adam: how much of its moments stays
+BETAS = np.array([0.9, 0.999], np.float32)  # of Adam
 
 
 class Examples(NamedTuple):
-    """What outputs should come to; m rows.
+    """Training examples; m rows.
 
-    The difference of two outputs, `of` less `against`, should be the target; where `against` is
-    -1, the output alone.
+    The target is for the difference of the outputs `of` and `against`, or for the output `of` alone
+    if `against` is -1.
     """
 
     inputs: Array  # uint8 (m, B), packed by `Features.pack`
@@ -34,7 +34,7 @@ class Examples(NamedTuple):
 
 
 def joined(parts: list[Examples]) -> Examples:
-    """All these examples as one."""
+    """Concatenate examples."""
     parts = to_list("parts", parts, "one or more Examples")
     if not parts or not all(isinstance(part, Examples) for part in parts):
         raise OptionError(f"parts={shown(parts)}: expected one or more Examples")
@@ -55,11 +55,22 @@ def fit(
     learning_rate: float = LEARNING_RATE,
     report: Callable[[float], None] = lambda done: None,
 ) -> Network:
-    """The network after so many passes over the examples, in random order; squared errors.
+    """Return the network after training on the examples with Adam and the squared error.
 
-    The step of Adam falls from `learning_rate` to 0 along a cosine. The same generator gives the
-    same weights on one machine with one thread. `report` is told the share done. Raises
-    `OptionError` for what does not fit, `DivergedError` where weights are no longer finite.
+    Args:
+        network: the initial weights, which are not changed.
+        features: the features of the examples.
+        examples: see `Examples`.
+        rng: decides the order of the examples. On one machine with one thread, the same generator
+            yields the same weights.
+        epochs: passes over the examples.
+        batch: examples in a minibatch.
+        learning_rate: of the first step; it falls to 0 along a cosine.
+        report: called with the completed share, 0 to 1.
+
+    Raises:
+        OptionError: if the arguments do not fit each other.
+        DivergedError: if weights are no longer finite.
     """
     network = checked(network, features)
     checked_examples(examples, features)

@@ -1,4 +1,4 @@
-"""A policy made better by networks of gains: what pairs have taught, put to use."""
+"""A policy that is corrected by networks of gains, which were trained on paired differences."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PHASES = {"auction": (Phase.AUCTION, Phase.NAMING), "cards": CARDS}
 
 
 class ImprovedPolicy:
-    """Plays as another policy does, unless a network promises more than a margin.
+    """Plays as another policy does, unless a network predicts a gain above a margin.
 
-    `networks` has one for each part, "auction" and "cards", or for one of them: its outputs are
-    what actions are worth in points, up to a number that all of a decision share, as `fit` makes it
-    of pairs. `margins` has the points by which another action must be better. Raises `OptionError`
-    for networks that do not fit the rules, and for margins that are missing or no points.
+    `networks` has a network for one or both of the parts "auction" and "cards". Its outputs are the
+    values of actions in points, up to a constant of the decision, as `fit` learns them from pairs.
+    `margins` has for each part the points by which another action must be better. Raises
+    `OptionError` for networks that do not fit the rules, and for missing or invalid margins.
     """
 
     name = "improved"
@@ -54,7 +54,7 @@ class ImprovedPolicy:
                 raise OptionError(f"margins: {part}={shown(margin)}: points from 0 on")
         self.policy, self.rules = policy, rules
         self.margins = dict(margins)
-        self.networks = {  # those that have learned something
+        self.networks = {  # without untrained networks, whose outputs are all 0
             part: n for part, n in networks.items() if n.last.any() or n.last_bias.any()
         }
         self._phase = layout_of(rules).slices["phase"]

@@ -19,11 +19,11 @@ from bideuchre_env.core.step import (
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_kernel
 
-_SHARE = np.uint64(0xD6E8FEB86659FD93)  # tells the draw of who is kept from that of an action
+_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the draw of kept decisions from that of actions
 
 
 class Kept(NamedTuple):
-    """Decisions of lines in lock step, as they were before they were made."""
+    """The positions before decisions of lines that are played in lock step."""
 
     states: Array  # uint64 (m, W): the rows, as words
     rows: Array  # int64 (m,): which line
@@ -33,7 +33,7 @@ class Kept(NamedTuple):
 
 @inline_kernel
 def play_forced(s: Row, t: Row) -> int:
-    """Carry out moves while there is only one; the legal bits then, 0 when the hand is over."""
+    """Apply forced moves; return the legal bits after them, 0 if the hand is over."""
     bits = legal_bits(s, t)
     while only_one(t, s.phase, bits):
         apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
@@ -45,11 +45,11 @@ def play_forced(s: Row, t: Row) -> int:
 def next_decisions(
     states: Array, tables: Array, offsets: Array, live: Array, observations: Array, masks: Array
 ) -> int:
-    """Play every row of `live`, int64 (m,), on to its next decision; how many come to one.
+    """Advance every row of `live`, int64 (m,), to its next decision; return how many have one.
 
-    They move to the front of `live`, and what the seat to act of `live[j]` sees and may do is
-    written to row j of `observations` (>= m, D) and `masks` (>= m, A). Moves that are the only
-    legal ones are carried out.
+    Forced moves are applied. The rows with a decision move to the front of `live`, and the
+    observation and the mask of the seat to act in `live[j]` are written to row j of `observations`
+    (>= m, D) and `masks` (>= m, A).
     """
     t, count = tables[0], 0
     for j in range(len(live)):
@@ -65,9 +65,9 @@ def next_decisions(
 
 @entry_kernel
 def carry_out(states: Array, tables: Array, live: Array, choices: Array) -> int:
-    """Carry out `choices[j]`, any int64, in row `live[j]`; the first illegal j, or -1.
+    """Apply `choices[j]`, any int64, in row `live[j]`, for all j.
 
-    Where one is illegal nothing is carried out.
+    Returns -1, or the first illegal j; then nothing is applied.
     """
     t = tables[0]
     for j in range(len(live)):
@@ -117,10 +117,10 @@ def keep_decisions(
 
 @entry_kernel
 def draw_others(masks: Array, chosen: Array, words: Array, others: Array) -> None:
-    """Fill `others` (m,), int64, each with a legal action but the chosen one, all alike.
+    """Fill `others` (m,), int64, with uniform legal actions other than the chosen ones.
 
-    Two actions at least are legal in each row of `masks`, int8 (m, A); `words` uint64 (m,) are
-    what is drawn by.
+    At least two actions are legal in each row of `masks`, int8 (m, A). `words`, uint64 (m,), are
+    the random numbers.
     """
     for j in range(len(masks)):
         n = 0

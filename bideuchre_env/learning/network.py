@@ -109,7 +109,7 @@ def forward(network: Network, inputs: Array) -> Array:
 
 
 class NetworkWorkspace(NamedTuple):
-    """A network and what it needs to be played by kernels; arrays of one row."""
+    """A network with its scratch for kernels; arrays of one row."""
 
     features: FeatureWorkspace
     network: Network
@@ -119,7 +119,7 @@ class NetworkWorkspace(NamedTuple):
 
 
 def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
-    """Room for one thread to play a network in; `OptionError` if it does not fit."""
+    """Return the workspace of a network for one thread; `OptionError` if it does not fit."""
     fitting = checked(network, features)
     widths = fitting.shape[1:]
     one, two, outputs = (np.zeros((1, width), np.float32) for width in widths)
@@ -127,7 +127,7 @@ def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
 
 
 def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
-    """Room for another thread to play the same network in."""
+    """Return a workspace of the same network for another thread."""
     scratch = (np.zeros_like(each) for each in work[2:])
     return NetworkWorkspace(features.workspace(), work.network, *scratch)
 

@@ -1,8 +1,8 @@
-"""Paired differences: what another action would have gained, the rest of the hand played alike.
+"""Paired differences: the gain of another action, the rest of the hand being played by one policy.
 
-A policy plays hands in all four seats: the main lines. At a decision, some other legal action is
-carried out instead, and the policy finishes that line, too: a branch. Both lines hold the same
-cards, so the difference between them is far less a matter of luck than either result.
+A policy plays hands in all four seats: the main lines. At a decision, another legal action is
+applied instead, and the policy finishes that line, too: a branch. Both lines have the same cards,
+so the variance of their difference is much smaller than that of either result.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from bideuchre_env.runtime.jit import Array
 
 CARDS = (Phase.GIVING, Phase.PASSING, Phase.PLAY)
 BLOCK = 4096
-"""Hands played at once, and branches."""
+"""Hands, or branches, that are played at once."""
 MOST_HANDS = 1 << 62
 _WORDS = STATE.itemsize // 8
 
 
 class Policy(Protocol):
-    """Whoever chooses actions for rows of observations: every agent of the package, and a net."""
+    """Any object that chooses actions for rows of observations, such as the package's agents."""
 
     def act_rows(self, observations: Array, action_masks: Array, /) -> Array:
         """Actions, whole numbers (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
@@ -50,7 +50,7 @@ class Policy(Protocol):
 
 
 class Pool(Protocol):
-    """Workers elsewhere, as `evaluation.ray_pool.RayPool`."""
+    """Workers in other processes, such as `evaluation.ray_pool.RayPool`."""
 
     def in_order(self, function: Any, shared: Any, blocks: Iterable[Any], /) -> Iterator[Any]:
         """`function(shared, block)` of each block, in order."""
@@ -58,19 +58,19 @@ class Pool(Protocol):
 
 
 Propose: TypeAlias = Callable[[Array, Array, Array], Array]
-"""Which other action to try: from observations, int8 (m, D), masks of the legal actions but the
-chosen ones, int8 (m, A), and the chosen ones, int64 (m,), to whole numbers (m,)."""
+"""Chooses other actions, whole numbers (m,), from observations, int8 (m, D), masks of the legal
+actions without the chosen ones, int8 (m, A), and the chosen actions, int64 (m,)."""
 
 
 class Pairs(NamedTuple):
-    """Decisions with two actions each, and how much better the second came out; m rows.
+    """Decisions with two actions each, and the gain of the second; m rows.
 
-    They stand in the order of the hands, and within a hand in the order of its decisions.
+    They are in the order of hands, and within a hand in the order of its decisions.
     """
 
-    observations: Array  # int8 (m, D): what the seat to act saw
+    observations: Array  # int8 (m, D): of the seat to act
     masks: Array  # int8 (m, A): its legal actions
-    chosen: Array  # int64 (m,): what the policy did
+    chosen: Array  # int64 (m,): the policy's action
     other: Array  # int64 (m,): another legal action
     gain: Array  # float32 (m,): points of its side less theirs, after `other` less after `chosen`
     hand: Array  # int64 (m,): the number of the hand; differences of one hand go together
@@ -87,17 +87,23 @@ def pairs(
     propose: Propose | None = None,
     opponent: Policy | None = None,
 ) -> Pairs:
-    """The pairs of these hands: `hands` of them from the first, or those of a range.
+    """Return the pairs of hands. For more pairs than fit in memory, see `pair_blocks`.
 
-    What hand i holds follows from `seed` and i alone; each starts at 0-0, its dealer drawn. Every
-    decision of `phases` with more than one legal action gives a pair, or a random `share` of them.
-    The other action is drawn alike from the other legal ones, or by `propose`. With an `opponent`,
-    the policy has seats 0 and 2 alone, and gives pairs there; the opponent plays the other two, in
-    both lines. Policies that go by observations alone give the same pairs whatever hands are played
-    together.
+    Args:
+        policy: plays all seats. If it depends on observations alone, the pairs of a hand do not
+            depend on the other hands.
+        rules: the game.
+        hands: a number of hands, or a range of their numbers. The cards of hand i depend on `seed`
+            and i alone; each hand starts at 0-0 with a random dealer.
+        seed: 0 to 2**128 - 1.
+        phases: the phases whose decisions become pairs, if they have at least two legal actions.
+        share: the share of these decisions that is drawn at random, above 0 up to 1.
+        propose: chooses the other action; by default it is uniform over the other legal actions.
+        opponent: plays seats 1 and 3 in both lines, without pairs there; by default the policy.
 
-    Raises `OptionError` for arguments that make no sense, and `IllegalActionError` for an action
-    that is not legal. For more pairs than fit in memory, see `pair_blocks`.
+    Raises:
+        OptionError: for invalid arguments.
+        IllegalActionError: for an illegal action of a policy or of `propose`.
     """
     blocks = pair_blocks(
         policy, rules, hands, seed, phases=phases, share=share, propose=propose, opponent=opponent
@@ -118,13 +124,12 @@ def pair_blocks(
     block: int = BLOCK,
     pool: Pool | None = None,
 ) -> Iterator[Pairs]:
-    """The same pairs, `block` hands at a time, in new arrays each time.
+    """Yield the pairs of `pairs`, `block` hands at a time, in new arrays each time.
 
-    They are made here, or by the workers of a `pool`, where every block begins with copies of
-    `policy`, `opponent` and `propose`: those that go by their observations alone give the same
-    pairs.
+    The workers of a `pool`, if given, make them. There each block uses new copies of `policy`,
+    `opponent` and `propose`; the pairs are the same if these depend on observations alone.
     """
-    phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is gone through twice
+    phases = tuple(phases) if isinstance(phases, Iterator) else phases  # it is used twice
     if pool is not None and not callable(getattr(pool, "in_order", None)):
         raise OptionError(f"pool={shown(pool)}: expected workers with in_order, or None")
     how = policy, rules, seed, phases, share, propose, opponent, block
@@ -134,12 +139,12 @@ def pair_blocks(
 
 
 def _made(how: tuple[Any, ...], hands: range) -> Pairs:
-    """A block of pairs, on a worker."""
+    """Make a block of pairs on a worker."""
     return _Maker(*how).block(hands)
 
 
 def _hands(hands: Any) -> range:
-    """The numbers of the hands; `OptionError` unless it is a number or a range of them."""
+    """Return the numbers of the hands; `OptionError` unless `hands` is a number or a range."""
     numbers = range(int(hands)) if is_integer(hands) else hands
     sound = isinstance(numbers, range) and numbers.step == 1
     if not sound or not 0 <= numbers.start < numbers.stop <= MOST_HANDS:
@@ -189,7 +194,7 @@ class _Maker:
         self.states, self.branches = new_states(n), new_states(n)
         self.observations, self.masks = (np.empty((n, width), np.int8) for width in self.shape)
         most = n * (N_SEATS * rules.tricks + N_SEATS + 1 + 2 * MAX_EXCHANGE)
-        self.kept = Kept(  # memory is taken as far as they are filled
+        self.kept = Kept(  # memory is used only for the part that is filled
             states=np.empty((most, STATE.itemsize // 8), np.uint64),
             rows=np.empty(most, np.int64),
             chosen=np.empty(most, np.int64),
@@ -197,7 +202,7 @@ class _Maker:
         )
 
     def block(self, hands: range) -> Pairs:
-        """The pairs of these hands, of which there are as many as rows, or fewer."""
+        """Return the pairs of these hands, at most as many hands as rows."""
         lines = self.states[: len(hands)]
         seed_rows(lines, np.uint64(hands.start), self.deals)
         start_rows(lines, self.tables, np.full(len(lines), -1))
@@ -221,7 +226,7 @@ class _Maker:
         return made
 
     def _main_lines(self, lines: Array, first: int) -> int:
-        """Play these hands to their end, and keep their decisions; how many."""
+        """Play these hands to their end and store their decisions; return the number."""
         words, count = _as_words(lines), 0
         made = np.zeros(len(lines), np.int64)
         for live, choices in self._play(lines):
@@ -253,7 +258,7 @@ class _Maker:
         some.gain[:] = sides * (_side_0_points(lines) - results)
 
     def _play(self, lines: Array) -> Iterator[tuple[Array, Array]]:
-        """Let the policy play the lines to their end; each time who decides what, before it is."""
+        """Play the lines to their end; yield the rows and choices of each step before it."""
         live, n = np.arange(len(lines)), len(lines)
         while True:
             n = next_decisions(
@@ -266,7 +271,7 @@ class _Maker:
             self._carry_out("act_rows", lines, live[:n], choices)
 
     def _choices(self, seats: Array) -> Array:
-        """What the players choose in the first rows of observations, where these seats act."""
+        """Return the players' choices for the first rows of observations, where these seats act."""
         n, choices = len(seats), np.empty(len(seats), np.int64)
         if self.opponent is None:
             answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
@@ -294,13 +299,13 @@ def _as_words(states: Array) -> Array:
 
 
 def _side_0_points(states: Array) -> Array:
-    """What side 0 made of the hands that are over less what side 1 made, int32 (n,)."""
+    """Return side 0's points of finished hands less side 1's, int32 (n,)."""
     points: Array = states["points"][:, 0] - states["points"][:, 1]
     return points
 
 
 def _wanted(phases: Any) -> Array:
-    """1 for every phase whose decisions are asked for, of either side, int8 (2, 7)."""
+    """Return flags, int8 (2, 7), of the phases whose decisions become pairs, by side."""
     chosen = to_list("phases", phases, "some of Phase.AUCTION to Phase.PLAY")
     if not chosen or not all(is_integer(each) and 0 <= each < Phase.DEAL for each in chosen):
         raise OptionError(f"phases={shown(phases)}: some of Phase.AUCTION to Phase.PLAY")
@@ -310,7 +315,7 @@ def _wanted(phases: Any) -> Array:
 
 
 def _share(share: Any) -> float:
-    """The share of the decisions that is asked for; `OptionError` unless above 0, and 1 at most."""
+    """Return the share of decisions; `OptionError` unless it is above 0 and at most 1."""
     number = isinstance(share, Real) and not isinstance(share, bool)
     if not number or not 0 < float(share) <= 1:
         raise OptionError(f"share={shown(share)}: above 0, and 1 at most")

@@ -20,12 +20,12 @@ _EVEN_BITS = 10
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """`propose` of `pairs` by what a network says of each output of a part, "cards" say.
+    """The argument `propose` of `pairs`, by the outputs of a network for a part, such as "cards".
 
-    An action is drawn from the softmax of what is said, in points, over `temperature`; a share
-    `even`, to a 1,024th, is drawn alike from all. What is drawn follows from the seed and the
-    observation, so that the same pairs are made in blocks of any size, wherever they are made.
-    Raises `OptionError` for a network that does not fit, and for numbers that make no sense.
+    An action is drawn from the softmax of the outputs, in points, over `temperature`; a share
+    `even`, to a 1,024th, is drawn uniformly. The draw depends on the seed and the observation
+    alone, so the pairs do not depend on the size of blocks or on the worker. Raises `OptionError`
+    for a network that does not fit, and for invalid numbers.
     """
 
     network: Network
@@ -36,7 +36,7 @@ class Proposals:
     even: float = 0.25
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Validate the fields."""
         checked(self.network, features_of(self.rules, self.part))
         if self.seed is None:
             raise OptionError("seed=None: a whole number, for draws are made to be made again")
@@ -55,7 +55,7 @@ class Proposals:
         points, legal, symmetries = evaluate(self.network, features, observations, masks)
         n = len(points)
         words = observation_words(self.seed, observations)
-        lowest = words & np.uint64((1 << _EVEN_BITS) - 1)  # `sample` goes by the highest 53
+        lowest = words & np.uint64((1 << _EVEN_BITS) - 1)  # `sample` uses the highest 53
         points[lowest < np.uint64(self.even * (1 << _EVEN_BITS))] = 0.0
         found, log_probs = np.empty(n, np.int64), np.empty(n, np.float32)
         sample(points / np.float32(self.temperature), legal, words, found, log_probs)

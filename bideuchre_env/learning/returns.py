@@ -1,8 +1,8 @@
-"""Lambda-returns of four seats that take turns: each from its own decisions, rewards and values.
+"""Per-seat lambda-returns of four seats that take turns.
 
-A seat's reward for a decision is all that it is paid until its next own decision, or the end of the
-episode; what it bootstraps from is its own value there. Other seats' values and other episodes
-never come in. `gamma` and `lambda_` count a seat's own decisions, not the table's.
+A seat's reward for a decision is the sum of its rewards until its own next decision or the end of
+the episode, and it bootstraps from its own value there. Other seats' values and other episodes are
+not used. `gamma` and `lambda_` apply once per decision of the seat, not per step of the table.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 
 
 class Returns(NamedTuple):
-    """What decisions came to, all (T, n): by step and row."""
+    """Returns and advantages of decisions, all (T, n): by step and row."""
 
-    returns: Array  # float32: what the acting seat got from there on
-    advantages: Array  # float32: the same less its value
+    returns: Array  # float32: of the acting seat
+    advantages: Array  # float32: the return less the value
     complete: Array  # bool: a decision, whose return is known
 
 
@@ -36,22 +36,26 @@ def lambda_returns(
     gamma: float = 1.0,
     lambda_: float = 0.95,
 ) -> Returns:
-    """The returns of T steps of n rows, as `vec` goes through them; new arrays.
+    """Return the lambda-returns of T steps of n rows of a vector environment; new arrays.
 
-    - `seats` int8 (T, n): who acted, -1 where nobody's decision counts (a forced move, a frozen
-      opponent): there is no return there, and what it pays goes to earlier decisions;
-    - `rewards` float32 (T, n, 4), by seat, and `ended` bool (T, n): as `step` gave them after that
-      action, `ended` being terminated or truncated;
-    - `values` float32 (T, n): what the acting seat thought its decision worth, in its own rewards;
-      what stands where `seats` is -1 does not matter;
-    - `bootstrap` float32 (n, 4): for each seat what its next own decision after step T - 1 is worth
-      in the episode that goes on there. NaN, or None for all, says that it is not known: then the
-      seat's last decision in that episode is not complete, its return is its value, and the ones
-      before it bootstrap from that.
+    A truncated episode is treated as a terminated one: nothing is bootstrapped after its end.
 
-    An episode that ends pays nothing more, cut short or not. Raises `OptionError` for arrays of
-    another kind, seats that are none, numbers that are not finite, and `gamma` or `lambda_` outside
-    0 to 1.
+    Args:
+        seats: int8 (T, n): the seat that acted, or -1 to exclude a decision (a forced move, a
+            frozen opponent). It then has no return, and its rewards go to earlier decisions.
+        rewards: float32 (T, n, 4): by seat, as `step` returned them after that action.
+        ended: bool (T, n): whether that action ended the episode (terminated or truncated).
+        values: float32 (T, n): the acting seat's value estimate; ignored where `seats` is -1.
+        bootstrap: float32 (n, 4): the value of each seat's next decision after step T - 1 in the
+            running episode. NaN, or None for all, means unknown: the seat's last decision in that
+            episode is then not `complete`, its return is its value, and earlier decisions bootstrap
+            from it.
+        gamma: the discount, 0 to 1.
+        lambda_: the weight of longer returns, 0 to 1.
+
+    Raises:
+        OptionError: for arrays of another dtype or shape, invalid seats, numbers that are not
+            finite, and rates outside 0 to 1.
     """
     check_array("seats", seats, np.int8, (-1, -1))
     check_array("rewards", rewards, np.float32, (*seats.shape, N_SEATS))
@@ -87,7 +91,7 @@ def checked_rate(name: str, rate: Any) -> float:
     return float(rate)
 
 
-# What goes from step to step, backwards, by row and seat: [these, n, 4].
+# Indices of `carried`, which goes from step to step, backwards: [these, n, 4], by row and seat.
 NEXT_VALUE, NEXT_ADVANTAGE, PAID = range(3)
 
 

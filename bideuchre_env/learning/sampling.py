@@ -16,10 +16,10 @@ from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 
 def random_words(seed: int, step: int, rows: int | Array) -> Array:
-    """64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
+    """Return 64 random bits for each of n rows at one step, uint64 (n,), for `sample`.
 
-    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word is a function of
-    the seed, the step and the row's number alone, whatever else is in the batch.
+    `rows` is n, for rows 0 to n - 1, or their numbers, int64 (n,). A row's word depends on the
+    seed, the step and the row's number alone.
     """
     low, high = split_seed(seed)
     if seed is None:
@@ -36,10 +36,9 @@ def random_words(seed: int, step: int, rows: int | Array) -> Array:
 
 
 def observation_words(seed: int, observations: Array) -> Array:
-    """64 random bits for each row of observations, uint64 (n,), for `sample`.
+    """Return 64 random bits for each row of observations, int8 (n, D), as uint64 (n,).
 
-    `observations` int8 (n, D). A row's word is a function of the seed and of what stands in the
-    row, wherever the row stands.
+    A row's word depends on the seed and the content of the row alone, not on its place.
     """
     low, high = split_seed(seed)
     if seed is None:
@@ -55,13 +54,17 @@ def sample(
 ) -> None:
     """Draw an output for every row from the softmax of its logits among the legal outputs.
 
-    `logits` float32 (n, O), `legal` int8 (n, O), 1 for a legal output, `words` uint64 (n,), what is
-    drawn by (`random_words`), or a seed, for those of its step 0. Written: `choices` int64 (n,) and
-    the logarithms of their probabilities, `log_probs` float32 (n,). A row's draw is a function of
-    its own word and logits.
+    Args:
+        logits: float32 (n, O).
+        legal: int8 (n, O), 1 for a legal output.
+        words: uint64 (n,), the random numbers (`random_words`), or a seed, for those of step 0. A
+            row's draw depends on its own word and logits alone.
+        choices: int64 (n,), overwritten with the outputs.
+        log_probs: float32 (n,), overwritten with the logarithms of their probabilities.
 
-    Raises `OptionError`, and nothing is written, for arrays of another kind, a row in which nothing
-    is legal, and a legal output whose logit is not finite.
+    Raises:
+        OptionError: for arrays of another dtype or shape, a row without a legal output, and a
+            legal logit that is not finite; nothing is written.
     """
     _check(logits, legal, choices, log_probs)
     drawn_by = words if isinstance(words, np.ndarray) else random_words(words, 0, len(logits))
@@ -70,7 +73,7 @@ def sample(
 
 
 def greedy(logits: Array, legal: Array, choices: Array, log_probs: Array) -> None:
-    """The likeliest legal output of every row, the first of those alike; else as `sample`."""
+    """Write the likeliest legal output of every row, the first of equals; else like `sample`."""
     _check(logits, legal, choices, log_probs)
     greedy_rows(logits, legal, choices, log_probs)
 
@@ -126,7 +129,7 @@ def first_unfit(logits: Array, legal: Array) -> int:
 
 @kernel
 def highest(logits: Array, legal: Array, i: int) -> int:
-    """The legal output of row i with the highest logit, the first of those alike."""
+    """Return the legal output of row i with the highest logit, the first of equals."""
     best = -1
     for k in range(logits.shape[1]):
         if legal[i, k] and (best < 0 or logits[i, k] > logits[i, best]):

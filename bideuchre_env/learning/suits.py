@@ -1,7 +1,7 @@
-"""The renamings of the suits that keep the colours apart, and what they make of a hand.
+"""The renamings of suits that keep the colours apart, and canonical hands.
 
-Hands that differ only by such a renaming are worth the same, so one of them, the *canonical*
-hand, stands for them all: the least hand number of the eight renamings.
+Hands that differ only by such a renaming have the same value, so one of them represents all: the
+*canonical* hand, with the least hand number of the eight renamings.
 """
 
 from __future__ import annotations

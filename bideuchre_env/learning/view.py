@@ -1,8 +1,8 @@
-"""What a player works out from one observation row: cards as bit masks, the table as numbers.
+"""A player's view, computed from one observation row: cards as bit masks, the rest as numbers.
 
-Everything the agents decide from is here, and what networks are told. What they play for is set
-once, by `new_view`; the rest is filled from the row (and the game's tables) alone. Seats are
-relative: 0 self, 1 left, 2 partner, 3 right. -1 stands for "none".
+Agents decide by it, and the inputs of networks are made from it. `new_view` sets the goal; all
+other fields are computed from the row and the game's tables alone. Seats are relative: 0 self, 1
+left, 2 partner, 3 right. -1 stands for "none".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VIEW = np.dtype(
         ("to_go", np.int64, (2,)),  # points to the target, at least 1
         ("rounds", np.int64),  # 1: most points after `hands_left` deals win; 0: a target
         ("hands_left", np.int64),
-        ("turning", np.float64, (2,)),  # `win_curve.read_time`, where it has been asked for
+        ("turning", np.float64, (2,)),  # `win_curve.read_time`, if it was called
         ("tricks_won", np.int64, (2,)),  # ours, theirs
         ("held", np.int64),  # kinds in hand, as bits
         ("held_pair", np.int64),  # kinds in hand twice
@@ -68,7 +68,7 @@ def new_view(for_points: bool = False) -> Array:
 
 @inline_kernel
 def one_hot(observation: Array, at: int, n: int) -> int:
-    """Where the 1 is among the n entries from `observation[at]`; -1 if there is none."""
+    """Return the index of the 1 among the n entries from `observation[at]`, or -1."""
     bits = gather_bits(observation, at, n, 0)
     return lowest_bit(bits) if bits else -1
 
@@ -158,7 +158,7 @@ def read_calls(observation: Array, public: int, t: Row, o: Row, view: Row) -> No
 
 @kernel
 def read_scores(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """Scores, what is still to go, and how long the game lasts."""
+    """Fill in scores, points to the target, and the length of the game."""
     view.rounds = 1 if t.win_rule == ROUNDS else 0
     view.hands_left = observation[public + o.hands_left]
     for side in range(2):
@@ -186,7 +186,7 @@ def read_seen(observation: Array, public: int, t: Row, o: Row, view: Row) -> Non
 
 @kernel
 def read_trick(observation: Array, public: int, t: Row, o: Row, view: Row) -> None:
-    """The trick on the table, who still plays to it, and what each seat may hold."""
+    """Fill in the current trick, the seats still to play to it, and each seat's possible cards."""
     kinds = t.kinds
     view.led = one_hot(observation, public + o.led, 4)
     view.winning = one_hot(observation, public + o.winning, 4) if view.led >= 0 else -1

@@ -48,8 +48,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings 
 class Weights:
     """Content of a file of weights: arrays, read-only and C-contiguous, and metadata.
 
-    `metadata` says what the weights are for and how they were made; `name` is the file's, for
-    errors.
+    `metadata` describes the purpose and the making of the weights; `name` is the file's, for error
+    messages.
     """
 
     arrays: Mapping[str, Array]
@@ -86,18 +86,18 @@ def write_weights(
 ) -> None:
     """Write weights to a file, complete or not at all (`OutputError`).
 
-    On one machine the same content gives the same bytes. `half` stores float32 as float16, in half
-    the room: a number is rounded by at most one part in 2,048, or by 3e-8 where it is below 6e-5.
-    Raises `WeightsError`, with nothing written, for what such a file cannot hold.
+    On one machine the same content yields the same bytes. `half` stores float32 as float16, in
+    half the space, with a rounding error of at most one part in 2,048, or 3e-8 below 6e-5. Raises
+    `WeightsError` for content that such a file cannot store; nothing is written.
     """
     _files.write_file(place, weights_bytes(arrays, metadata, half=half))
 
 
 def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
-    """The texts that decide whether weights fit: kind of agent, version of features, the game.
+    """Return the texts that must agree for weights to fit: kind of agent, features, and game.
 
-    Of the game it is what features and outputs depend on: deck, names and exchanges of the bids,
-    and when a strain is named. What bids pay is not compared.
+    The game is described by everything that features and outputs depend on: the deck, the names and
+    exchanges of the bids, and when a strain is named. The values of bids are not compared.
     """
     check_rules(rules)
     if not is_integer(features):
@@ -171,8 +171,8 @@ def weights_bytes(
 def parse_weights(data: bytes, name: str = "these weights") -> Weights:
     """Return the weights in the content of a file; `name` stands for the file in a `WeightsError`.
 
-    Raises `WeightsError` if a single bit differs from what was written, except in parts of the
-    archive that no reader uses, such as its time stamps.
+    Raises `WeightsError` if a single bit has changed since the file was written, except in unused
+    parts of the archive, such as its time stamps.
     """
     try:
         arrays = read_archive(data)
