@@ -1,5 +1,5 @@
-"""Who is better, and how sure: boards, matches, self-play, reports.
+"""Comparison of agents with confidence intervals: boards, matches, self-play, reports.
 
-It imports `envs` and the rooms before it. In the repository, `evaluation/README.md` says what a
-match computes.
+It imports `envs` and the rooms before it. In the repository, `evaluation/README.md` explains the
+statistics of a match.
 """

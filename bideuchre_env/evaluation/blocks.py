@@ -1,10 +1,10 @@
-"""How a match is cut into blocks of boards, and how a block is played, in whatever process.
+"""Blocks of boards: the units of a match, each played in one process.
 
-A block is the same for any number of processes: its boards are fixed by the plan alone, it has
-tables of its own, and agents that are made here begin it anew, seeded from the match's seed and the
-block's first board. A and B have the same seed, so that an agent against itself does the same at
-both tables. So the result of a board depends on nothing but the plan; and where an agent is a
-function of its seed and what it observes, not on `at_once` either.
+A block does not depend on the number of processes: the plan fixes its boards, it has its own
+tables, and agents that are made here are made again for it, seeded from the match's seed and the
+block's first board. A and B have the same seed, so an agent against itself plays both tables alike.
+The result of a board therefore depends on the plan alone. It does not depend on `at_once` either if
+the agents are functions of their seed and their observations.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Plan:
     at_once: int
 
     def blocks(self, boards: int) -> list[range]:
-        """Boards 0 to `boards` - 1 in blocks, each four times what is played at once."""
+        """Split boards 0 to `boards` - 1 into blocks of four times `at_once`."""
         size = BLOCKS_OF * self.at_once
         return [range(first, min(first + size, boards)) for first in range(0, boards, size)]
 
@@ -91,16 +91,16 @@ def play_block(plan: Plan, block: range, report: Report, stopped: Stopped) -> No
 
 
 def warm_up(plan: Plan) -> None:
-    """Play a board that does not count, for two seconds at most: what compiles does so now."""
+    """Play a board that does not count, for at most two seconds, so that kernels are compiled."""
     end = time.perf_counter() + WARM_SECONDS
     plan.runner(range(1)).run(stopped=lambda: time.perf_counter() > end)
 
 
 def at_once_for(agents: tuple[CompleteAgent, CompleteAgent]) -> int:
-    """How many boards to play at a time: what the slower agent asks for, or 64.
+    """Return the number of boards to play at a time: the least `at_once` of the agents, or 64.
 
-    An agent that takes long over a decision says so with an attribute `at_once`, a small number:
-    then the first boards are finished, and safe, soon. Raises `OptionError` if it is no number.
+    A slow agent sets its attribute `at_once` to a small number, so that the first boards finish
+    soon. Raises `OptionError` if it is not a number.
     """
     asked = [(agent.name, getattr(agent, "at_once", AT_ONCE)) for agent in agents]
     for name, boards in asked:

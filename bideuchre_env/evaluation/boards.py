@@ -134,7 +134,7 @@ def tally_hands(states: Array, tables: Array, ended: Array, tallies: Array) -> N
 
 @entry_kernel
 def close_tables(states: Array, ended: Array) -> None:
-    """Close these tables after their one hand, whatever the score."""
+    """Close these tables after one hand, also if the game is not over."""
     for j in range(len(ended)):
         states[ended[j]].phase = OVER
 

@@ -100,7 +100,7 @@ def draw(place: PathLike | Output, result: Result) -> None:
 
 
 def course(rows: Array, tie_margin: float) -> list[tuple[int, Interval]]:
-    """Points per hand after so many boards, at up to 400 places from the second board on."""
+    """Return points per hand after n boards, for up to 400 values of n from 2 on."""
     places = np.unique(np.linspace(2, len(rows), min(len(rows), COURSE_POINTS)).astype(int))
     intervals, totals = [], new_rows(TOTALS, 1)
     for start, stop in zip([0, *places.tolist()], places.tolist(), strict=False):

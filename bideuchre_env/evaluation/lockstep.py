@@ -109,7 +109,7 @@ class LockstepRunner:
         if progress is not None:
             progress(0, len(self.boards), 0)
         self._open(np.arange(len(self.board_of)))
-        self._settle(0)  # compiles what the first step would not reach
+        self._settle(0)  # compiles kernels that the first step does not reach
         self._step()
         started, first = time.perf_counter(), sum(self.decisions)
         with nullcontext() if stopped else ctrl_c() as pressed:
@@ -123,7 +123,7 @@ class LockstepRunner:
         return self.done < len(self.boards)
 
     def _open(self, pairs: Array) -> None:
-        """Seat the next boards at free pairs of slots, as far as there are any."""
+        """Start the next boards in free pairs of slots."""
         pairs = pairs[: len(self.boards) - self.opened]
         boards = self.boards.start + np.arange(self.opened, self.opened + len(pairs))
         self.board_of[pairs] = boards
@@ -181,9 +181,9 @@ class LockstepRunner:
 
 
 def answer_of(agent: CompleteAgent, observations: Array, masks: Array) -> Any:
-    """What `act_rows` of anybody's agent returns, unchecked.
+    """Call `act_rows` of an agent; the result is not checked.
 
-    Raises `AgentError` for whatever it raises that is no `BidEuchreError`.
+    Raises `AgentError` for any error of the agent that is not a `BidEuchreError`.
     """
     try:
         return agent.act_rows(observations, masks)

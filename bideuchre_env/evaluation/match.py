@@ -1,9 +1,9 @@
 """A match: `play(variant, a, b, boards=..., games=..., sprt=..., workers=...)`.
 
-Boards answer how much better A is: a board is one deal played twice, the sides swapped, and its
-points per hand are what the interval, the sequential test and the ratings are about. Games answer
-how often A wins: whole games, in pairs dealt alike. A match plays either or both. Unlike
-self-play it keeps the result of every board, and no records.
+Boards measure how much better A is: a board is one deal that is played twice, with the sides
+swapped. The interval, the sequential test and the ratings are computed from its points per hand.
+Games measure how often A wins: whole games, in pairs with the same deals. A match plays boards,
+games or both. Unlike self-play, it stores the result of every board, and no records.
 """
 
 from __future__ import annotations
@@ -53,23 +53,28 @@ def play(
 ) -> Result:
     """Play partnerships of `a` against partnerships of `b`: boards first, then whole games.
 
-    `boards` is how many boards of one hand, the dealers taking turns; with `sprt` how many at most.
-    `games` is how many whole games; they are played in pairs, so an odd number is rounded up.
-    Board i of seed S is dealt as in self-play. `workers` is how many processes play, or a
-    `RayPool` of workers on other machines; the boards are the same for any. `at_once` boards are
-    played in lock step (what the agents ask for unless given, see `blocks`).
-    `progress(kind, done, total, decisions)` is called with "boards" or "games" as they finish, and
-    once at the start of each.
+    Ctrl-C ends the match with the finished boards; a second one raises at once (the command ends
+    at once and prints nothing).
 
-    Agents are given by name, as `agents.make` takes it ("pimc:worlds=20", "./mine.py:Net"), or as
-    a class or function that makes one: one plays the boards, for points, another the games. An
-    agent that is made already plays both as it is. In several processes each has agents of its
-    own, so a class, a function or an agent has to be one that can be pickled.
+    Args:
+        variant: the game.
+        a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), or as a class or function that
+            makes one. Separate agents are made for the boards, with points as their goal, and for
+            the games. An agent object plays both. With several processes, each has its own agents,
+            so classes, functions and agents must be picklable.
+        boards: the number of boards of one hand, the dealers taking turns; with `sprt` at most.
+            Board i of a seed is dealt as in self-play.
+        games: the number of whole games; they are played in pairs, so it is rounded up to even.
+        workers: the number of processes, or a `RayPool`; the results do not depend on it.
+        at_once: boards in lock step; by default the agents decide, see `blocks`.
+        progress: `progress(kind, done, total, decisions)` is called at the start of "boards" and of
+            "games", and as they finish.
 
-    Ctrl-C ends the match with the boards that are finished; a second one raises at once (the
-    command ends at once and prints nothing). Raises `OptionError` for unusable arguments,
-    `IllegalActionError` for an agent's bad choice, `AgentError` for an error of its own and
-    `WorkerError` for a process that dies.
+    Raises:
+        OptionError: for invalid arguments.
+        IllegalActionError: for an illegal action of an agent.
+        AgentError: for any other error of an agent.
+        WorkerError: for a process that dies.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
     check_numbers(boards, games, sprt, workers)
@@ -155,7 +160,7 @@ class _Collector:
         run_blocks(plan, blocks, workers, self.take, lambda: stopped() or self._decided)
 
     def warm_up(self, plan: Plan) -> None:
-        """Compile what is not compiled yet; the first time."""
+        """Compile the missing kernels, once."""
         if not self._warm:
             self._show()
             warm_up(plan)
@@ -197,7 +202,7 @@ class _Collector:
 
 
 def check_numbers(boards: Any, games: Any, sprt: Any, workers: Any) -> None:
-    """Raise `OptionError` for what a match is not played with."""
+    """Raise `OptionError` for invalid arguments of a match."""
     for name, number in (("boards", boards), ("games", games)):
         if not is_whole(number) or not 0 <= number <= MOST_BOARDS:
             raise OptionError(f"{name}={shown(number)}: a whole number from 0 to {MOST_BOARDS:,}")

@@ -1,8 +1,8 @@
-"""Work on every processor of a Ray cluster, or of this machine: blocks go out, results come back.
+"""A pool of workers on every processor of a Ray cluster, or of this machine.
 
-The one file that imports Ray, and only when a pool is opened. A block is what a function makes of
-a value all blocks share and of the block itself, whoever computes it; so a block whose worker or
-node dies is computed again elsewhere, and each block has one result: none is lost or counted twice.
+This is the only file that imports Ray, and it does so when a pool is opened. The result of a block
+is a function of a value that all blocks share and of the block itself. So a block whose worker or
+node dies is computed again elsewhere, and each block has exactly one result.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ CONNECT_SECONDS = 5.0
 EMPTY_SECONDS = 30.0
 """How long a cluster may have no processor: one that loses its last node may get another."""
 NO_PROCESSOR = "the cluster of Ray has no processor: CPU=0 on every node, or no node left"
-STORE_BYTES = 512 << 20  # what Ray started here keeps of results; its own choice is a third of all
+STORE_BYTES = 512 << 20  # memory for results of a Ray started here; its default is a third of all
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 _ADDRESS = re.compile(r"(?:ray://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 _LONGEST_FOLDER = 40  # Ray puts sockets deep into it, and their paths have at most 107 letters
 
 
 class RayPool:
-    """Workers on Ray, for `match.play(workers=pool)` and for whatever is cut into blocks.
+    """Workers on Ray, for `match.play(workers=pool)` and other work in blocks.
 
-    `address` is host:port of a cluster that this machine is a node of, "auto" for the one that runs
-    here, "local" for one that is started for this pool alone and ends with it, or ray://host:port.
-    None is the cluster of RAY_ADDRESS or the one that runs here, or else "local". A program that
-    has called `ray.init` gives no address: the pool uses what is there, and leaves it open.
+    `address` is host:port of a cluster that this machine is a node of, "auto" for a cluster that
+    runs on this machine, "local" for one that is started for this pool and ends with it, or
+    ray://host:port. None stands for the cluster of RAY_ADDRESS, or the one on this machine, or else
+    "local". After `ray.init`, give no address: the pool uses that connection, and leaves it open.
 
-    It is a context manager. Raises `OptionError` without ray, and for an address of no cluster.
+    It is a context manager. Raises `OptionError` without ray, and for an address without a cluster.
     """
 
     def __init__(self, address: str | None = None) -> None:
@@ -95,13 +95,13 @@ class RayPool:
         blocks: Iterable[Block],
         stopped: Callable[[], bool] = lambda: False,
     ) -> Iterator[tuple[int, Answer]]:
-        """(number, `function(shared, block)`) of each block, as they are done, until `stopped`.
+        """Yield (number, `function(shared, block)`) of each block, as they finish, until `stopped`.
 
-        The first blocks go out at once, before the first result is asked for. `function` is one of
-        a module that the workers can import; `shared` is sent to each node once, and every block
-        begins with a copy of its own. What is under way is given up when the iterator is closed.
-        Raises what the function raises if that is a `BidEuchreError`, `OptionError` for what cannot
-        be sent, and `WorkerError` for what else goes wrong.
+        The first blocks are sent at once, before the first result is requested. `function` must be
+        in a module that the workers can import. `shared` is sent to each node once, and every block
+        gets a new copy. Closing the iterator cancels the blocks in progress. Raises the function's
+        error if it is a `BidEuchreError`, `OptionError` for a value that cannot be sent, and
+        `WorkerError` for any other error.
         """
         flight = _Flight(self._running(), function, shared, blocks)
         flight.fill(self.workers)
@@ -160,7 +160,7 @@ class RayPool:
         self._start()
 
     def _start(self) -> None:
-        """Start Ray on this machine, for this program alone: nobody else has the token."""
+        """Start Ray on this machine for this program alone, protected by the token."""
         place = tempfile.gettempdir()
         if len(place) > _LONGEST_FOLDER and os.path.isdir("/tmp"):
             place = "/tmp"
@@ -215,9 +215,9 @@ _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False
 
 @contextmanager
 def workers_of(processes: int, ray: bool, address: str | None) -> Iterator[int | RayPool]:
-    """What `--workers`, `--ray` and `--ray-address` come to, for `match.play(workers=...)`.
+    """Return the argument `workers` of `match.play` for `--workers`, `--ray` and `--ray-address`.
 
-    Raises `OptionError` as `RayPool` does, and for both kinds at once.
+    Raises `OptionError` as `RayPool` does, and if both kinds of workers are asked for.
     """
     if not ray and address is None:
         yield processes
@@ -237,7 +237,7 @@ class _Sent(NamedTuple):
 
 
 class _Flight:
-    """Blocks that are under way: Ray's promise of a result, and what was sent."""
+    """Blocks in progress, with Ray's reference to the result and the arguments."""
 
     def __init__(self, ray: Any, function: Any, shared: Any, blocks: Iterable[Any]) -> None:
         self._ray, self._blocks = ray, enumerate(blocks)
@@ -248,7 +248,7 @@ class _Flight:
         self.lost: list[tuple[float, _Sent]] = []  # when each is to be sent again
 
     def fill(self, workers: int) -> None:
-        """Send blocks until each worker has one, and another one to go on with."""
+        """Send blocks until each worker has two: one to compute, and the next."""
         now, lost, self.lost = time.monotonic(), self.lost, []
         for due, sent in lost:
             if due <= now:
@@ -262,12 +262,12 @@ class _Flight:
             self._send(_Sent(*following, 0))
 
     def _send(self, sent: _Sent) -> None:
-        """Send a block; one that was lost with all it takes, for that may be what was lost."""
+        """Send a block. A lost block is sent with its arguments, which may be lost too."""
         common = self._common if sent.before else self._stored
         self.under_way[self._call.remote(common, self._sender, sent.block)] = sent
 
     def landed(self) -> Iterator[tuple[int, Any]]:
-        """The results that have come in a tenth of a second; each leaves the flight."""
+        """Yield the results that arrive within a tenth of a second."""
         promises = list(self.under_way)
         if not promises:
             time.sleep(POLL_SECONDS)
@@ -304,7 +304,7 @@ class _Flight:
             raise WorkerError(f"a worker on Ray cannot begin: {_said(error)}") from None
 
     def give_up(self) -> None:
-        """End what is under way, so that the processors are free."""
+        """Cancel the blocks in progress, so that the processors are free."""
         for promise in self.under_way:
             with suppress(Exception):
                 self._ray.cancel(promise, force=True)
@@ -313,9 +313,9 @@ class _Flight:
 
 @lru_cache(maxsize=1)
 def _token() -> str:
-    """What programs on a Ray that is started here prove themselves by; Ray would keep it at home.
+    """The access token of a Ray cluster started here; Ray would store it in the home folder.
 
-    One for this process: Ray reads it once.
+    There is one token for this process, because Ray reads it once.
     """
     return secrets.token_hex(32)
 
@@ -329,9 +329,9 @@ def _import_ray() -> Any:
 
 
 def _checked(address: str | None) -> str | None:
-    """The address, or that of RAY_ADDRESS; `OptionError` unless something answers there.
+    """Return the address, or RAY_ADDRESS; `OptionError` unless a server answers there.
 
-    Ray itself takes two minutes to find that nobody does.
+    Ray itself reports a missing server only after two minutes.
     """
     if address is None or address == "auto":
         address = os.environ.get("RAY_ADDRESS") or address
@@ -351,7 +351,7 @@ def _checked(address: str | None) -> str | None:
 
 
 def _said(error: BaseException) -> str:
-    """What an error says, in one line."""
+    """Return the message of an error in one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""What a worker on Ray does with a block, in the folder and by the sources of who sent it."""
+"""The worker of a `RayPool`: computes a block in the folder and by the sources of the sender."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bideuchre_env.errors import BidEuchreError, OptionError, WorkerError
 
 
 class Sender(NamedTuple):
-    """What a worker has to share with the program that sends it blocks."""
+    """The environment that a worker must share with the program that sends it blocks."""
 
     folder: str
     sources: tuple[tuple[str, str], ...]  # packages and modules, and the hash of each
-    prepared: tuple[tuple[str, str], ...]  # what agents may have learned there, and the hashes
+    prepared: tuple[tuple[str, str], ...]  # folder and hashes of prepared agents there
 
     @classmethod
     def here(cls, function: Callable[..., Any]) -> Sender:
-        """Of this process, and of the function that it sends."""
+        """Return the environment of this process, for the function that it sends."""
         modules = {"bideuchre_env", "bideuchre_env.agents", function.__module__.partition(".")[0]}
         modules -= {"__main__"}  # of which nothing can be sent
         sources = tuple((module, sources_of(module)) for module in sorted(modules))
@@ -49,7 +49,7 @@ class Sender(NamedTuple):
             os.chdir(self.folder)
 
     def check(self, file: str, digest: str | None) -> None:
-        """Raise `WorkerError` for what was prepared otherwise here than there, or for one alone."""
+        """Raise `WorkerError` if prepared agents differ between this machine and the sender's."""
         if digest != dict(self.prepared).get(file):
             raise WorkerError(
                 f"{socket.gethostname()} plays by another {file}, or by none: `bideuchre prepare` "
@@ -59,7 +59,7 @@ class Sender(NamedTuple):
 
 @lru_cache(maxsize=8)
 def sources_of(module: str) -> str:
-    """A hash of a package, or of the folder of a module; "" if it is not there."""
+    """Return the hash of a package, or of the folder of a module; "" if it is missing."""
     spec = sys.modules[module].__spec__ if module in sys.modules else find_spec(module)
     if spec is None:
         return ""
@@ -86,7 +86,7 @@ def call(common: bytes, sender: Sender, block: Any) -> bytes:
 
 
 def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> BidEuchreError:
-    """An error as it is sent to the program that plays; what is none of ours as this `other`."""
+    """Return an error that can be sent; errors of other packages become `other`."""
     if isinstance(error, OptionError):
         return OptionError(f"{error} ({where})")
     if isinstance(error, BidEuchreError):
@@ -95,9 +95,9 @@ def to_send(error: BaseException, where: str, other: type[BidEuchreError]) -> Bi
 
 
 def packed(value: Any) -> bytes:
-    """A value as it is sent; Ray's own way gives arrays that cannot be written to.
+    """Return a value as bytes. Arrays that Ray itself sends arrive read-only.
 
-    Raises `OptionError` for what cannot be sent.
+    Raises `OptionError` for a value that cannot be pickled.
     """
     try:
         return bytes(ForkingPickler.dumps(value))

@@ -13,12 +13,11 @@ from bideuchre_env.runtime.jit import Array
 
 
 class Recorder:
-    """A game's hands are held as text until both tables of its board are over, then written.
+    """Writes the records of boards in order, each when both of its tables are finished.
 
-    Boards are written in order, the first table (agent A in seats 0 and 2) before the second, so
-    a file does not depend on how many boards are played at a time; `close` writes those that
-    finished ahead of a slower one. `error` says why not everything could be written, if so: the
-    game goes on without its records.
+    The first table (agent A in seats 0 and 2) is written before the second, so a file does not
+    depend on the number of boards played at a time. `close` writes the boards that finished before
+    a slower one. After a failed write, `error` has its reason, and play continues without records.
     """
 
     def __init__(

@@ -90,12 +90,12 @@ class Result:
         return a, b
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of the notation, and some fields more.
+        """Return the JSON object of the notation, with additional fields.
 
-        `boards`, `hands`, `points_per_hand`, `contracts` and their like are of the boards of one
-        hand where `mode` is "boards", and of the pairs of games where it is "games". `pairs` has
-        the same of the pairs wherever games were played. What A and B have each stands under their
-        names, `keys`. `unwritten` and `games_asked` are there where they are set.
+        `boards`, `hands`, `points_per_hand`, `contracts` and similar fields describe the boards of
+        one hand if `mode` is "boards", and the pairs of games if it is "games". `pairs` describes
+        the pairs of games whenever games were played. Figures of A and B are under their names,
+        `keys`. `unwritten` and `games_asked` are present if set.
         """
         return {
             "variant": self.variant,
@@ -197,7 +197,7 @@ def label_width(names: Iterable[str]) -> int:
 
 
 def row(label: str, text: str, width: int) -> str:
-    """A label and what stands beside it."""
+    """A line of a report: label and text."""
     return f"{label:<{width}}{text}".rstrip()
 
 

@@ -37,7 +37,7 @@ MOST_TABLES = 1 << 22
 
 @dataclass(frozen=True)
 class Rollout:
-    """The figures of some hands: all four seats played by one policy, games going on as they do."""
+    """Statistics of hands in which one policy plays all four seats of whole games."""
 
     hands: int
     decisions: int
@@ -137,9 +137,9 @@ def _play(
 def job(
     rules: Rules, policy: str, space: Workspace, low: np.uint64, observe: bool, threads: int = 1
 ) -> tuple[Callable[..., None], tuple[Any, ...]]:
-    """The kernel that plays the hands of tables, and its arguments before `start` and `stop`.
+    """Return the kernel that plays hands, and its arguments before `start` and `stop`.
 
-    The rule player has a workspace for each of so many threads.
+    The rule player has a workspace for each thread.
     """
     if policy == "random":
         return random_hands, (space, low, observe)

@@ -50,7 +50,7 @@ class Workspace(NamedTuple):
 def new_workspace(
     rules: Rules, hands: int, at_once: int, words: tuple[np.uint64, np.uint64]
 ) -> Workspace:
-    """Games begun at up to `at_once` tables, which are to play so many hands together."""
+    """Games at up to `at_once` tables, which play a total number of hands."""
     m = min(at_once, hands)
     tables, layout = compile_tables(rules), layout_of(rules)
     space = Workspace(
@@ -75,7 +75,7 @@ def random_hands(space: Workspace, low: Word, observe: bool, start: int, stop: i
     `masks` are written at every decision.
     """
     for i in range(start, stop):
-        if observe:  # two loops: the short one would suffer from what the long one holds
+        if observe:  # two loops: one loop for both would slow the short one down
             hands_at_random(space, i, low, True)
         else:
             hands_at_random(space, i, low, False)

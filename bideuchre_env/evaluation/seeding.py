@@ -1,4 +1,4 @@
-"""Seeds of a run: which deals its boards have, and what its agents draw from."""
+"""Seeds of a run: of the deals of its boards, and of its agents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def first_seed(seed: int) -> int:
 
 
 def check_seed(seed: Any, boards: int = 1) -> None:
-    """Raise `OptionError` unless a run of so many boards can have this seed."""
+    """Raise `OptionError` unless the seed is valid for this number of boards."""
     if not is_whole(seed) or not 0 <= seed < SEED_END:
         raise OptionError(f"seed={shown(seed)}: a whole number from 0 to {SEED_END - 1}")
     if boards > BOARD_SEEDS:

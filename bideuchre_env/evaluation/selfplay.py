@@ -1,8 +1,8 @@
 """Two agents against each other on duplicate deals: `play(variant, a, b, boards=..., seed=...)`.
 
-Every board is played twice with the same cards, the sides swapped, so what remains of the luck
-of the deal cancels. A board is a single hand (`boards=N`), the dealers taking turns, or a whole
-game (`games=N`: N games in pairs dealt alike, an odd N rounded up).
+Every board is played twice with the same cards, the sides swapped, so that the luck of the deal
+cancels. A board is a single hand (`boards=N`), the dealers taking turns, or a whole game
+(`games=N`: N games in pairs with the same deals; an odd N is rounded up).
 """
 
 from __future__ import annotations
@@ -41,26 +41,29 @@ def play(
 ) -> Result:
     """Play partnerships of `a` against partnerships of `b` on duplicate deals.
 
-    Give `boards`, how many boards of one hand each, or `games`, how many whole games; these are
-    played in pairs, so an odd number is rounded up. `out` is a new file for the game records
-    (`overwrite` to replace one), reserved before agents are made: the two tables of each board in
-    order, written as boards finish. A disk that is full ends the records, and not the games: the
-    result's `unwritten` says so.
-    `progress(done, total, decisions)`, in boards or games, is called before the first lock step,
-    which compiles, and after each of the others. `at_once` boards are played at a time (an eighth
-    of them unless given, from 32 to 1,024).
+    Ctrl-C ends the run with the finished boards (see `Result`); a second one raises at once.
 
-    Board i of seed S is dealt from the stream of an environment reset with seed S * 10**9 + i,
-    which is the record's seed: neither other seeds nor the agents change it. Agents
-    are given by name, as `agents.make` takes it ("pimc:worlds=20", "./mine.py:Net"), or as a class
-    or function that makes one: then their own seeds derive from S, and they play for points on
-    boards, else for the game. An agent itself plays as it is.
-    Deterministic agents give the same result and file for any `at_once`; ones that draw lots, for
-    the same `at_once`.
+    Args:
+        variant: the game.
+        a, b: agents, by name ("pimc:worlds=20", "./mine.py:Net"), or as a class or function that
+            makes one: its seed derives from `seed`, and its goal is points on boards, else the
+            game. An agent object plays as it is.
+        boards: the number of boards of one hand each; or
+        games: the number of whole games; they are played in pairs, so it is rounded up to even.
+        seed: board i is dealt by an environment with seed `seed * 10**9 + i`, the record's seed.
+            The deals do not depend on the agents.
+        out: a new file for the game records, reserved before agents are made (`overwrite` replaces
+            an existing one): the two tables of each board in order, written as boards finish. A
+            full disk ends the records, not the games; the result's `unwritten` reports it.
+        at_once: boards played at a time; by default an eighth of them, from 32 to 1,024. It does
+            not change the results of deterministic agents.
+        progress: `progress(done, total, decisions)`, in boards or games, is called before the first
+            lock step, which compiles kernels, and after each of the others.
 
-    Ctrl-C ends the run with what is finished (see `Result`); a second one raises at once.
-    Raises `OptionError` for unusable arguments, `IllegalActionError` for an agent's bad choice and
-    `AgentError` for an error of its own.
+    Raises:
+        OptionError: for invalid arguments.
+        IllegalActionError: for an illegal action of an agent.
+        AgentError: for any other error of an agent.
     """
     game = variant if isinstance(variant, Variant) else make(variant)
     mode, total = _length(boards, games)

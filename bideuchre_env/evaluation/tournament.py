@@ -139,10 +139,10 @@ class Tournament:
     def play(
         self, workers: int | RayPool = 1, progress: Progress | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Play what is missing, a match at a time; up to Ctrl-C, which loses the pair at play.
+        """Play the missing matches one after another; Ctrl-C drops the match in progress.
 
         `progress(pair, kind, done, total, decisions)` is called as in `match.play`. Raises
-        `OptionError` where a file of an agent's has changed before a pair.
+        `OptionError` if a file of an agent has changed before a pair.
         """
         missing = self.missing
         for number, pair in enumerate(missing, 1):
@@ -184,9 +184,9 @@ class Tournament:
                 self.rate(variant)
 
     def rate(self, variant: str) -> None:
-        """Enter the ratings on a variant; of those who have played, who was named first has 0.
+        """Compute the ratings on a variant; the first-named agent that has played has rating 0.
 
-        They go by the matches alone, whenever and in what order those were played.
+        They depend on the results alone, not on the order of the matches.
         """
         meetings = []
         for each in self.matches:
@@ -238,14 +238,14 @@ def play(
 
     With `pairs` in place of `agents` only these play: two agents each, the stronger first.
 
-    `boards`, `games`, `sprt`, `seed` and `workers` are those of `match.play`, for each pair.
-    Agents are names, as `agents.make` takes them. With `out`, a folder, the results are written
-    there after every pair, the heat maps at the end; matches of the same settings that are there
-    already are kept and not played again. `force` replaces what is there.
+    `boards`, `games`, `sprt`, `seed` and `workers` are those of `match.play`, for each pair. Agents
+    are names for `agents.make`. With `out`, a folder, the results are written there after every
+    pair, and heat maps at the end; finished matches of the same settings in the folder are not
+    played again. `force` replaces the results of other settings.
 
-    `progress(pair, kind, done, total, decisions)` tells how far a pair is, `finished(match)` of a
-    pair that is done. Ctrl-C keeps the finished pairs. Raises `OptionError` for what makes no
-    tournament and for a folder of other results, and what `match.play` raises.
+    `progress(pair, kind, done, total, decisions)` is called during a pair, `finished(match)` after
+    it. Ctrl-C keeps the finished pairs. Raises `OptionError` for invalid arguments and for a folder
+    with other results, and the errors of `match.play`.
     """
     chosen = tuple(
         each if isinstance(each, Variant) else make(each)

@@ -26,7 +26,7 @@ OTHERWISE = "another folder, or --force to replace them"
 
 
 def key_of(match: dict[str, Any]) -> str:
-    """Who plays whom, by which rules."""
+    """The pairs, the games and the settings of a tournament."""
     return json.dumps([match["variant"], match["options"], match["agents"]], sort_keys=True)
 
 
@@ -41,7 +41,7 @@ def fingerprints(agents: Iterable[str]) -> dict[str, str]:
 
 
 def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> str | None:
-    """The first of the files that both know which is another now, in words; or None."""
+    """Describe the first file whose hash differs between the two; None if there is none."""
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
             made = ", which `bideuchre prepare` makes," if None in (before[name], now[name]) else ""
@@ -50,9 +50,9 @@ def first_changed(before: dict[str, str | None], now: dict[str, str | None]) -> 
 
 
 def kept(folder: Path, asked: dict[str, Any], keys: set[str]) -> list[dict[str, Any]]:
-    """The matches in a folder that a tournament of these settings would play, by `key_of`.
+    """Return the finished matches in a folder that this tournament would play, by `key_of`.
 
-    Raises `OptionError` for a folder that holds anything which would be lost.
+    Raises `OptionError` for a folder with results that would be lost.
     """
     path = folder / "results.json"
     if not path.exists():
@@ -101,7 +101,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, data: dict[str, Any]) -> list[str]:
-    """The tables of what is finished; the old ones stay until the new ones are whole."""
+    """Write the tables of the finished matches, replacing the old ones at once."""
     table, rows = io.StringIO(newline=""), [csv_row(match) for match in data["matches"]]
     writer = csv.DictWriter(table, list(rows[0]))
     writer.writeheader()
@@ -119,9 +119,9 @@ def remove_pictures(folder: Path) -> None:
 
 
 def write_pictures(folder: Path, data: dict[str, Any]) -> list[str]:
-    """Draw the heat maps for light and for dark pages; nothing without matplotlib.
+    """Draw the heat maps for light and dark pages; without matplotlib do nothing.
 
-    Raises `OutputError` for what cannot be drawn or written.
+    Raises `OutputError` for a picture that cannot be drawn or written.
     """
     path = folder / "results"
     try:

@@ -133,7 +133,7 @@ def markdown(data: Data) -> str:
 
 
 def _introduction(data: Data) -> list[str]:
-    """What the tables have."""
+    """The columns of the tables."""
     lines = [
         "# Tournament",
         "",
@@ -159,7 +159,7 @@ def _introduction(data: Data) -> list[str]:
 
 
 def _details(data: Data, variant: str) -> str:
-    """A table of pairs: contracts, lone bids, ties, what duplication saves, games, the test."""
+    """Return a table of pairs: contracts, lone bids, ties, variance reduction, games, the test."""
     heads = ["pair", "boards", "made", "set", "alone", "made alone", "tied boards"]
     heads += ["variance divided by"] + ["games won"] * bool(data["games"])
     heads += ["sequential test"] * bool(data["sprt"])

@@ -49,7 +49,7 @@ GAME = variants["barrie_v0"]
 
 
 def play_game() -> None:
-    """One table, its record, its hidden cards dealt again; many tables; random players' boards."""
+    """Compile one table, its record and its redeals, many tables, and random players' boards."""
     env = GAME.raw_env()
     env.reset(seed=1)
     env.state()
@@ -58,7 +58,7 @@ def play_game() -> None:
     GameRecord.loads(record.dumps())
     env.reset(options={"deal": record.hands[0]["deal"]})
     step_row(env.get_state(), compile_tables(GAME.rules), 0)
-    with contextlib.suppress(ValueError):  # the refusal names what is legal
+    with contextlib.suppress(ValueError):  # the error names the legal actions
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmin()))
     for threads in (1, 2):
         vec = GAME.vec(256, threads=threads)  # few enough rows are one thread's in any case
@@ -86,7 +86,7 @@ def play_boards(a: str, b: str) -> None:
 
 
 def play_claim() -> None:
-    """A claim of the tricks left, by what a seat sees."""
+    """Compile the claim of the remaining tricks."""
     layout, tables = layout_of(GAME.rules), compile_tables(GAME.rules)
     seen = np.zeros((1, layout.size), np.int8)
     mask = np.zeros((1, int(tables["n_actions"][0])), np.int8)
@@ -136,7 +136,7 @@ def play_learning() -> None:
 
 
 def play_expert() -> None:
-    """The expert, in games that were not fitted, too, and what a hand is worth to it."""
+    """Compile the expert, also for custom rules, and its values of hands."""
     hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
     play_boards("expert", "random")
     agents.make("expert", variants["cincinnati_v0"].rules.replace(target=20))

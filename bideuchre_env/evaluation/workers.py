@@ -42,9 +42,8 @@ def run_blocks(
 ) -> None:
     """Play the blocks until all are done or `stopped`; `report` is called from this thread.
 
-    On Ray a block is reported when it is whole: a block begun anew counts once.
-    Raises what an agent's bad choice raises, wherever it was played, and `WorkerError` for a
-    process that ends before its time.
+    On Ray a block is reported when it is complete, so a repeated block counts once. Raises the
+    errors of agents in any process, and `WorkerError` for a process that ends early.
     """
     if isinstance(workers, RayPool):
         for _, batch in workers.run(whole_block, Work.of(plan), blocks, stopped):
@@ -65,7 +64,7 @@ def share(
     report: Report,
     stopped: Stopped,
 ) -> None:
-    """Give out blocks in order, as processes become free, and report what they play."""
+    """Give blocks to free processes in order, and report their results."""
     waiting, busy = iter(blocks), list(processes)
     while busy and not stopped():
         ready = wait(busy, POLL_SECONDS)
@@ -196,19 +195,19 @@ class Work(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> Work:
-        """The plan with what its agents' files hold now; `OptionError` as of `packed`."""
+        """Return the plan with the hashes of its agents' files; `OptionError` as `packed`."""
         named = [file_of(agent) for agent in plan.agents if isinstance(agent, str)]
         return cls(packed(plan), tuple((file, contents(file)) for file in named if file))
 
 
 @lru_cache(maxsize=2)
 def ready(work: Work) -> Plan:
-    """The plan on a worker of Ray, checked and warmed up, once; `OptionError` for another file."""
+    """Return the plan on a worker of Ray, after a check of its files and a warm-up, once."""
     for file, sent in work.files:
         if contents(file) != sent:
             raise OptionError(f"{shown(file)} is another file here: send the same to every node")
     plan = unpacked(work.plan)
-    plan.seated()  # an older version of a file is read anew
+    plan.seated()  # an older version of a file is read again
     warm_up(plan)
     return plan
 
@@ -225,7 +224,7 @@ def whole_block(work: Work, block: range) -> Batch:
 
 
 def contents(file: str) -> str:
-    """A hash of what an agent's file holds; `OptionError` if it is not there."""
+    """Return the hash of an agent's file; `OptionError` if the file is missing."""
     try:
         return hashlib.sha256(Path(file).expanduser().read_bytes()).hexdigest()
     except OSError:
@@ -240,7 +239,7 @@ def serve(work: bytes, pipe: Connection) -> None:
     None asks for the next block.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the process that started this one
-    os.dup2(2, 1)  # what an agent prints is not part of the match's output
+    os.dup2(2, 1)  # output of an agent is not part of the match's output
     try:
         plan = unpacked(work)
         warm_up(plan)
@@ -248,5 +247,5 @@ def serve(work: bytes, pipe: Connection) -> None:
             pipe.send(None)
             play_block(plan, pipe.recv(), pipe.send, lambda: False)
     except (Exception, SystemExit) as error:
-        with suppress(OSError):  # the other end is closed: there is nobody to play for
+        with suppress(OSError):  # the other end is closed: the result is no longer needed
             pipe.send(to_send(error, "in a process of its own", AgentError))
