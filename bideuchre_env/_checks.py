@@ -1,4 +1,4 @@
-"""Checks of values that every room needs, and how an error shows what was given."""
+"""Shared checks of values, and their representation in error messages."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def shown(value: object) -> str:
 
 
 def typed(value: object) -> str:
-    """What somebody typed, as an error quotes it: in its own letters, with control codes escaped.
+    """Quote typed text for an error message, with control codes escaped.
 
-    Anything but a text is as `shown`, and so is a long one.
+    Other objects, and long texts, are represented as by `shown`.
     """
     return repr(value) if isinstance(value, str) and len(value) <= 200 else shown(value)
 
@@ -164,7 +164,7 @@ def whole_numbers(name: str, value: Any, n: int, limit: int = 2**62) -> npt.NDAr
     """Return a copy as int64 (n,) of whole numbers of any integer dtype.
 
     Numbers of 2**63 and more, which no int64 holds, become `limit`. Raises `IllegalActionError`
-    for anything else, as what is checked are actions.
+    for anything else, because the values are actions.
     """
     import numpy as np
 
@@ -196,7 +196,7 @@ def did_you_mean(given: object, words: Iterable[str]) -> str:
 def unknown_options(
     given: Iterable[object], known: Sequence[str], whose: str = "", what: str = "unknown option"
 ) -> str:
-    """What an error says of options that are not known, " of" `whose` they are; "" for none."""
+    """Return the message about unknown options, with " of" `whose`; "" if all are known."""
     unknown = sorted(set(given) - set(known), key=shown)
     if not unknown:
         return ""

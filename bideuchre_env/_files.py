@@ -1,7 +1,7 @@
-"""Files that are written: reserved before the work, beside their place, and whole or not there.
+"""Atomic output files: reserved before the work, and complete or absent.
 
-Nothing that was there is lost: a new file takes the place of an old one in one step, once there is
-something in it. What is no regular file (a device, a pipe) is written straight to.
+An existing file is never lost: a new file replaces it in one step, once it has content. Devices and
+pipes are written directly.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class TakenError(OptionError):
 
 
 class Output:
-    """A file to write: reserved now, written beside its place, which it takes with `publish`.
+    """A file to write: reserved now, written to a temporary path, and moved in place by `publish`.
 
-    A link is followed, a device or a pipe written straight to. Folders on the way are made. Raises
-    `OptionError` for a file that exists, unless `overwrite`, that another run is writing, or that
-    cannot be written. As a context manager it discards what is not closed by the end.
+    Links are followed; devices and pipes are written directly; missing folders are made. Raises
+    `OptionError` for a file that exists, unless `overwrite`, that another process is writing, or
+    that cannot be written. The context manager discards a file that is not closed at its end.
     """
 
     def __init__(self, path: PathLike, *, overwrite: bool = False) -> None:
@@ -82,7 +82,7 @@ class Output:
         self._torn = False
 
     def publish(self) -> None:
-        """Take the place; what is written from now on is seen there. `OutputError` says why not."""
+        """Move the file in place; later writes go there. Raises `OutputError`."""
         if self._beside is None:
             return
         try:
@@ -98,9 +98,9 @@ class Output:
         _waiting.discard(self)
 
     def close(self) -> None:
-        """Publish and close; closing twice is fine. After an `OutputError` nothing is left open.
+        """Publish and close. Idempotent; after an `OutputError` no file is open.
 
-        What cannot take its place is kept beside it, and the error names that file.
+        A file that cannot be moved in place is kept under another name, which the error has.
         """
         if self._descriptor < 0:
             return
@@ -120,13 +120,13 @@ class Output:
             self.discard()
 
     def discard(self) -> None:
-        """Close; what is not in its place is removed, with the folders that were made for it."""
+        """Close; remove a file that is not published, and the folders made for it."""
         if self._beside is not None:
             if self in _waiting:
                 with suppress(OSError):
                     self._beside.unlink()
             for folder in reversed(self._made):
-                with suppress(OSError):  # somebody else has put something there
+                with suppress(OSError):  # another process has written it
                     folder.rmdir()
             _waiting.discard(self)
         if self._descriptor >= 0:
@@ -167,7 +167,7 @@ class Output:
         if self._target.exists():
             if not os.access(self._target, os.W_OK):
                 raise PermissionError(None, "it is write-protected")
-            with suppress(PermissionError):  # not to be read, so nobody to be asked
+            with suppress(PermissionError):  # not readable, so its owner is unknown
                 descriptor = os.open(self._target, os.O_RDONLY)
                 try:
                     self._lock(descriptor)
@@ -182,7 +182,7 @@ class Output:
             self._made.append(each)
 
     def _reserve(self) -> None:
-        """Open the file beside; nobody else has it open, or is about to move it away."""
+        """Open the temporary file; no other process has it open or is about to move it."""
         assert self._beside is not None
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY | getattr(os, "O_NOFOLLOW", 0)
         if not _LOCKS:
@@ -210,7 +210,7 @@ class Output:
             raise TakenError(f"{_shown(self.path)} is being written by another run")
 
     def _kept(self) -> str:
-        """Give what is written a name of its own, which no other run clears; where it is."""
+        """Move the content to a unique path, which no other process removes; return the path."""
         there = self._beside
         if there is None or not self.size:
             return ""
@@ -260,7 +260,7 @@ class Output:
         return False
 
     def _copy(self, there: Path) -> None:
-        """Write all of it over the old file, and go on there."""
+        """Write the content over the old file, and continue there."""
         descriptor = os.open(self._target, os.O_WRONLY | os.O_APPEND | _BINARY)
         try:
             _locked(descriptor)
@@ -297,9 +297,9 @@ def write_file(place: PathLike | Output, data: bytes | str) -> None:
 
 @contextmanager
 def only_run_in(folder: PathLike, otherwise: str = "take another folder") -> Iterator[None]:
-    """Make a folder of results and keep other runs out of it; `OptionError` if one is at it.
+    """Make a folder of results and lock it; `OptionError` if another process uses it.
 
-    It says what to do `otherwise`. Folders that were made, and are empty in the end, are removed.
+    `otherwise` is the advice in the message. Folders that were made and stay empty are removed.
     """
     check_path("folder", folder)
     missing = [each for each in (Path(folder), *Path(folder).parents) if not os.path.lexists(each)]
@@ -352,7 +352,7 @@ def only_run_at(path: PathLike) -> Iterator[None]:
 
 
 def beside(path: PathLike) -> Path:
-    """Where a file is written until it is complete: it is there as long as the run has it."""
+    """Return the temporary path of a file; it exists while a process writes the file."""
     target = Path(os.path.realpath(path))
     return target.with_name(f".{target.name}.bideuchre") if target.name else target
 

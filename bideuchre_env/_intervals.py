@@ -1,4 +1,4 @@
-"""95 % intervals of a mean and of a share, and what they are made of."""
+"""95 % intervals of a mean and of a share, and their parts."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def t_quantile(degrees: int) -> float:
 
 
 def wilson(successes: float, trials: float) -> Interval | None:
-    """A share with Wilson's 95 % interval; None of no trials.
+    """Return a share with Wilson's 95 % interval; None without trials.
 
-    Cases that count by weights make no whole numbers: their effective size stands for the trials.
+    For weighted cases, the number of trials is the effective sample size, which may be fractional.
     """
     if trials == 0:
         return None

@@ -1,6 +1,6 @@
-"""The errors of the package: every one is a `ValueError` with a sentence that says what to do.
+"""The errors of the package; each is a `ValueError` with a message on how to fix it.
 
-An error names what was given and what is allowed, and leaves the state as it was.
+A message names the value and the allowed ones. The state does not change before an error.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class OptionError(BidEuchreError):
 
 
 class UnknownOptionError(OptionError, TypeError):
-    """A keyword that there is not. A function's own would be a `TypeError`, and so trainers that
-    try a keyword and go on without it go by that and by "unexpected keyword argument"."""
+    """An unknown keyword. It is also a `TypeError` with "unexpected keyword argument", because
+    trainers that try a keyword and continue without it check for these."""
 
 
 class IllegalActionError(BidEuchreError):

@@ -1,8 +1,8 @@
-"""Games gone over: what each decision gave away by what its player knew, and what was bad luck.
+"""Review of finished games: the cost of each decision, and bad luck.
 
     print(analysis.review(record))
 
-It imports `agents`, whose advice it goes by, and the rooms before them.
+It imports `agents`, whose advice it uses, and the rooms before them.
 """
 
 from bideuchre_env.analysis.review import Decision, HandReview, Player, Review

@@ -20,16 +20,16 @@ WIDTH = 80
 POINTS = 0.25  # expected points that a mistake gives away at least,
 WINS = 0.02  # or such a chance to win the game,
 LEAST_WINS = 0.001  # and, unless playing for points, at least this chance to win the game,
-SURE = 3.0  # by so many standard errors of one set of worlds
-TELLING = 0.03  # a difference of chances that is told
+SURE = 3.0  # standard errors of one set of worlds
+TELLING = 0.03  # the least difference of chances that is reported
 
 
 @dataclass(frozen=True)
 class Decision:
     """A decision between two or more actions.
 
-    Points and chances are expected by what the player knew, over deals of the cards not seen. `str`
-    is the sentence of a mistake.
+    Points and chances are expectations over deals of the cards that the player did not see. `str`
+    returns the sentence of a mistake.
     """
 
     hand: int
@@ -68,7 +68,7 @@ class Decision:
 
     @property
     def place(self) -> str:
-        """Where in its hand it was: "trick 2"."""
+        """The place of the decision in its hand: "trick 2"."""
         if self.phase == Phase.PLAY:
             return f"trick {self.trick + 1}"
         return {Phase.AUCTION: "auction", Phase.NAMING: "strain"}.get(self.phase, "exchange")
@@ -78,7 +78,7 @@ class Decision:
 
     @property
     def sentence(self) -> str:
-        """What was wrong, why, and what it cost with all hands open."""
+        """The mistake, its reason, and its cost with all hands open."""
         who = named(self.seat, self.player)
         sentences = [
             f"{who} {did(self.phase, self.action)}; "
@@ -102,7 +102,7 @@ class Decision:
 
     @property
     def chance_of(self) -> str:
-        """What `made` is the chance of: "made", "set", or of either before there is a contract."""
+        """The event of which `made` is the chance: "made", "set", or either before a contract."""
         if self.phase == Phase.AUCTION:
             return "made or set" if self.action == "pass" else "made"
         return "set" if self.defends else "made"
@@ -119,7 +119,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class HandReview:
-    """A hand of the record, what the deal is worth with all hands open, and its decisions."""
+    """A hand of the record, its value with all hands open, and its decisions."""
 
     number: int
     """Of the record, from 0."""
@@ -186,7 +186,7 @@ class Player:
 
 @dataclass(frozen=True)
 class Review:
-    """A game gone over by an agent; `str()` tells the mistakes of each hand, and sums up."""
+    """The review of a game by an agent; `str()` lists the mistakes by hand, and a summary."""
 
     title: str
     agent: str
@@ -201,7 +201,7 @@ class Review:
         return [each for hand in self.hands for each in hand.mistakes]
 
     def notes(self) -> dict[str, Any]:
-        """What a page shows beside each action, as JSON values.
+        """Return the notes of a page for each action, as JSON values.
 
         `hands` has an entry for each of the record: `par`, None where the hand was not reviewed,
         and `plies`, in which an action without a choice is None.
@@ -251,7 +251,7 @@ def _listed(mistakes: list[Decision]) -> str:
 
 
 def _note(decision: Decision) -> dict[str, Any]:
-    """What a page shows beside an action."""
+    """Return the note of an action for a page."""
     return {
         "lost": round(decision.lost, 3),
         "error": round(decision.error, 3),
@@ -286,7 +286,7 @@ def named(seat: int, name: str | None) -> str:
 
 
 def did(phase: Phase, action: str) -> str:
-    """What a player did, as a verb: "passed", "bid 4 H", "named hearts trump", "played JH"."""
+    """Return an action as a verb: "passed", "bid 4 H", "named hearts trump", "played JH"."""
     if phase == Phase.AUCTION:
         return "passed" if action == "pass" else action
     if phase == Phase.NAMING:
@@ -306,7 +306,7 @@ def what(phase: Phase, action: str) -> str:
 
 
 def par_text(par: Par) -> str:
-    """What a deal is worth: "4 H by seat 1 with five tricks, 4 points to seats 1 and 3"."""
+    """Describe par: "4 H by seat 1 with five tricks, 4 points to seats 1 and 3"."""
     if par.contract is None:
         return "all pass"
     words = f"{par.contract} by seat {par.declarer} with {tricks(par.tricks or 0)}"
@@ -316,7 +316,7 @@ def par_text(par: Par) -> str:
 
 
 def result_text(played: dict[str, Any], ended: Look) -> str:
-    """What a hand of a record came to: "4 H by seat 1 (rule), made with five tricks ...".
+    """Describe the result of a hand: "4 H by seat 1 (rule), made with five tricks ...".
 
     `played` is the notation's object, `ended` the table at its end.
     """

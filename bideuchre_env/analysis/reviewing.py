@@ -1,4 +1,4 @@
-"""How a game is gone over: each decision is asked of the agent, in the place of who made it."""
+"""The review of a game: an agent decides again in the place of each player."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from bideuchre_env.runtime.jit import Array
 from bideuchre_env.solver.analysis import analyse
 from bideuchre_env.solver.par import par
 
-AGAIN = 4  # sets of other worlds that what looks like a mistake is tried in
+AGAIN = 4  # additional sets of worlds by which a suspected mistake is tested
 
 Progress = Callable[[int, int, int], None]
 
@@ -52,22 +52,29 @@ def review(
     hands: Collection[int] | None = None,
     progress: Progress | None = None,
 ) -> Review:
-    """Go over a game: the mistakes, as an agent sees them by what the player knew, and bad luck.
+    """Review a game: mistakes, judged by the information of the player, and bad luck.
 
-    Every choice is made again by `agent` in the player's place, and what it and the action taken
-    come to is counted in `worlds` deals of the cards not seen (200 unless given), weighed as agent
-    `inference` weighs them. What looks like a mistake is tried in four more sets of so many. It is
-    one if the agent does otherwise in every set, and does better by a quarter of a point of the
-    hand or 2 % of the games, and by three standard errors of one set. Unless the agent plays for
+    For every decision, `agent` chooses in the player's place. Its choice and the player's are
+    evaluated in the same sampled deals of the hidden cards, weighted like those of the agent
+    `inference`. A suspected mistake is tested in four more sets of deals. It is a mistake if the
+    agent chooses otherwise in every set, and its choice is better by a quarter of a point of the
+    hand or 2 % of the games, and by three standard errors of one set. Unless the agent's goal is
     points, the loss must also be at least one game in 1,000 and three standard errors of that
-    figure. A side whose contract is already set makes no mistakes. Beside the mistakes stand the
-    tricks that each card gave away with all hands open, and the worth of the deal so: tricks lost
-    there without a mistake are bad luck, or too little to be sure of.
+    figure. A side whose contract is already set makes no mistakes. The review also has the tricks
+    that each card lost with all hands open, and the value of the deal with all hands open. Tricks
+    lost there without a mistake are bad luck, or not significant.
 
-    `hands` are the hands to go over, from 0, or all. `seed` fixes the deals.
-    `progress(done, total, decisions)` is called with the actions of these hands as they are done.
-    Raises `RecordError` for a record that does not replay, `OptionError` for hands that it has not
-    and for unusable worlds.
+    Args:
+        record: the game.
+        agent: the judge; it must support advice.
+        worlds: deals in a set, by default 200.
+        seed: of the deals.
+        hands: the numbers of the hands to review, from 0; by default all.
+        progress: `progress(done, total, decisions)` is called after each action of these hands.
+
+    Raises:
+        RecordError: for a record that does not replay.
+        OptionError: for hands that the record does not have, and for invalid `worlds`.
     """
     if not isinstance(record, GameRecord):
         raise OptionError(f"{shown(record)}: a GameRecord is expected")
@@ -98,7 +105,7 @@ def review(
 
 
 def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
-    """The hands to go over, in order."""
+    """Return the numbers of the hands to review, in order."""
     if hands is None:
         return list(range(n))
     numbers = to_list("hands", hands, f"numbers of hands from 0 to {n - 1}")
@@ -110,10 +117,10 @@ def _numbers(hands: Collection[int] | None, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Finding:
-    """The agent's choice and what was done, by one set of worlds or by several together.
+    """The agent's choice and the player's, evaluated in one set of worlds or in several.
 
-    Errors are those of one set: what a player who goes by so many worlds cannot tell apart is no
-    mistake, however many the review goes by.
+    Errors are those of one set: a difference that a player cannot see in one set is not a mistake,
+    even if the review can see it in all sets.
     """
 
     best: Option
@@ -125,7 +132,7 @@ class _Finding:
 
     @classmethod
     def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Finding:
-        """What these sets say of an action: every figure is of the worlds of them all."""
+        """Return the figures of an action over the worlds of all sets."""
         advice = advisor.advice(trials, action)
         best, taken = advice.best, advice.option(action)
         return cls(
@@ -155,10 +162,10 @@ class _Finding:
 def _error(
     trials: list[Situation], taken: Option, best: Option, figure: str, error: float
 ) -> float:
-    """The standard error of one set, where `error` is that of all together.
+    """Return the standard error of one set; `error` is that of all sets together.
 
-    That is what one tells of itself, or how far they lie apart, if that is more: where few worlds
-    weigh much, a set does not tell how much it misses.
+    It is the larger of a set's own estimate and the spread of the sets: if few worlds have most of
+    the weight, a set's own estimate is too small.
     """
     if len(trials) == 1:
         return error
@@ -191,7 +198,7 @@ class _Judge:
     ) -> Iterator[Decision | None]:
         """The decision of each action of a hand; None where there was no choice."""
         states, mask = rows_of([played.dealt]), np.zeros(actions.of(self.rules).n, np.int8)
-        states["rng"] = 1  # any stream but none: what it deals next is no part of the hand
+        states["rng"] = 1  # any valid state: the next deal is not part of the hand
         for ply, action in enumerate(played.actions.tolist()):
             mask_row(states, self.tables, mask)
             decision = None
@@ -202,10 +209,10 @@ class _Judge:
             step_row(states, self.tables, action)
 
     def _finding(self, states: Array, action: int) -> tuple[_Finding, bool]:
-        """The figures of the action taken, and whether it is a mistake.
+        """Return the figures of the action taken, and whether it is a mistake.
 
-        What looks like one is tried in other worlds, whose figures count; what the agent itself
-        would do in one set of them is none.
+        A suspected mistake is judged by the figures of the additional worlds. An action that the
+        agent itself chooses in one of these sets is not a mistake.
         """
         goal, trial = self.first.goal, self.first.try_row(states, also=[action])
         first = _Finding.of(self.first, [trial], action)

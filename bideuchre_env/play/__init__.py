@@ -1,4 +1,4 @@
-"""Games between people and agents: played by hand, saved at every card, gone on with later.
+"""Games between people and agents: interactive, saved after every action, resumable.
 
-It may import every room before `evaluation`, and `evaluation`; what a page needs is in `web`.
+It may import every room before `evaluation`, and `evaluation`; pages are in `web`.
 """

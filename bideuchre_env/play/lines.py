@@ -1,4 +1,4 @@
-"""Lines of a game at a terminal: what one player is told, and what is typed."""
+"""Text of a game at a terminal: messages for one player, and parsing of typed lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_LISTED = 12
 
 @dataclass(frozen=True)
 class Lines(Look):
-    """The table in a state row, told to the player who looks at it."""
+    """Messages about the table in a state row, for the viewer."""
 
     def name(self, seat: int) -> str:
         """A seat and who plays it: "you", "left (rule)"."""
@@ -32,7 +32,7 @@ class Lines(Look):
         return f"{self.who(seat)}{agent}"
 
     def verb(self, seat: int, verb: str) -> str:
-        """A seat does something: "you play", "left (rule) plays"."""
+        """A seat with a verb: "you play", "left (rule) plays"."""
         first, space, rest = verb.partition(" ")
         ending = "" if seat == self.viewer else "es" if first.endswith("s") else "s"
         return f"{self.name(seat)} {first}{ending}{space}{rest}"
@@ -55,20 +55,20 @@ class Lines(Look):
         return f"Hand {hand}: {self.verb(int(self.row['dealer']), 'deal')}. {self.score()}"
 
     def so_far(self) -> list[str]:
-        """The auction, of a hand that is gone on with, and its contract."""
+        """Lines of the auction and the contract, for a resumed hand."""
         dealer = int(self.row["dealer"])
         order = [(dealer + 1 + turn) % N_SEATS for turn in range(N_SEATS)]
         calls = [f"  {self.name(seat)}: {self.call(seat)}" for seat in order if self.call(seat)]
         return calls + ([self.contract_line()] if self.strain >= 0 and not self.over else [])
 
     def contract_line(self) -> str:
-        """The contract, who plays it, and what trumps are."""
+        """The contract, the declarer and the trump suit."""
         trumps = STRAIN_WORDS[self.strain]
         also = "" if self.left_bower() is None else f": {trumps} are trumps"
         return f"Contract: {self.contract()} by {self.name(int(self.row['declarer']))}{also}."
 
     def move(self, seat: int, name: str) -> Text:
-        """What a seat has just done; a card of the exchange as far as it is seen."""
+        """The last action of a seat; exchanged cards only if the viewer sees them."""
         if name not in CARD_NAMES:
             return Text(f"  {self.name(seat)}: {spoken(name)}")
         if any(name == self.trick(number)[seat] for number in range(self.rules.tricks)):
@@ -78,7 +78,7 @@ class Lines(Look):
         return said.append_text(self.card(name) if self.seen(seat) else Text("a card"))
 
     def came_of_it(self, name: str) -> list[RenderableType]:
-        """What the last action, by its name, has settled: the contract, the trick, the hand."""
+        """Lines on the result of an action, by its name: the contract, the trick, the hand."""
         row, lines = self.row, list[RenderableType]()
         last = int(row["trick"]) - 1
         if name not in CARD_NAMES:
@@ -150,7 +150,7 @@ class Lines(Look):
         return grid
 
     def ending(self) -> str:
-        """How the game has ended for whoever looks."""
+        """The result of the game for the viewer."""
         score = "{} to {}".format(*self.pair("score"))
         hands = int(self.row["hands_dealt"])
         after = f"after {hands} hand{'s' * (hands != 1)}"
@@ -162,12 +162,12 @@ class Lines(Look):
 
 
 def action_typed(text: str, legal: Sequence[str], hand: Sequence[str], acts: Actions) -> str:
-    """The name of the legal action that was typed.
+    """Return the name of the legal action that was typed.
 
-    A card is its name ("jh", "10♥") or its place in `hand`, as it is shown, from 1; a strain its
-    name, a word, or its place among those that may be named; a call its words with or without
-    "bid" ("4 h", "moon nt", "pass"), or a beginning that no other call has ("p"). Raises
-    `NotationError` with a sentence for whoever typed it.
+    A card is typed as its name ("jh", "10♥") or its place in `hand`, from 1; a strain as its name,
+    a word, or its place among the legal ones; a call as its words with or without "bid" ("4 h",
+    "moon nt", "pass"), or a unique beginning ("p"). Raises `NotationError` with a message for the
+    player.
     """
     if legal[0].startswith(TRUMP):
         return _chosen(text, legal, TRUMP, acts) or _numbered(text, legal, legal)
@@ -182,7 +182,7 @@ def spoken(name: str) -> str:
 
 
 def _chosen(text: str, legal: Sequence[str], prefix: str, acts: Actions) -> str | None:
-    """The action of this name, with or without the word before it; None of no name.
+    """Return the action of this name, with or without its first word; None for other text.
 
     Raises `NotationError` for one that is not legal now.
     """
@@ -232,7 +232,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def calls_listed(legal: Sequence[str]) -> str:
-    """The calls that may be made, in a line; bids that name a strain are told once."""
+    """List the legal calls in a line; bids that differ only by strain appear once."""
     bids = [spoken(name) for name in legal if name != PASS]
     strains = [bid.rpartition(" ")[2] for bid in bids]
     levels = [bid.rpartition(" ")[0] for bid in bids]

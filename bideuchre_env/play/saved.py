@@ -95,9 +95,9 @@ def check_free(path: PathLike) -> None:
 
 
 def game_to_go_on(game: str, alone: bool = False) -> Path | None:
-    """The file in `FOLDER` of the unfinished game of this name that was played last; None of none.
+    """Return the file in `FOLDER` of the last unfinished game of this name, or None.
 
-    If `alone`, of one person's games.
+    With `alone`, only games of one person count.
 
     Raises `RecordError` or `OptionError` for a file among them that is no saved game.
     """
@@ -139,7 +139,7 @@ def _data(path: PathLike) -> dict[str, Any]:
 
 
 def _check_dealt(record: GameRecord) -> None:
-    """Raise `RecordError` unless a record says what fixes the deals, and who plays."""
+    """Raise `RecordError` unless a record has the seed of the deals, and the players."""
     if record.seed is None or record.agents is None or record.start != (0, 0):
         raise RecordError("its record lacks a seed or agents, or does not begin at 0 to 0")
     if not record.hands:

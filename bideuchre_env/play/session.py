@@ -46,7 +46,7 @@ _ROW_0 = np.zeros(1, np.int64)
 
 
 class Move(NamedTuple):
-    """An action that has been carried out."""
+    """An action that has been applied."""
 
     seat: int
     name: str
@@ -55,14 +55,14 @@ class Move(NamedTuple):
 
 
 class Session:
-    """A game between people and agents, at any point of it.
+    """A game between people and agents.
 
-    It stands still where a person is to act (`act`), where an agent is (`advance`), after a hand
-    (`next_hand`) and when the game is over. With a `path` it is saved there whenever it changes, in
-    one step, and no other run can open it until `close`; `resume` goes on with it. The seed fixes
-    every deal, and what agents draw at each decision: whatever is taken back or gone on with, the
-    same play meets the same cards and answers. (An agent of your own that remembers, or that keeps
-    time, may answer otherwise.) A context manager.
+    It waits for a person (`act`), for an agent (`advance`), after a hand (`next_hand`), and ends
+    with the game. With a `path`, every change is saved there atomically, and no other process can
+    open the file until `close`; `resume` continues the game. The seed fixes every deal and the
+    random choices of agents at each decision, so after an undo or a resume the same play meets the
+    same cards and answers. (A custom agent with a memory or a clock may answer differently.) It is
+    a context manager.
     """
 
     def __init__(
@@ -74,9 +74,9 @@ class Session:
         seed: int | None = None,
         path: PathLike | None = None,
     ) -> None:
-        """Begin a game: `agents` are four names, by seat; those on people's seats do not count.
+        """Begin a game: `agents` are four names, by seat; those on people's seats are ignored.
 
-        Raises `OptionError` for what makes no game, and for a path where something lies already.
+        Raises `OptionError` for invalid arguments, and for a path that exists.
         """
         self._set_up(game, people, agents, secrets.randbits(128) if seed is None else seed)
         self.path = path
@@ -90,11 +90,11 @@ class Session:
 
     @classmethod
     def resume(cls, path: PathLike, trusted: Collection[str] = ()) -> Session:
-        """Go on with the game of a file, exactly where it was left.
+        """Resume the game of a file, exactly where it was left.
 
-        Agents that are no known names, but files or modules whose code would run, must be among
-        `trusted`. Raises `OptionError` or `RecordError`, and leaves the file as it is, if they are
-        not, if it cannot be read, is no saved game, or if another run is at it.
+        Agents from files or modules, whose code would run, must be among `trusted`. Raises
+        `OptionError` or `RecordError`, and does not change the file, if they are not, if the file
+        cannot be read or is not a saved game, or if another process uses it.
         """
         session = cls.__new__(cls)
         with ExitStack() as stack:
@@ -182,7 +182,7 @@ class Session:
 
     @property
     def decisions(self) -> int:
-        """How many actions have been carried out."""
+        """The number of actions so far."""
         return len(self._before)
 
     @property
@@ -191,14 +191,14 @@ class Session:
         return int(self.row["hands_dealt"])
 
     def legal(self) -> list[str]:
-        """The names of what the seat to act may do."""
+        """The names of the legal actions of the seat to act."""
         return legal_names(self.row, self.rules)
 
     def act(self, seat: int, name: str) -> Move:
-        """A person's action, by its name as people type it.
+        """Apply a person's action, by its name as people type it.
 
-        Raises `IllegalActionError`, and changes nothing, for a seat that is no person's or not to
-        act, and for what is not legal.
+        Raises `IllegalActionError`, and changes nothing, if the seat is an agent's or not to act,
+        and for an illegal action.
         """
         if not is_integer(seat) or seat != self.seat or seat not in self.people:
             raise IllegalActionError(f"seat {shown(seat)} is not to act{self._whose_turn()}")
@@ -223,9 +223,9 @@ class Session:
         return verbs.get(Phase(int(self.row["phase"])), "play")
 
     def advance(self, watch: Callable[[Move], object] | None = None) -> None:
-        """Let agents act until a person is to, or the hand is over; `watch` sees every move.
+        """Let agents act until a person is to act or the hand is over; `watch` gets every move.
 
-        Raises `AgentError` or `IllegalActionError` if an agent fails; what was played stays.
+        Raises `AgentError` or `IllegalActionError` if an agent fails; earlier moves stay.
         """
         while (move := self.step()) is not None:
             if watch is not None:
@@ -249,7 +249,7 @@ class Session:
         return int(checked(agent, answer, self.rules, states, tables, _ROW_0, lambda _: where)[0])
 
     def _certain(self) -> int:
-        """The action by which the seat to act takes every trick left, or -1; rewrites `_mask`."""
+        """Return the action by which the seat to act wins all tricks, or -1. Overwrites `_mask`."""
         look_row(self._states, self._tables, self._offsets, self._seen[0], self._mask[0])
         return int(claim(self._seen, self._mask, self._tables, self._offsets, self._view))
 
@@ -291,11 +291,11 @@ class Session:
             self._deal()
 
     def undo(self) -> None:
-        """Take back the person's last action, and everything that agents did after it.
+        """Undo the person's last action and all moves of agents after it.
 
-        It goes back over the start of a hand too. Raises `IllegalActionError`, and changes nothing,
-        if there is nothing to take back, the game is over, or several people play: nobody takes
-        back what others have seen and answered.
+        It also goes back across the start of a hand. Raises `IllegalActionError`, and changes
+        nothing, if there is no action to undo, the game is over, or several people play, who have
+        seen the action.
         """
         if len(self.people) > 1:
             raise IllegalActionError("nothing is taken back where several people play")
@@ -321,9 +321,9 @@ class Session:
         return -1
 
     def advice(self, agent: str = "inference") -> Advice:
-        """What an agent would do in the place of the person to act, by what that seat sees.
+        """Return an agent's advice for the person to act, from that seat's information.
 
-        Raises `IllegalActionError` where no person is to act.
+        Raises `IllegalActionError` if no person is to act.
         """
         if not self.waits_for_person:
             raise IllegalActionError(f"nobody is to be advised{self._whose_turn()}")
@@ -342,7 +342,7 @@ class Session:
 
     @contextmanager
     def _change(self) -> Iterator[None]:
-        """Save what is changed inside; where that fails, nothing has changed."""
+        """Save the changes made in the context; undo them if saving fails."""
         states, before, ended = self._states.tobytes(), list(self._before), list(self._ended)
         try:
             yield
@@ -377,7 +377,7 @@ class Session:
             self.kept = kept
 
     def close(self) -> None:
-        """Let other runs go on with the file; closing twice is fine."""
+        """Release the file for other processes. Idempotent."""
         self._stack.close()
 
     def __enter__(self) -> Session:

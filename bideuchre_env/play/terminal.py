@@ -52,15 +52,15 @@ _ASKED = {
 
 
 class Quit(Exception):
-    """Whoever plays has had enough for now."""
+    """The player has quit."""
 
 
 class Terminal:
-    """One person's game at a console: shows what this seat sees, and asks for lines.
+    """One person's game at a console: prints the view of this seat, and reads lines.
 
-    `pause` are the seconds after each move of an agent; `adviser` is the agent that is asked for
-    hints, once `get_ready` has been called, which may take a while. `read` returns a line, and
-    raises `EOFError` where there are no more.
+    `pause` is the delay in seconds after each move of an agent. `adviser` is the agent for hints;
+    `get_ready` is called before the first hint, and may take a while. `read` returns a line, and
+    raises `EOFError` at the end of the input.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Terminal:
             self.console.print(line)
 
     def _lines(self, row: Any = None) -> Lines:
-        """The game as it stands, or at another row, as it is told here."""
+        """Return the messages for the present position, or for another row."""
         row = self.session.row if row is None else row
         return Lines(row, self.session.rules, self.me, agents=self.session.agents)
 
@@ -110,7 +110,7 @@ class Terminal:
         self._say("", Text(lines.title(), style="bold"), *lines.so_far())
 
     def _watched(self, move: Move, pause: float | None = None) -> None:
-        """Show a move that has been made, by whomever, and what it settles."""
+        """Print a move and its result."""
         lines, pause = self._lines(move.row), self._pause if pause is None else pause
         self._say(lines.move(move.seat, move.name))
         if move.seat != self.me and pause:
@@ -140,9 +140,9 @@ class Terminal:
         self._watched(self.session.act(self.me, name))
 
     def _asked(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
-        """Read lines until the game has changed; what is wrong in one is said, and asked again.
+        """Read lines until the game has changed; after an invalid line, print why and ask again.
 
-        `plain` is the line that is an answer though it would be a command.
+        `plain` is a line that is an answer here although it is also a command.
         """
         before = self._place()
         while self._place() == before:
@@ -160,7 +160,7 @@ class Terminal:
         return self.session.decisions, self.session.hand
 
     def _command(self, text: str) -> str | None:
-        """The command of a line; None of none. Where a strain is named, h is hearts."""
+        """Return the command of a line, or None. While a strain is named, h is hearts."""
         word = text.casefold()
         naming = self.session.waits_for_person and self.session.row["phase"] == Phase.NAMING
         return None if naming and word.upper() in STRAINS else _WORDS.get(word)

@@ -1,8 +1,7 @@
 """Files of game records: one JSON object a line (`.jsonl`), read and written as a stream.
 
-What is written together goes by one call to the operating system: a run that is killed leaves whole
-lines.
-Reading goes on after a bad line: each line gives a `GameRecord` that replays, or the error.
+Each write is one call to the operating system, so a run that is killed leaves complete lines.
+Reading continues after a bad line: each line yields a `GameRecord` that replays, or the error.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class Line(NamedTuple):
-    """A line of a file of records: its number, from 1, and what it holds or what is wrong."""
+    """A line of a file of records: its number, from 1, and its record or its error."""
 
     number: int
     record: GameRecord | None
@@ -106,9 +105,9 @@ def write(path: PathLike, records: Iterable[GameRecord], *, overwrite: bool = Fa
 
 
 def read(path: PathLike) -> Iterator[GameRecord]:
-    """The records of a file (`-` is standard input), each verified by replay.
+    """Yield the records of a file (`-` is standard input), each verified by replay.
 
-    Raises `RecordError`, with the line, at the first that is broken; `scan` goes on.
+    Raises `RecordError`, with the line, at the first invalid record; `scan` continues after it.
     """
     for record, _ in read_played(path):
         yield record
@@ -174,7 +173,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def file_stem(*words: str) -> str:
-    """Words joined to a file's name that every system takes; `_` is for what some would not."""
+    """Join words to a file name that is valid on every system; `_` replaces other characters."""
     return "-".join(re.sub(r"[^A-Za-z0-9_.,=+-]", "_", word) for word in words)
 
 

@@ -1,6 +1,6 @@
-"""A hand in a state row and who looks at it: what is seen, and the words for it.
+"""A hand in a state row from the view of one seat: visible cards, and words.
 
-Every picture of the table begins here: text, SVG, pixels and pages.
+All renderings of the table use it: text, SVG, pixels and pages.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Look:
         return legal_names(self.row, self.rules) if choosing and self.seen(seat) else []
 
     def call(self, seat: int) -> str | None:
-        """What a seat has called, in notation: "pass", "4", "moon H"; None before it has."""
+        """The call of a seat in notation: "pass", "4", "moon H"; None before its call."""
         call = int(self.row["calls"][seat])
         if call <= 0:
             return None if call < 0 else "pass"
@@ -172,7 +172,7 @@ class Look:
         return CARD_NAMES[JACK * len(SUITS) + same_colour(trump)]
 
     def left_bower_words(self) -> str:
-        """Which card is not what it seems: "The jack of hearts, the left bower, is ..."."""
+        """The note on the left bower: "The jack of hearts, the left bower, is ..."."""
         trump = self.strain
         of, as_one = STRAIN_WORDS[same_colour(trump)], STRAIN_WORDS[trump]
         return f"The jack of {of}, the left bower, is one of the {as_one}."

@@ -1,7 +1,6 @@
-"""The table as a picture: marks and where they are drawn, whoever paints them.
+"""The table as a picture: marks and their places, for any painter.
 
-`pixels.py` paints them. Suits are shapes, so that a picture looks the same whatever fonts a machine
-has.
+`pixels.py` paints them. Suits are shapes, so that a picture does not depend on a machine's fonts.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ _ROW = 4  # small cards side by side at the left and at the right
 
 @dataclass(frozen=True)
 class Size:
-    """How large a card is, and what is on it: the rank's place and size, the suit's."""
+    """The size of a card, and the places and sizes of its rank and suit."""
 
     width: int
     height: int
@@ -183,7 +182,7 @@ class TablePicture(Look):
         return f"bid {call}" if call and self.row["calls"][seat] > 0 else call
 
     def _middle(self) -> Iterator[Mark]:
-        """What lies on the table: the trick, or who is to do what; and trump."""
+        """The centre of the table: the trick, or the next action; and trump."""
         row, phase = self.row, self.row["phase"]
         if phase in TO_DO and phase != Phase.PLAY:
             to_do = f"{self.who(int(row['turn']))} {TO_DO[Phase(int(phase))]}"
@@ -244,7 +243,7 @@ class TablePicture(Look):
         return held if out else set()
 
     def _footer(self) -> list[str]:
-        """What the marks mean, and which card at the bottom is not what it seems."""
+        """The legend of the marks, and the note on the left bower at the bottom."""
         row = self.row
         if row["phase"] != Phase.PLAY:
             return []

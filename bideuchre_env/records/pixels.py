@@ -1,7 +1,7 @@
 """The picture of the table as pixels, painted with Pillow, which is imported when it is needed.
 
-Whatever is drawn is drawn once, four times as large, and made smaller, so that edges are smooth;
-then it is kept: most of a frame is cards and words that earlier frames had.
+Each mark is drawn once, four times as large, and scaled down, so that edges are smooth; then it is
+cached: most marks of a frame are cards and words of earlier frames.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _tile(mark: Mark) -> tuple[Any, int, int]:
     left, top, right, bottom = _edges(mark)
     left, top = math.floor(left), math.floor(top)
     size = (math.ceil(right) - left, math.ceil(bottom) - top)
-    # what is see-through is of the mark's own colour, or edges would turn dark
+    # transparent pixels have the mark's own colour, or edges would turn dark
     around = LIGHT[_outer_colour(mark)] + "00"
     fine = Image.new("RGBA", (size[0] * FINE, size[1] * FINE), around)
     _draw(ImageDraw.Draw(fine), mark, -left, -top)

@@ -1,4 +1,4 @@
-"""Game records: what was dealt and done, as one JSON object a game (see `GameRecord`).
+"""Game records: deals and actions, as one JSON object per game (see `GameRecord`).
 
 A finished hand is a function of its final state row, so records are written from rows and read by
 replaying them through the same kernels that play the game.
@@ -35,7 +35,7 @@ from bideuchre_env.runtime.jit import Array
 
 FORMAT = "bideuchre/1"
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
-_NEEDED = ("ranks", "copies", "partnered", "lone")  # by which a game of one's own is known
+_NEEDED = ("ranks", "copies", "partnered", "lone")  # required for a custom game
 _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 
 
@@ -51,11 +51,11 @@ class PlayedHand(NamedTuple):
 class GameRecord:
     """A game on record: `variant`, `options`, `seed`, `agents`, `hands`, `winner`, `outcome`.
 
-    `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks,
-    points and score. `start` is the score the game began with. `options` are what differs from a
-    declared variant's rules; any other `variant` is the name of a game of one's own, and they are
-    its whole rules (an option added since takes its default). `from_dict` and `loads` replay what
-    they read and raise `RecordError` at the first fault; nothing is mended.
+    `hands` are the dicts of the notation: dealer, deal, actions, declarer, contract, tricks, points
+    and score. `start` is the score at the beginning. `options` are the differences from a declared
+    variant's rules. Any other `variant` is the name of a custom game, and `options` are its
+    complete rules (an option added since has its default). `from_dict` and `loads` replay their
+    input and raise `RecordError` at the first fault; they repair nothing.
     """
 
     variant: str
@@ -83,9 +83,9 @@ class GameRecord:
         agents: list[str] | None = None,
         start: tuple[int, int] = (0, 0),
     ) -> GameRecord:
-        """The record of one game from a state row for each hand, as it stood when it ended.
+        """Return the record of a game from the state row at the end of each hand.
 
-        Raises `OptionError` for a row that legal play does not come to.
+        Raises `OptionError` for a row that legal play cannot reach.
         """
         check_rules(rules)
         if not is_plain_name(variant):
@@ -130,7 +130,7 @@ class GameRecord:
         except (TypeError, LookupError):  # as in __repr__
             return "<p>A record that makes no game</p>"
         # in a frame of its own, which can reach neither the notebook nor the network; the words in
-        # it are what a notebook shows that is not trusted, and so has no frames
+        # it are for notebooks that are not trusted, which show no frames
         frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(page)}" title="Replay of a game" '
         size = 'width="100%" height="900" style="border: 0"'
         words = "The replay is shown when the cell is run, or the notebook trusted."
@@ -349,7 +349,7 @@ def _check_fields(what: str, data: Any, required: tuple[str, ...], optional: Any
 
 
 def _same(stated: Any, replayed: Any) -> bool:
-    """Whether a value of a record is what was replayed: equal, and of the same JSON type."""
+    """Whether a value of a record equals the replayed one and has the same JSON type."""
     if isinstance(replayed, list):
         alike = isinstance(stated, list) and len(stated) == len(replayed)
         return alike and all(map(_same, stated, replayed))

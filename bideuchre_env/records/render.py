@@ -34,7 +34,7 @@ _WIDTH = 100
 
 
 def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
-    """The table as plain text: everything, or what one seat can see."""
+    """Return the table as plain text: all hands, or the view of one seat."""
     out = io.StringIO()
     console = Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False)
     console.print(table_view(row, rules, viewer=viewer))
@@ -84,7 +84,7 @@ def record_view(
 
 
 class _TextLook(Look):
-    """The same in text, where a seat has its number whoever looks."""
+    """The same as plain text, with seats by number."""
 
     def picture(self, held: list[list[str]]) -> RenderableType:
         """The whole hand, with these cards in the seats' hands."""
@@ -138,7 +138,7 @@ class _TextLook(Look):
         return table
 
     def call_text(self, seat: int) -> Text:
-        """What a seat has called; empty before it has."""
+        """The call of a seat; empty before its call."""
         bid = self.row["calls"][seat] > 0
         style = "bold" if bid and seat == self.row["declarer"] else "" if bid else "dim"
         return Text(self.call(seat) or "", style=style)
@@ -156,7 +156,7 @@ class _TextLook(Look):
         return Text.assemble("Contract: ", (contract or "", "bold"), f" by {who}{how}")
 
     def exchange(self) -> Text | None:
-        """The exchange, as far as the viewer may know it."""
+        """The part of the exchange that the viewer knows."""
         given, passed = self.exchanged()
         if not given[0]:
             return None

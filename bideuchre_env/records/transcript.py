@@ -1,8 +1,8 @@
 """A hand as the JSON object of the notation, written by a kernel from its state row.
 
-A state row tells the whole hand, finished or in progress: it is wound back to its deal and played
-again, and every action is written on the way. Self-play writes tens of thousands of hands per
-second, so this is one pass that copies words; dicts are read back from it.
+A state row determines the whole hand, finished or in progress: it is wound back to its deal and
+replayed, and every action is written on the way. Self-play writes tens of thousands of hands per
+second, so this is one pass that copies words; dicts are parsed from the text.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ SIDES = ("seats 0 and 2", "seats 1 and 3")
 
 
 class Game(Protocol):
-    """What is read of a `GameRecord`."""
+    """The attributes of a `GameRecord` that are used here."""
 
     variant: str
     options: dict[str, Any]

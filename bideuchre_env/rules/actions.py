@@ -15,7 +15,7 @@ from bideuchre_env.errors import NotationError
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 from bideuchre_env.rules.rules import Rules
 
-_LONGEST = 80  # what is longer is no name, and is not compared with all of them
+_LONGEST = 80  # longer texts are not compared with the names
 _STRAIN_WORD = re.compile(r"(club|diamond|heart|spade|no-?trump)s?$")
 
 
@@ -70,7 +70,7 @@ class Actions:
         return number
 
     def no_action(self, name: Any) -> str:
-        """What an error says of a name that is none, with the nearest one."""
+        """Return the message for an unknown name, with the nearest known one."""
         near = isinstance(name, str) and len(name) <= _LONGEST
         close = did_you_mean(name, self.names) if near else ""
         return f"{typed(name)} is no action of this game{close}"

@@ -13,7 +13,7 @@ from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 
 MAX_BIDS = 32
 MAX_EXCHANGE = 3
-N_EXCHANGES = MAX_EXCHANGE + 1  # none, or up to so many
+N_EXCHANGES = MAX_EXCHANGE + 1  # at most
 _MAX_NAME = 32
 _MAX_VALUE = 10**6
 _NAME = re.compile(r"[a-z](?:[a-z0-9 -]*[a-z0-9])?")

@@ -1,7 +1,7 @@
-"""The options of a game, each declared once: its default, what it means, what it takes.
+"""The options of a game, each declared once: default, meaning and allowed values.
 
-Rule files, their comments, the command line and the documentation go by that. `Rules` has the
-checks.
+Rule files, their comments, the command line and the documentation use these declarations. `Rules`
+has the checks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GameKeywords(TypedDict, total=False):
 
 
 def option(default: T, meaning: str, words: Any = None, values: str = "") -> T:
-    """An option: its default, what it means, and the `Literal` of its words or its values."""
+    """Declare an option: default, meaning, and the `Literal` of its words or its values."""
     declared = {"meaning": meaning, "words": get_args(words), "values": values}
     made: T = field(default=default, metadata=declared)
     return made
@@ -60,12 +60,12 @@ def words_of(each: Field[Any]) -> tuple[str, ...]:
 
 
 def meaning_of(each: Field[Any]) -> str:
-    """What an option means, as a sentence."""
+    """Return the meaning of an option as a sentence."""
     return str(each.metadata["meaning"])
 
 
 def values_of(each: Field[Any]) -> str:
-    """What an option takes, in words."""
+    """Return the allowed values of an option in words."""
     words = [f'"{word}"' for word in words_of(each)]
     if not words:
         return str(each.metadata["values"])
@@ -74,7 +74,7 @@ def values_of(each: Field[Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions:
-    """The options of a game, and what follows from them."""
+    """The options of a game, and derived values."""
 
     ranks: Ranks = option("9", "Lowest rank of the deck.", Ranks)
     copies: int = option(
@@ -179,9 +179,9 @@ OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(GameOptions))
 
 
 def from_text(name: str, text: str) -> Any:
-    """The value of an option written on a command line: JSON, or as errors and pages write it.
+    """Return the value of an option from a command line: JSON, or as errors and pages write it.
 
-    What is nothing of that comes back as it is, for `Rules` to refuse.
+    Anything else is returned unchanged, and `Rules` rejects it.
     """
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"":

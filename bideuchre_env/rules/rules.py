@@ -46,11 +46,11 @@ MAX_COUNT = 10**15
 
 @dataclass(frozen=True, kw_only=True)
 class Rules(GameOptions):
-    """Everything that tells one Bid Euchre game from another.
+    """The rules of a Bid Euchre game.
 
-    Raises `RulesError` with a reason for a value, or a combination of values, that makes no game.
+    Raises `RulesError` with a reason for an invalid value or combination of values.
     `str(rules)` reads like a rule sheet. The options are those of `GameOptions`, each with its
-    default, its meaning and what it takes; `to_toml` gives them with the values of these rules.
+    default, meaning and allowed values; `to_toml` returns them with the values of these rules.
     """
 
     if TYPE_CHECKING:  # the dataclass's own takes more types than its fields have
@@ -177,10 +177,10 @@ class Rules(GameOptions):
 
     @classmethod
     def from_toml(cls, source: str | PathLike[str] | RulesFile) -> Rules:
-        """The rules in a file, by its path, or in such a file's text.
+        """Return the rules in a file, by its path, or in the text of a file.
 
-        An option that the file leaves out is as in the variant it names as `base`, or else as in
-        `Rules()`. Raises `RulesError` with the file, the option and what is allowed.
+        A missing option has the value of the variant `base` in the file, or else of `Rules()`.
+        Raises `RulesError` with the file, the option and the allowed values.
         """
         file = source
         if not isinstance(file, RulesFile):
@@ -195,7 +195,7 @@ class Rules(GameOptions):
             raise file.fault(error) from None
 
     def to_toml(self) -> str:
-        """These rules as the text of a file: every option, with what it means and takes.
+        """Return these rules as the text of a file: every option with meaning and allowed values.
 
         `Rules.from_toml(rules.to_toml()) == rules`.
         """
@@ -230,7 +230,7 @@ TOML_HEAD = """\
 
 
 def _comment(each: Field[Any]) -> str:
-    """What a file says of an option, above it."""
+    """Return the comment of an option in a file."""
     said = (meaning_of(each), f"Takes {values_of(each)}.")
     return "\n".join(
         textwrap.fill(line, 98, initial_indent="# ", subsequent_indent="# ") for line in said

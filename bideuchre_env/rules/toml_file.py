@@ -1,9 +1,9 @@
-"""Files of rules: how one is read and written. What makes a game, `Rules` decides.
+"""Reading and writing of files of rules; `Rules` checks the values.
 
-    base = "barrie_v0"  # what the file does not say is as there
+    base = "barrie_v0"  # the values of all options that the file does not have
     target = 40
 
-`name` is what the game is called; without it, the file's own name.
+`name` is the name of the game; by default the file's own name.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def is_rules_file(game: object) -> bool:
 
 
 def read_rules_file(source: str | PathLike[str], known: tuple[str, ...]) -> RulesFile:
-    """A file of rules from its path, or its text where that has a line end or a "=".
+    """Read a file of rules by its path, or from a text with a line end or a "=".
 
-    `known` are the options there are. Raises `RulesError` for what is no such file.
+    `known` are the valid options. Raises `RulesError` if it is not such a file.
     """
     file = RulesFile()
     if isinstance(source, str) and not is_rules_file(source) and re.search(r"[\n=]", source):

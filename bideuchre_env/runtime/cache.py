@@ -1,9 +1,9 @@
-"""Where compiled kernels are kept: a folder whose name tells the sources they were made from.
+"""The cache folder of compiled kernels; its name has a hash of their sources.
 
-numba keeps compiled code by the source file of each function, so it does not see an edit to a
-kernel that another kernel calls, not even after an upgrade of the package. The cache folder
-therefore carries a hash of every source file that compiled code depends on (and of the settings
-that change it): an edit anywhere gives a new folder.
+numba caches compiled code by the source file of each function, so it does not notice an edit of a
+kernel that another kernel calls, not even after an upgrade of the package. The name of the cache
+folder therefore has a hash of every source file that compiled code depends on, and of the settings
+that change it: any edit leads to a new folder.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _STALE_SECONDS = 14 * 24 * 3600
 
 
 def kernel_sources(package: Path = _PACKAGE) -> dict[str, Path]:
-    """The files compiled code depends on, by their path in the package, in whatever room.
+    """Return the files that compiled code depends on, by their path in the package.
 
-    They are those with kernels, and all that these import.
+    They are the files with kernels, and all files that these import.
     """
     linked = package / "agents"  # a link in a checkout, where the system has links
     agents = linked if linked.is_dir() else package.parent / "agents"
@@ -84,7 +84,7 @@ def _cache_bases() -> Iterator[Path]:
 
 
 def _own_temporary_folder() -> Iterator[Path]:
-    """A folder for temporary files that nobody else can have put anything into."""
+    """Return a folder for temporary files that only this user can write to."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"bideuchre_env-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -94,9 +94,9 @@ def _own_temporary_folder() -> Iterator[Path]:
 
 
 def cache_folder(settings: object) -> str:
-    """The folder of what is compiled under these settings, "" if none can be written.
+    """Return the cache folder for these settings, "" if none can be written.
 
-    It is in the first place that can be: beside the package, the user's cache, temporary.
+    It is in the first writable place: beside the package, the user's cache, temporary files.
     """
     name = f"kernels-{_fingerprint(settings)}"
     for base in _cache_bases():

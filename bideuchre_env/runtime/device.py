@@ -1,8 +1,8 @@
 """The second target: the same kernels on a GPU, one thread for each row.
 
-No kernel is written for it. A kernel's Python function is compiled once more, with every kernel
-that it calls replaced by what that is on the device; the few machine instructions that are another
-processor's have a form of their own in `_INSTEAD`. In numba's simulator (`NUMBA_ENABLE_CUDASIM`)
+No kernel is written twice. A kernel's Python function is compiled once more, with every kernel
+that it calls replaced by its device function. The few intrinsics of machine instructions have a
+replacement in `_INSTEAD`. In numba's simulator (`NUMBA_ENABLE_CUDASIM`)
 the functions run as plain Python, see `plain.py`.
 
 This module is imported when a device is asked for, see `devices.py`.
@@ -48,12 +48,12 @@ _INSTEAD = {id(each): twin for each, twin in [*_TWINS, (lower_cell, _lower_cell)
 
 
 def _python_of(value: Any) -> Any:
-    """The Python function that a kernel is compiled from on the device; None of no kernel."""
+    """Return the Python function of a kernel; None if the object is not a kernel."""
     return _INSTEAD.get(id(value)) or getattr(value, _PYTHON, None)
 
 
 def device_form(kernel: Any) -> Any:
-    """What other kernels on the device call in place of a kernel; always the same."""
+    """Return the device function of a kernel; cached."""
     if kernel not in _FORMS:
         _FORMS[kernel] = _compiled(_python_of(kernel))
     return _FORMS[kernel]
@@ -109,12 +109,14 @@ class Program:
         self._started: Any = None
 
     def __call__(self, n: int, *arguments: Any) -> None:
-        """Start it; what is copied from the device next waits for it."""
+        """Start the program; the next copy from the device waits for it."""
         if self._started is None:
             self._started = cuda.jit(self.function)
             if not SIMULATED:
                 _log.warning("bideuchre_env: compiling %s for the GPU", self._name)
-        if SIMULATED:  # a thread after the other: they share what is no array of the simulator's
+        if (
+            SIMULATED
+        ):  # one thread after another: they share all arrays that are not the simulator's
             self._started[n, 1](n, _simulated(arguments))
         else:
             self._started[-(-n // BLOCK), BLOCK](n, arguments)
@@ -131,7 +133,7 @@ def _simulated(value: Any) -> Any:
 
 
 def name_of_device() -> str:
-    """What the device calls itself."""
+    """The name of the device."""
     if SIMULATED:
         return "numba's simulator"
     name = cuda.get_current_device().name
@@ -151,7 +153,7 @@ def moved(value: Any, move: Callable[[Any], Any]) -> Any:
 
 
 class DeviceMemory:
-    """The memory of a GPU, which runs a thread for each row: what `HostMemory` is for the CPU."""
+    """The memory of a GPU, which runs one thread per row; see `HostMemory` for the CPU."""
 
     name = "cuda"
     _programs: ClassVar[dict[Any, Program]] = {}

@@ -63,14 +63,14 @@ class HostMemory:
         kernel(*arguments, 0, n)
 
     def prepare(self, kernel: Callable[..., Any], n: int, *like: Any) -> Callable[..., None]:
-        """What `run` calls, for arguments always of the types of `like`, in less time."""
+        """Return a faster form of `run` for arguments that always have the types of `like`."""
         from bideuchre_env.runtime.jit import direct
 
         return direct(kernel, *like, 0, n)
 
 
 def memory_of(device: str) -> HostMemory:
-    """The memory of a device that is there, see `check_device`."""
+    """Return the memory of an available device, see `check_device`."""
     if device == "cpu":
         return HostMemory()
     from bideuchre_env.runtime.device import DeviceMemory
@@ -80,7 +80,7 @@ def memory_of(device: str) -> HostMemory:
 
 
 def check_device(device: Any) -> None:
-    """Raise `OptionError` unless the device is there: one sentence that says what is missing."""
+    """Raise `OptionError` unless the device is available; the message names what is missing."""
     if not isinstance(device, str) or device not in DEVICES:
         raise OptionError(f"device={shown(device)}: one of {', '.join(map(repr, DEVICES))}")
     if device == "cuda" and (missing := _missing()):
@@ -88,7 +88,7 @@ def check_device(device: Any) -> None:
 
 
 def _missing() -> str:
-    """What a GPU lacks on this machine; "" if nothing does, or it is numba's simulator."""
+    """Return what is missing for a GPU on this machine; "" if nothing, or in numba's simulator."""
     from bideuchre_env.runtime.jit import JIT, config
 
     if config.ENABLE_CUDASIM:

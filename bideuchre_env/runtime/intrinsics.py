@@ -319,7 +319,7 @@ def _plain_write(cells: Array, i: int, value: int) -> None:
 
 
 def _plain_add(cells: Array, i: int, value: int) -> int:
-    """Add to `cells[i]`, int64, in one step that no thread can come between; what it was before."""
+    """Add to `cells[i]`, int64, atomically; return the old value."""
     before = int(cells[i])
     cells[i] = before + value
     return before

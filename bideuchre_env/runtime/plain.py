@@ -1,6 +1,6 @@
-"""Kernels as plain Python: whole numbers are Python's own, as wide as compiled code makes them.
+"""Kernels as plain Python, with Python's integers in place of compiled int64.
 
-A compiled kernel computes with int64 whatever the width of a field. numpy's small ints would
+A compiled kernel computes with int64, independent of the width of a field. numpy's small ints would
 overflow instead, so rows and arrays give Python ints here. Words (uint64) wrap around in both.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 class PlainRow(np.record):  # type: ignore[misc]  # numpy says final, and is not
     """A row of a structured array whose whole numbers are Python ints.
 
-    Its fields come before whatever numpy's own rows have of the same name, as `base`.
+    Its fields take precedence over attributes of numpy's rows, such as `base`.
     """
 
     def __getattribute__(self, name: str) -> Any:
@@ -39,7 +39,7 @@ def plain_rows(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def widened(value: Any) -> Any:
-    """A value as plain kernels compute with it: signed whole numbers and what holds them."""
+    """Convert a value for plain kernels: signed integers and containers of them."""
     if isinstance(value, np.signedinteger):
         return int(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "i":
@@ -61,7 +61,7 @@ _running = _Running()
 
 
 def plain_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, given wide numbers whoever calls it; words wrap around without a warning."""
+    """Wrap a function to get wide integers; words wrap around without a warning."""
 
     @wraps(function)
     def run(*arguments: Any) -> Any:

@@ -31,10 +31,10 @@ def check_threads(threads: Any, most: int = MOST_THREADS) -> int:
 
 
 class OneAtATime:
-    """Keeps a second call out of the methods that are `one_at_a_time` while one is in.
+    """Rejects a second call of `one_at_a_time` methods while one is running.
 
-    Kernels run without the interpreter's lock, so what one thread has checked another could change
-    before it is carried out. A copy, pickled or not, is free.
+    Kernels run without the interpreter's lock, so another thread could change arguments after their
+    check. A copy, pickled or not, is not locked.
     """
 
     __slots__ = ("free",)
@@ -47,9 +47,9 @@ class OneAtATime:
 
 
 def one_at_a_time(method: Method) -> Method:
-    """A method that raises `IllegalActionError` while another such method of its object runs.
+    """Make a method raise `IllegalActionError` while another such method of its object runs.
 
-    The object's `_alone` tells.
+    The object's `_alone` is the guard.
     """
 
     @wraps(method)
@@ -86,9 +86,9 @@ class ThreadPool:
     def share(self, n: int, work: Work, least: int = LEAST_PART, *, whole: bool = False) -> None:
         """Call `work(start, stop)` on parts of `range(n)` at once; returns when all are done.
 
-        No part is smaller than `least`, but for the last. After an error or Ctrl-C no further part
-        is begun, unless the work is to be `whole`. Whatever is raised is raised when every thread
-        is at rest. Where the system gives no more threads, those there are do it all.
+        No part but the last is smaller than `least`. After an error or Ctrl-C no further part
+        starts, unless `whole`. The error is raised when all threads are idle. If the system has no
+        more threads, the existing ones do all the work.
         """
         size = max(least, -(-n // (self.threads * PARTS_EACH)))
         spans = [(start, min(start + size, n)) for start in range(0, n, size)]

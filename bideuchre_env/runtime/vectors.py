@@ -48,7 +48,7 @@ def _is_field(array: Any, ndim: int) -> bool:
 
 
 class _Sums:
-    """Emits the instructions: one vector holds all the sums, whatever the processor's are."""
+    """Emit the instructions; one vector has all the sums, for any width of the processor."""
 
     def __init__(self, builder: Any, inputs: Any, weights: Any, sums: Any, width: int) -> None:
         self.builder, self.inputs, self.weights, self.width = builder, inputs, weights, width

@@ -1,4 +1,4 @@
-"""`analyse`: what each card of a game record cost its side, seen with all hands open."""
+"""`analyse`: the tricks that each card of a game record lost, with all hands open."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from bideuchre_env.solver.solve import solve_batch
 
 @dataclass(frozen=True)
 class PlayedCard:
-    """A card of a record: where it was played, and the tricks it gave away.
+    """A card of a record, and the tricks it lost.
 
-    `hand` and `ply` count from 0, `ply` among the actions of its hand; `tricks` are what its side
-    could still take before it, the current trick included, `lost` how many fewer after it.
+    `hand` and `ply` count from 0, `ply` among the actions of its hand. `tricks` is the number that
+    its side could still win before it, the current trick included; `lost` is the loss by it.
     """
 
     hand: int

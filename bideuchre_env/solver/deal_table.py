@@ -1,4 +1,4 @@
-"""What a deal is worth: tricks by declarer and strain, and the best exchange of a lone call."""
+"""Values of a deal: tricks by declarer and strain, and the best exchange of a lone call."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def tables_of(
 
 @dataclass(frozen=True)
 class Exchange:
-    """The best exchange of a lone call: the cards, and what the declarer then takes alone.
+    """The best exchange of a lone call: the cards, and the tricks the declarer then wins alone.
 
     `given` are the cards the declarer gives up, `passed` those the partner passes, as names.
     """

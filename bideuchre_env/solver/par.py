@@ -50,7 +50,7 @@ def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) ->
 
 @entry_kernel
 def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: int) -> int:
-    """Side 0's points minus side 1's when the declarer's side takes so many tricks."""
+    """Return side 0's points minus side 1's if the declarer's side wins this many tricks."""
     s, t = states[0], tables[0]
     side = declarer & 1
     s.declarer = declarer
@@ -73,7 +73,7 @@ class _Auction:
         self.exchanged = cache(self._exchanged)
 
     def _best(self, made: int, level: int, declarer: int) -> Par:
-        """The result from here on: so many calls made, this bid standing (-1 for none)."""
+        """Return the result after this many calls, with this bid standing (-1 for none)."""
         if made == N_SEATS:
             return Par(0, None, None, None, ()) if level < 0 else self.contract(level, declarer)
         seat = (self.dealer + 1 + made) % N_SEATS

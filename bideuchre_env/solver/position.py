@@ -2,9 +2,8 @@
 
 Every suit of the strain (the left bower is a trump) has a field of 16 bits in one int64. Bit i of a
 field is the i-th weakest card of that suit still in play, so a field is always filled from the
-bottom: when a trick is over its cards are taken out and what stood above them moves down. The
-numbers therefore say all that matters and nothing else, and positions that differ only in cards
-long gone are the same position.
+bottom: after a trick its cards are removed, and the cards above them move down. So positions that
+differ only in cards played earlier have the same numbers.
 
 Two copies of one card held by different seats stand on neighbouring bits, the lower seat below,
 and the upper of the two is marked in `tie`: neither beats the other, the first played wins. Two
@@ -26,7 +25,7 @@ MAX_POWER = 20
 
 POSITION = np.dtype(
     [
-        # what is searched, by tricks played since the root
+        # by tricks played since the root
         ("hands", np.int64, (MAX_TRICKS + 1, N_SEATS)),
         ("tie", np.int64, (MAX_TRICKS + 1,)),
         ("lengths", np.int64, (MAX_TRICKS + 1,)),  # cards by seat and suit, see `CARD_UNIT`
@@ -40,7 +39,7 @@ POSITION = np.dtype(
         ("counts", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # moves listed
         ("tried", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # of them so far
         ("masks", np.int64, (MAX_TRICKS + 1, N_SEATS)),  # cards their answers rest on
-        # what stays the same
+        # constant in a search
         ("trump", np.int64),  # field of the trumps, or -1
         ("left", np.int64),  # tricks not complete at the root
         ("places", np.int64),  # seats playing, 3 or 4
@@ -67,7 +66,7 @@ POSITION = np.dtype(
 )
 
 # Cards by seat and suit, four bits each. A hand's last suit follows from the others, so two of
-# the sixteen are free: one is left out, for the sign, and one tells who leads.
+# the sixteen are free: one is unused, for the sign, and one marks the leader.
 CARD_UNIT = np.array(
     [
         [0 if suit == 3 and seat & 1 else 1 << 16 * seat + 4 * suit for suit in range(4)]

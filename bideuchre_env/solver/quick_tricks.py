@@ -32,10 +32,10 @@ def top_run(position: Row, own: int, all_cards: int, tie: int, field: int) -> in
 
 @kernel
 def cash(position: Row, depth: int, seat: int, need: int) -> int:
-    """Tricks the leader's side is sure of, leading top cards; the mask they rest on to `mask`.
+    """Return a lower bound of the leader's side's tricks; write the mask it depends on to `mask`.
 
-    The leader cashes its suits, trumps first, then leads to partner, who cashes the others; the
-    sure trumps of the hand that draws trumps come to that. No more than `need` are looked for.
+    The leader cashes its suits, trumps first, then leads to partner, who cashes the others. The
+    sure trumps of the hand that draws trumps are added. The search stops at `need` tricks.
     """
     trump, tie = position.trump, position.tie[depth]
     own, mate = position.hands[depth, seat], position.hands[depth, seat ^ 2]
@@ -128,7 +128,7 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
 
 @kernel
 def fewest(position: Row, tie: int, spare: int) -> int:
-    """The mask of the leader's runs, in `runs` and `lows`, when it can spare so many tricks."""
+    """Return the mask of the leader's runs, without those that `spare` surplus tricks replace."""
     mask = 0
     for field in range(4):
         run, low = position.runs[field], position.lows[field]
@@ -155,7 +155,7 @@ def next_run(hand: int, all_cards: int, tie: int, card: int) -> int:
 
 @kernel
 def must_follow(run: int, on_left: int, on_right: int, ruffs: int) -> int:
-    """The rounds of a suit, so many at most, in which enemies with trumps (bits) must follow."""
+    """Return the first rounds of a run, in which the enemies in `ruffs` (bits) must follow."""
     if ruffs & 1:
         run = min(run, on_left)
     if ruffs & 2:
@@ -171,7 +171,7 @@ def tied_on_top(all_cards: int, tie: int, field: int) -> bool:
 
 @kernel
 def sure_trumps(position: Row, depth: int, seat: int, need: int) -> int:
-    """Tricks a seat's trumps bring its side whatever happens; their mask to `mask`.
+    """Return the certain tricks of a seat's trumps; write their mask to `mask`.
 
     Its trumps from some card up fall in different tricks, and each trick lost takes an enemy
     trump that is higher than the lowest of them (or equal to it, played first).
@@ -318,10 +318,11 @@ def sure_tricks(position: Row, depth: int, leader: int, side: int, need: int) ->
 
 @kernel
 def cash_second(position: Row, depth: int, seat: int, need: int) -> int:
-    """Tricks the second hand's side takes at least, this one included; their mask to `mask`.
+    """Return a lower bound of the second hand's side's tricks, and write its mask.
 
-    Where it or its partner has the best card of the suit led, and nobody can ruff that, the side
-    takes the trick as if it had led the suit itself, and goes on from there. 0 if unsure.
+    The current trick is included. If the hand or its partner has the best card of the suit led, and
+    no enemy can ruff, the side wins the trick as if it had led the suit itself, and continues from
+    there. Otherwise the result is 0.
     """
     card = position.cards[depth, 0]
     field, trump, tie = card >> FIELD_SHIFT, position.trump, position.tie[depth]

@@ -1,7 +1,7 @@
-"""The search: can side 0 take so many of the tricks that are left?
+"""The search: whether side 0 can win a given number of the remaining tricks.
 
-Alpha-beta with a window of nothing, from trick to trick. Every answer comes with the mask of the
-top cards it rests on, so that it holds for all positions that share them (see transpositions.py).
+Alpha-beta with a null window, from trick to trick. Every result has a mask of the top cards it
+depends on, and is valid for all positions that share them (see transpositions.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def trick_mask(position: Row, depth: int, winner: int) -> int:
 
 @kernel
 def last_trick(position: Row, depth: int, leader: int) -> int:
-    """The last trick, in which nobody has a choice: the cards not played to the one at `depth`."""
+    """Return the result of the last trick: each hand's only card that is not played at `depth`."""
     gone, trump, tie = 0, position.trump, position.tie[depth]
     if position.left - depth > 1:
         for place in range(position.places):
@@ -60,7 +60,7 @@ def last_trick(position: Row, depth: int, leader: int) -> int:
 @kernel
 def from_quick_tricks(position: Row, depth: int, leader: int, goal: int) -> int:
     """The answer if certain tricks settle it: `WON` or 0, with its mask, or NOTHING."""
-    short = position.left - depth - goal + 1  # side 1 is to take so many
+    short = position.left - depth - goal + 1  # tricks that side 1 needs
     if sure_tricks(position, depth, leader, 0, goal) >= goal:
         return position.mask | WON
     if sure_tricks(position, depth, leader, 1, short) >= short:
@@ -123,10 +123,10 @@ def drop_alike(position: Row, depth: int, place: int, mask: int) -> int:
 
 @kernel
 def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
-    """Take in the answer after the card last tried; the answer before it, or NOTHING yet.
+    """Fold the result of the last card tried into its node; return the node's result, or NOTHING.
 
-    A seat looks for one card that gives its side what it wants; else all its cards together
-    prove that there is none.
+    One card that reaches the goal of the seat's side decides the node. Otherwise all its cards
+    together prove that no card does.
     """
     position = searcher.position[0]
     seat = position.seats[depth, place]
@@ -153,7 +153,7 @@ def take_answer(searcher: Searcher, depth: int, place: int, answer: int) -> int:
 
 @kernel
 def after_trick(position: Row, depth: int, goal: int) -> int:
-    """The answer once all have played to a trick, if what is left needs no search, or NOTHING."""
+    """Return the result after a complete trick if it needs no search, else NOTHING."""
     last = position.places - 1
     top, leader = position.bests[depth, last + 1], position.best_seats[depth, last + 1]
     left = position.left - depth - 1

@@ -28,8 +28,8 @@ ENTRY = np.dtype(
         ("tie", np.int64),
         ("mask", np.int64),  # the cards that must be the same
         ("older", np.int64),  # number of the next entry of the chain
-        ("low", np.int32),  # side 0 takes at least so many tricks
-        ("high", np.int32),  # and at most so many
+        ("low", np.int32),  # least tricks of side 0
+        ("high", np.int32),  # most tricks of side 0
         ("move", np.int64),  # bit of the card that proved it, or -1
     ],
     align=True,
@@ -54,7 +54,7 @@ class Searcher(NamedTuple):
 
 
 def new_searcher(megabytes: float) -> Searcher:
-    """A searcher with a transposition table of at most so many megabytes; reuse it freely."""
+    """Return a searcher with a transposition table of at most `megabytes`; it can be reused."""
     most = int(megabytes * 2**20 / (ENTRY.itemsize + 8))
     n = 1 << max(10, most.bit_length() - 1)
     return Searcher(new_rows(POSITION, 1), np.zeros(n, np.int64), new_rows(ENTRY, n), new_states(1))
@@ -116,7 +116,7 @@ def probe(searcher: Searcher, depth: int, leader: int, goal: int) -> int:
             differ = (owner_1 ^ entry.owner_1) | (owner_2 ^ entry.owner_2) | (tie ^ entry.tie)
             if key == entry.key and differ & entry.mask == 0:
                 if entry.low >= goal or entry.high < goal:
-                    if newer >= 0:  # what was of use once is looked at first
+                    if newer >= 0:  # the last useful entry is tried first
                         entries[(newer - since) & (len(entries) - 1)].older = entry.older
                         entry.older = heads[head]
                         heads[head] = number

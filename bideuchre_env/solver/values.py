@@ -1,8 +1,8 @@
 """Exact values: of a position, of each card that may be played in it, of every contract.
 
-Kernels take a `Searcher`, and state rows in play with their tables. Every position of one strain
-with the same seats playing may share what the transposition table holds; `forget` before the
-first, and whenever either changes.
+Kernels take a `Searcher`, and state rows in play with their tables. All positions of one strain
+with the same seats playing may share the transposition table; call `forget` before the first, and
+whenever either changes.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ def solve_position(searcher: Searcher) -> int:
 
 @kernel
 def of_side(position: Row, seat: int, tricks: int) -> int:
-    """So many tricks of side 0, of those left, as tricks of a seat's side."""
+    """Convert side 0's tricks, of the remaining ones, to those of a seat's side."""
     return position.left - tricks if seat & 1 else tricks
 
 
 @kernel
 def value_after(searcher: Searcher, card: int, value: int) -> int:
-    """The tricks side 0 takes of those not complete at the root once this card is played.
+    """Return side 0's tricks, of those not complete at the root, after this card.
 
-    `value` is what it takes if the seat to act plays its best card.
+    `value` is their number after the best card of the seat to act.
     """
     position = searcher.position[0]
     seat, place = position.seat, position.place
@@ -87,10 +87,10 @@ def value_after(searcher: Searcher, card: int, value: int) -> int:
 
 @kernel
 def solve_moves(searcher: Searcher, s: Row, t: Row, fresh: bool, out: Array) -> int:
-    """The tricks the side to act still takes after each card, the current trick included.
+    """Return the most tricks the side to act can still win, the current trick included.
 
-    Writes them by kind to `out`, int8 (24,), -1 where the card may not be played; gives the best.
-    `fresh` forgets what the table holds, which must be of this strain and these seats otherwise.
+    Writes the tricks after each card, by kind, to `out`, int8 (24,); -1 for an illegal card.
+    `fresh` clears the transposition table, which must otherwise be of this strain and these seats.
     """
     position = searcher.position[0]
     set_up(position, t, s)
@@ -133,10 +133,10 @@ def solve_moves_rows(
     shared: bool,
     out: Array,
 ) -> None:
-    """The same after each card: to `out`, int8 (n, 24), see `solve_moves`.
+    """Write the tricks after each card of n rows to `out`, int8 (n, 24), see `solve_moves`.
 
-    `shared` keeps what the table holds from row to row: for rows of one strain, in which the same
-    seats play.
+    `shared` keeps the transposition table from row to row: for rows of one strain with the same
+    seats playing.
     """
     for i in range(first, last):
         solve_moves(searcher, states[i], tables[0], i == first or not shared, out[i])
@@ -144,7 +144,7 @@ def solve_moves_rows(
 
 @entry_kernel
 def reaches_row(searcher: Searcher, states: Array, tables: Array, row: int, tricks: int) -> bool:
-    """Whether the side to act can still take so many tricks (1 to those left) in a state row."""
+    """Whether the side to act can still win this many tricks (1 to those left) in a state row."""
     position = searcher.position[0]
     set_up(position, tables[0], states[row])
     forget(searcher)
@@ -153,7 +153,7 @@ def reaches_row(searcher: Searcher, states: Array, tables: Array, row: int, tric
 
 @kernel
 def reaches(searcher: Searcher, side: int, tricks: int) -> bool:
-    """Whether a side can still take so many tricks in a position that is set up."""
+    """Whether a side can still win this many tricks in a position that is set up."""
     position = searcher.position[0]
     place, seat = position.place, position.seat
     if side == 0:
@@ -204,7 +204,7 @@ def solve_table(
             for alone in range(2):
                 value = 0
                 for declarer in range(N_SEATS):
-                    # where the eldest hand leads to four, all is the same whoever declares
+                    # if the eldest hand leads to four, the result does not depend on the declarer
                     if declarer == 0 or alone or t.eldest_leads == 0:
                         set_contract(s, t, hands[i], dealer, declarer, strain, alone)
                         set_up(position, t, s)

@@ -30,7 +30,7 @@ SECONDS = 10.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST_REQUESTS, WINDOW = 120, 4.0
 """Requests of one address in so many seconds."""
-_LINGERS = 1.0  # seconds until a connection is closed that found no room: it is told so meanwhile
+_LINGERS = 1.0  # seconds until a rejected connection is closed, to send the reason
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -45,7 +45,7 @@ HEADERS = {
 
 
 class Guests:
-    """The connections that are open, by address; no more than so many, and of an address."""
+    """The open connections by address, limited in total and per address."""
 
     def __init__(self, most: int = MOST, of_an_address: int = MOST_OF_AN_ADDRESS) -> None:
         self._most, self._of_an_address = most, of_an_address
@@ -138,7 +138,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens on a host."""
+    """Whether a server on this host can be reached from this machine only."""
     address = _address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
@@ -166,7 +166,7 @@ class Hosts:
 
 
 def split_host(header: str) -> tuple[str, int | None]:
-    """A Host header as name and port; "" for what is none."""
+    """Return a Host header as name and port; "" if it is malformed."""
     try:
         parts = urlsplit(f"//{header}")
         whole = parts.netloc == header and parts.username is None
@@ -176,7 +176,7 @@ def split_host(header: str) -> tuple[str, int | None]:
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
-    """Whether a request comes from another site's page, by what the browser says of it."""
+    """Whether a request comes from another site's page, by the headers of the browser."""
     origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
     if origin is not None and origin.lower() != f"http://{headers.get('Host', '')}".lower():
         return True
@@ -190,7 +190,7 @@ class Seats:
         self.tokens = {seat: secrets.token_urlsafe(32) for seat in people}
 
     def seat_of(self, header: str | None) -> int | None:
-        """The seat of an Authorization header, "Bearer TOKEN"; None of none.
+        """Return the seat of an Authorization header, "Bearer TOKEN", or None.
 
         Every token is compared, each in the same time.
         """

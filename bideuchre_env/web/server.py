@@ -1,8 +1,8 @@
-"""The server: what each path answers, and to whom; nothing but the page is for everybody.
+"""The server of a live game: paths, and access by seat; only the page itself is public.
 
-A seat's link carries its token behind `#`, which browsers send nowhere; the page sends it with each
-request as an Authorization header, so no URL holds it and no other site's page can ask. There are
-no cookies.
+A seat's link has its token behind `#`, which browsers do not send; the page sends it with each
+request in an Authorization header, so no request URL contains it, and pages of other sites cannot
+use it. There are no cookies.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ BODY_SECONDS = 10.0
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
-    """Whether a line of the log is about the server, and not about what is no HTTP."""
+    """Whether a line of the log is about the server, not about malformed HTTP."""
     error = entry.exc_info[1] if entry.exc_info else None
     return not isinstance(error, HttpProcessingError)
 
@@ -116,7 +116,7 @@ class Server:
             await runner.cleanup()
 
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse what is foreign, too much or malformed; everything else is the handler's."""
+        """Reject requests that are foreign, too many or malformed; pass on all others."""
         if not request.protocol.admit():
             response = _said(503, "too many connections: close other pages of this game")
             response.headers["Retry-After"] = "5"
@@ -144,10 +144,10 @@ class Server:
             return _said(503, "the server is about to end; the game is saved")
         if not self.hosts.allows(request.headers.get("Host"), self.port):
             return _said(403, "this server goes by another name")
-        # the page itself, which tells nothing, may be linked to from anywhere
+        # the page itself has no information, so any site may link to it
         if request.path.startswith("/api/") and is_foreign(request.headers):
             return _said(403, "not from this page")
-        # nobody uses up what a seat may ask, whatever else its address sends
+        # a seat's allowance of requests does not depend on others at its address
         seat = self.seats.seat_of(request.headers.get("Authorization"))
         if not self._rate.allows((request.remote or "") if seat is None else f"seat {seat}"):
             return _said(429, "too many requests: wait a little")
@@ -163,7 +163,7 @@ class Server:
         return web.Response(text=page, content_type="text/html")
 
     async def _table(self, request: web.Request) -> web.Response:
-        """What a seat is shown; with ?after=VERSION once there is something newer."""
+        """Answer with a seat's view; with ?after=VERSION, wait for a newer version."""
         seat = self._seat(request)
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):
@@ -184,7 +184,7 @@ class Server:
         return web.json_response(self.table.state(seat))
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
-        """Carry out what a seat asks for; a change that has begun is completed in any case."""
+        """Carry out a command of a seat; a change that has begun is always completed."""
         seat, fields = await self._asked(request, *(["action"] if name == "act" else []))
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
@@ -266,7 +266,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def reachable(host: str) -> str:
-    """The address by which others reach a server on a host: of "0.0.0.0", this machine's own."""
+    """Return the address at which others reach the server; for "0.0.0.0" this machine's own."""
     if host not in ("0.0.0.0", "::"):
         return host
     family = socket.AF_INET if host == "0.0.0.0" else socket.AF_INET6
@@ -285,10 +285,10 @@ def run_server(
     announce: Callable[[dict[int, str]], None],
     **options: Any,
 ) -> Session:
-    """Serve a game until Ctrl-C or SIGTERM; the session it ends in, closed.
+    """Serve a game until Ctrl-C or SIGTERM; return the last session, closed.
 
-    `announce` is told the link of each seat when the server is ready; `again` and `options` are
-    those of `LiveTable`.
+    `announce` is called with the link of each seat when the server is ready; `again` and `options`
+    are those of `LiveTable`.
     """
 
     async def serve() -> Session:

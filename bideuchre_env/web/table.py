@@ -1,4 +1,4 @@
-"""A game that is shown live: one session, what each seat is shown of it, and who is told."""
+"""A live game: one session, the views of its seats, and notification of their pages."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from bideuchre_env.web.door import LOG
 T = TypeVar("T")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a move that could not be saved is tried again
-PATIENCE = 30.0  # seconds that people wait for those who do not ask to go on
-TRICK_PAUSES = 2.5  # a trick that is complete stays so many times as long as a card
+PATIENCE = 30.0  # seconds until the others may continue without those who are not ready
+TRICK_PAUSES = 2.5  # pauses after a complete trick
 
 
 class StaleError(IllegalActionError):
-    """A request about the game as it was before it went on."""
+    """A request about an outdated version of the game."""
 
 
 class Ready:
-    """The people of a table that has come to an end of a hand or game: it goes on when all ask to.
+    """The seats that are ready to continue after a hand or a game.
 
-    `patience` seconds after the first has asked, whoever has asked may go on without the others:
-    one who has left blocks nobody.
+    The game continues when all people are ready. `patience` seconds after the first, those who are
+    ready may continue without the others, so that a person who has left does not block the table.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Ready:
         self.asked: dict[int, float] = {}  # the seats, and when
 
     def ask(self, seat: int) -> bool:
-        """Note that a seat asks to go on; whether the table does."""
+        """Mark a seat as ready; return whether the table continues."""
         again = seat in self.asked
         self.asked.setdefault(seat, self._clock())
         return not self.missing or (again and self.seconds_left == 0)
@@ -60,20 +60,20 @@ class Ready:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the others are still waited for; None while nobody has asked."""
+        """Seconds until those who are ready may continue; None while no seat is ready."""
         if not self.asked:
             return None
         return max(0.0, min(self.asked.values()) + self._patience - self._clock())
 
 
 class LiveTable:
-    """A session that people at several browsers play; everything of it runs in one event loop.
+    """A session that people play in several browsers; it runs in one event loop.
 
-    Agents move with `pause` seconds after each. `version` counts what has been shown: whoever knows
-    the last one waits for the next. `again(old)` begins the next game. Work takes place in a
-    thread, one piece after another, so that the server answers meanwhile. After a hand, and after a
-    game, people go on together, or after `patience` seconds without those who do not ask to (see
-    `Ready`). After a game its replay is kept, and with `reviewed` its review, by the `adviser`.
+    After each move of an agent there is a pause of `pause` seconds. `version` counts the published
+    states: a client that has the last one waits for the next. `again(old)` begins the next game.
+    Long work runs in one thread, one task after another, so that the server can answer meanwhile.
+    After a hand or a game, the seats continue as `Ready` says. After a game its replay is
+    available, and with `reviewed` its review by the `adviser`.
     """
 
     def __init__(
@@ -106,24 +106,24 @@ class LiveTable:
         self._wake.set()
 
     async def close(self) -> None:
-        """End: whoever waits is answered, agents and review stop, the file is let go."""
+        """Answer waiting requests, stop agents and review, and close the session."""
         self.closing = True
         self._show()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._work(self.session.close)  # behind whatever is being done
+        await self._work(self.session.close)  # after the running task
         self._worker.shutdown()
 
     def state(self, seat: int) -> State:
-        """All that a seat's page is told, JSON-able: its view, and what its player may do beside.
+        """Return the state of a seat's page, as JSON values.
 
-        `version`; `view` (see `table_view`); `score` in words; `next`: the next hand may be asked
-        for; `over`: a new game may be; `asked`: this seat has done so; `waits`: for whom the table
-        waits, in words, and `patience`, for how many seconds more, None unless somebody has;
-        `undo`; `hint`; `claim`: the seat may claim all tricks left; `fault`: why an agent cannot go
-        on, or None; `replay`: the path of the replay of this game, once it is over, and `review`,
-        its text, None before.
+        `version`; `view` (see `table_view`); `score` as text; `next`: the next hand may be
+        requested; `over`: a new game may be requested; `asked`: this seat is ready; `waits`: the
+        seats that are not ready, as text, and `patience`, the seconds until the game may continue
+        without them, both None unless a seat is ready; `undo`, `hint`, `claim` (of all remaining
+        tricks): whether these are allowed; `fault`: the error of an agent, or None; `replay`: the
+        path of the replay, and `review`: its text, both None before the end of the game.
         """
         session = self.session
         agents = [self._name(seat, who) for who in range(len(session.agents))]
@@ -147,7 +147,7 @@ class LiveTable:
         }
 
     def _waits(self, viewer: int) -> str | None:
-        """For whom the table waits to go on, in words."""
+        """Name the seats that are not ready, or return None."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
         missing = [f"seat {seat}" for seat in self._ready.missing if seat != viewer]
@@ -159,7 +159,7 @@ class LiveTable:
         return "you" if seat == viewer else "friend" if name == PERSON else name
 
     async def later(self, version: int, seconds: float) -> None:
-        """Wait until something newer than a version is shown, at most so many seconds."""
+        """Wait until a newer version is published, at most `seconds`."""
         if version == self.version and not self.closing:
             try:
                 await asyncio.wait_for(self._changed.wait(), seconds)
@@ -179,7 +179,7 @@ class LiveTable:
         await self._change(version, lambda session: session.claim(seat))
 
     async def next_hand(self, seat: int, version: int) -> None:
-        """A seat asks for the next hand: it is dealt once all people do."""
+        """Request the next hand for a seat; it is dealt when all people are ready."""
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.hand_over or self._ready.ask(seat):
@@ -201,7 +201,7 @@ class LiveTable:
         return {"why": f"{advice.headline} {advice.why}", "heads": heads, "rows": rows}
 
     async def new_game(self, seat: int, version: int) -> None:
-        """A seat asks for another game when this one is over: it is begun once all people do."""
+        """Request a new game for a seat; it begins when all people are ready."""
         async with self._lock:
             self._check(version, min(self._ended, self.version))
             if not self.session.over:
@@ -237,7 +237,7 @@ class LiveTable:
         self._show()
 
     def _show(self) -> None:
-        """Show the game as it stands: what pages are told comes from a copy."""
+        """Publish the present state; pages are answered from a copy of it."""
         self._row = rows_of([self.session.row.tobytes()])[0]
         self._can_undo = self.session.can_undo
         self._can_claim = self.session.can_claim
@@ -264,14 +264,14 @@ class LiveTable:
             except OutputError as error:  # there may be room again
                 self._tell(str(error))
                 asyncio.get_running_loop().call_later(AGAIN, self._wake.set)
-            except Exception as error:  # of an agent: what it says may name cards of its hand
+            except Exception as error:  # of an agent: its message may name cards of its hand
                 LOG.error("%s: %s", type(error).__name__, error)
                 self._tell(f"seat {self.session.seat} cannot go on: see where the server runs")
             if self.session.over and self._replay is None:
                 self._spawn(self._keep_replay(self.session.record()))
 
     def _tell(self, fault: str) -> None:
-        """Show why the game stands still."""
+        """Publish the error that stops the game."""
         self._fault = fault
         self._show()
 
@@ -285,7 +285,7 @@ class LiveTable:
             return move
 
     async def _keep_replay(self, record: GameRecord) -> None:
-        """The replay at once, and once more with the review, which takes a while."""
+        """Publish the replay at once, and again with the review, which takes a while."""
         session, key = self.session, secrets.token_urlsafe(16)
         page = await asyncio.to_thread(replay_page, record)
         if self.session is not session:  # another game has begun meanwhile
@@ -313,6 +313,6 @@ class LiveTable:
 
 
 def _pauses(move: Move) -> float:
-    """How many pauses follow a move: more after the last card of a trick."""
+    """Return the number of pauses after a move; more after the last card of a trick."""
     whole = move.row["phase"] == Phase.PLAY and move.row["led"] < 0 and move.row["trick"] > 0
     return TRICK_PAUSES if whole else 1.0

@@ -1,4 +1,4 @@
-"""The table on a page: what a seat sees as plain data, and a game on record as one HTML file.
+"""Pages: the view of a seat as plain data, and a recorded game as one HTML file.
 
-It imports `core` and the rooms before it, and of `records` what draws the table.
+It imports `core` and the rooms before it, and of `records` the modules that draw the table.
 """

@@ -1,12 +1,11 @@
-"""What a review has noted of a game, as it stands on the page: marks and sentences.
+"""Notes of a review on a page: marks and sentences.
 
-Notes are a dict that JSON can hold, whoever has made it: `agent`, the name of the agent that was
-asked; `hands`, each with `par`, a line or None, and `plies`, for each action None or a dict with
-any of `lost` (points given away by what the seat knew), `error` (its standard error), `best` (the
-name of the best action), `mistake`, `why` (a sentence), `open` (tricks given away with all hands
-open), `points`, `made` and `wins` (chances of the action taken; `chance_of` says what `made` is the
-chance of, if it is not "made"); and `players`, each with `seat`, `name`, `decisions`, `mistakes`,
-`lost` and `words`.
+Notes are a dict of JSON values from any source: `agent`, the name of the reviewing agent; `hands`,
+each with `par`, a line or None, and `plies`, for each action None or a dict with any of `lost`
+(points lost, by the information of the seat), `error` (its standard error), `best` (the name of the
+best action), `mistake`, `why` (a sentence), `open` (tricks lost with all hands open), `points`,
+`made` and `wins` (chances of the action taken; `chance_of` is the event of `made`, if it is not
+"made"); and `players`, each with `seat`, `name`, `decisions`, `mistakes`, `lost` and `words`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Notes = Mapping[str, Any]
 
 
 def check(notes: Notes, lengths: Sequence[int]) -> None:
-    """Raise `OptionError` unless these are notes of hands with so many actions."""
+    """Raise `OptionError` unless these are notes of hands with these numbers of actions."""
     try:
         found = [len(hand["plies"]) for hand in notes["hands"]]
         [player["name"] for player in notes["players"]]
@@ -79,7 +78,7 @@ def _given(points: float) -> str:
 
 
 def _chances(note: Notes) -> str:
-    """The chances of a contract and of the game, as far as they are noted."""
+    """The noted chances of a contract and of the game."""
     parts = []
     for name, words in (("made", note.get("chance_of", "made")), ("wins", "game won")):
         if note.get(name) is not None:

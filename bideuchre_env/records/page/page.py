@@ -3,11 +3,11 @@
 `replay_page` is the replay of a game on record. Another page with the same table takes
 `document(title, data, body=..., script=asset("table.js") + asset("keys.js") + its own,
 style=asset("table.css") + its own)`: its script finds the data in the element `data`, makes `new
-bideuchre.Table(root, game)` with what `game_view(rules)` gives, and calls `draw(view, {bottom,
-choose, markOf})` with what `table_view` gives; `choose(action)` is called with the name of a legal
-action, by mouse, touch or keyboard; `new bideuchre.Keys(button, press)` has the keys of the page.
-The colours are variables of the style, by the names of `records.picture`, and follow the system's
-theme, or `data-theme="dark"` or `"light"` of the root element.
+bideuchre.Table(root, game)` with the result of `game_view(rules)`, and calls `draw(view, {bottom,
+choose, markOf})` with the result of `table_view`. `choose(action)` is called with the name of a
+legal action, by mouse, touch or keyboard. `new bideuchre.Keys(button, press)` has the keys of the
+page. The colours are variables of the style, by the names of `records.picture`, and follow the
+system's theme, or `data-theme="dark"` or `"light"` of the root element.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def asset(name: str) -> str:
 def document(
     title: str, data: Any, *, body: str, script: str, style: str, connect: bool = False
 ) -> str:
-    """A whole page; `data` is what its script is to find, `body` and the rest are its own.
+    """Return a complete page; `data` is for its script.
 
-    Nothing but this script and this style may run or load; `connect` lets the script talk to the
-    server that the page came from.
+    The page's policy allows this script and this style alone; `connect` also allows requests to
+    the page's server.
     """
     style = _themes() + style
     policy = (
@@ -73,7 +73,7 @@ def document(
 
 
 def plain(data: Any) -> str:
-    """Data as JSON that no HTML can be read into, whatever stands in it."""
+    """Return data as JSON that is safe inside HTML."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # in ASCII
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -81,7 +81,7 @@ def plain(data: Any) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a policy calls a script or style that may be there."""
+    """Return the hash by which a content policy allows a script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -135,7 +135,7 @@ def replays_page(
 
 
 def game_data(game: words.Game, notes: Notes | None = None) -> View:
-    """What a page knows of a game: its words, its hands as frames, and what is noted of them."""
+    """Return the data of a page: words, frames of the hands, and notes."""
     rules, view = game.rules, game_view(game.rules)
     hands = [
         hand_frames(hand.dealt, hand.actions, rules, game.agents) for hand in game.played_hands()

@@ -1,4 +1,4 @@
-"""A game on record as plain tables in HTML: what is printed, and read where no script runs."""
+"""A recorded game as plain HTML tables, for printing and for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _contract(hand: dict[str, Any]) -> str:
 
 
 def _marked(frames: View, ply: int) -> str:
-    """What was done, its mark, and the chance of a call."""
+    """An action, its mark, and the chance of a call."""
     text = signed(frames["plies"][ply]["action"].removeprefix("bid "))
     note = frames["notes"] and frames["notes"][ply]
     if not note:
@@ -84,7 +84,7 @@ def _tricks(frames: View) -> str:
 
 
 def table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows of cells as a table in HTML; what is in them is text."""
+    """Return rows of text cells as an HTML table."""
     cells = [f'<th scope="col">{escape(head)}</th>' for head in heads]
     lines = [f"<thead><tr>{''.join(cells)}</tr></thead><tbody>"]
     for row in rows:

@@ -29,14 +29,14 @@ from bideuchre_env.runtime.jit import Array
 
 View = dict[str, Any]
 SEATS = range(N_SEATS)
-_NEVER = ("title", "result", "happened", "to_do")  # what a replay shows otherwise
+_NEVER = ("title", "result", "happened", "to_do")  # shown differently in a replay
 
 
 def game_view(rules: Rules) -> View:
-    """What a page knows of a game before anything is dealt, JSON-able.
+    """Return the constants of a game for a page, as JSON values.
 
-    `words` says every action by its name, `strains` the strains; `shapes` are the signs of the
-    suits as paths in a square of 20 by 20; `tricks` of a hand, and the `goal`, "to 32".
+    `words` has the words for every action name, `strains` for the strains; `shapes` are the signs
+    of the suits as paths in a square of 20 by 20; `tricks` of a hand, and the `goal`, "to 32".
     """
     hands = int(compile_tables(rules)[0]["hands_to_play"])
     return {
@@ -56,23 +56,22 @@ def table_view(
     *,
     numbered: bool = False,
 ) -> View:
-    """The table in a state row as `seat` may know it, None for all of it; JSON-able.
+    """Return the view of a table by a seat, or with None the open view, as JSON values.
 
-    Seats are 0 to 3, sides `seat & 1`, actions and cards go by their names, and what is not there
-    yet is None. In the order of the dict: `seat`; `agents`, their four names; `phase`; `turn`, the
-    seat to act; `dealer`; `hands`, four, each the cards in display order, trumps first, or how many
-    where they are hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, its
-    `partner` and `side`, `alone`,
-    `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or how many; `trick`,
-    four cards, `number` (from 1), `leader` and `winning` seat; `last_trick`, `last_number`,
-    `last_leader`, `last_winner`; `tricks_won`, `points` (None before the end) and `score` by side;
-    `hand`, its number in the game; `target`; `legal`, the names of the actions of the seat to act
-    where its cards are seen; `words`, what has happened and who is to do what, also apart as
-    `happened` and `to_do`; `remark`, which card is not what it seems; `result`, how the hand has
-    ended; `title`.
+    Seats are 0 to 3, sides `seat & 1`, actions and cards have their names, and a missing value is
+    None. In the order of the dict: `seat`; `agents`, their four names; `phase`; `turn`, the seat to
+    act; `dealer`; `hands`, four, each the cards in display order, trumps first, or their number if
+    hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, its `partner` and `side`,
+    `alone`, `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or their
+    number; `trick`, four cards, `number` (from 1), `leader` and `winning` seat; `last_trick`,
+    `last_number`, `last_leader`, `last_winner`; `tricks_won`, `points` (None before the end) and
+    `score` by side; `hand`, its number in the game; `target`; `legal`, the names of the actions of
+    the seat to act if its cards are visible; `words`, the last event and the next action, also
+    separately as `happened` and `to_do`; `remark`, the note on the left bower; `result`, the result
+    of the hand; `title`.
 
     In words seats are "you", "left", "partner" and "right" of `seat`, or with `numbered`, and
-    without a seat, "seat 0" to "seat 3". Raises `OptionError` for a seat that is none.
+    without a seat, "seat 0" to "seat 3". Raises `OptionError` for an invalid seat.
     """
     if seat is not None:
         seat = parse_seat("seat", seat)
@@ -134,7 +133,7 @@ def _sentence(words: str) -> str:
 
 @dataclass(frozen=True)
 class _Table(Look):
-    """The table, and what happens at it in sentences."""
+    """The table, with sentences about the last event and the next action."""
 
     numbered: bool = False
 
@@ -171,7 +170,7 @@ class _Table(Look):
         return f"{who} {verb}{ending}{what}"
 
     def happened(self) -> Iterator[str]:
-        """What the last action was, and what has come of it."""
+        """Describe the last action and its result."""
         row = self.row
         given, passed = self.exchanged()
         if row["trick"] > 0 or row["winning"] >= 0:
@@ -201,7 +200,7 @@ class _Table(Look):
         return self.does(seat, "bid", action_words(self.rules)[f"bid {call}"][3:])
 
     def _gave(self, seat: int, verb: str, cards: list[str], known: bool) -> str:
-        """The last of the cards put aside, as far as it is known."""
+        """The last exchanged card, if it is known."""
         first, _, rest = verb.partition(" ")
         name = f"the {card_words(cards[-1])}" if known else "a card"
         return self.does(seat, first, f"{rest and ' '}{rest} {name}")
@@ -219,7 +218,7 @@ class _Table(Look):
             yield self.does(self.winner(number), "win", f" trick {number + 1}")
 
     def next_words(self) -> Iterator[str]:
-        """Who is to do what."""
+        """Describe the next action."""
         row = self.row
         if not self.over:
             led = f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""
@@ -229,11 +228,11 @@ class _Table(Look):
 def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | None) -> View:
     """The frames of a hand, from the state row it was dealt in and its actions, int64 (m,).
 
-    `first` is the open view before the first action; `changes`, one an action, lead from each to
-    the next (see `change`). `seen` has for each of the m + 1 views, by seat, what the seat sees
-    otherwise than `covered` says. `plies`: the seat, name and phase of each action; `tricks`: their
-    leader, winner, and place among the actions, by seat, in whole, first and last; `stops`: the
-    numbers of actions after which a part is over: the deal, the auction, a trick.
+    `first` is the open view before the first action; `changes` has a patch to the next view for
+    each action (see `change`). `seen` has for each of the m + 1 views, by seat, the differences
+    between the seat's view and `covered`. `plies`: the seat, name and phase of each action;
+    `tricks`: their leader, winner, and place among the actions, by seat, in whole, first and last;
+    `stops`: the numbers of actions after which a part is over: the deal, the auction, a trick.
     """
     tables, row, names = compile_tables(rules), rows_of([dealt]), actions.of(rules).names
     views, seen, plies = [], [], []
@@ -255,7 +254,7 @@ def hand_frames(dealt: bytes, played: Array, rules: Rules, agents: list[str] | N
 
 
 def covered(view: View, seat: int) -> View:
-    """What a page makes of the open view by itself for a seat: the others' cards become counts."""
+    """Return the view that a page derives for a seat: the others' cards become counts."""
     hands = [cards if who == seat else len(cards) for who, cards in enumerate(view["hands"])]
     legal = view["legal"] if view["turn"] == seat else []
     return view | {"seat": seat, "hands": hands, "legal": legal}
@@ -264,7 +263,7 @@ def covered(view: View, seat: int) -> View:
 def _view(
     row: Any, rules: Rules, seat: int | None, agents: list[str] | None, beside: View | None = None
 ) -> View:
-    """A view with what a replay shows; what differs from the covered view `beside` alone."""
+    """Return a view for a replay; with `beside` only the fields that differ from it."""
     view = table_view(row, rules, seat, agents, numbered=True)
     view = {name: value for name, value in view.items() if name not in _NEVER}
     if row["phase"] <= Phase.NAMING:
@@ -282,7 +281,7 @@ def _changes(before: View, after: View) -> View:
 
 
 def change(before: Any, after: Any) -> Any:
-    """What leads from one value to the next: of lists of one length the items that differ."""
+    """Return a patch from one value to the next: of lists of equal length the items that differ."""
     alike = isinstance(before, list) and isinstance(after, list) and len(before) == len(after)
     if not alike:
         return after
@@ -291,7 +290,7 @@ def change(before: Any, after: Any) -> Any:
 
 
 def _tricks(views: list[View], plies: list[View]) -> list[View]:
-    """The tricks of a hand, the last one as far as it was played."""
+    """Return the tricks of a hand; the last may be incomplete."""
     tricks: list[View] = []
     for at, ply in enumerate(plies):
         if ply["phase"] != "play":
@@ -306,7 +305,7 @@ def _tricks(views: list[View], plies: list[View]) -> list[View]:
 
 
 def _stops(views: list[View]) -> list[int]:
-    """Where one steps to by whole parts."""
+    """Return the stops of a replay: the ends of its parts."""
     parts = [(view["phase"] in ("auction", "naming"), view["last_number"]) for view in views]
     stops = [at for at in range(1, len(parts)) if parts[at] != parts[at - 1]]
     return sorted({0, *stops, len(views) - 1})
