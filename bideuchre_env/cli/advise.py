@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_hand(arguments: argparse.Namespace) -> int:
-    """Advice for a hand, with what its seat knows."""
+    """Return the advice for a hand with its seat's information."""
     from bideuchre_env.agents.advice.position import known_position
 
     game, known = game_of(arguments), arguments
@@ -113,7 +113,7 @@ def _of_hand(arguments: argparse.Namespace) -> int:
 
 
 def _of_record(arguments: argparse.Namespace) -> int:
-    """Advice for the seat that was to act in a game on record; and what it did."""
+    """Return the advice for a decision in a recorded game, and the recorded action."""
     for name in (*_POSITION, "rules"):
         if getattr(arguments, name) is not None:
             raise OptionError(f"--{name}: with a file the position is that of the record")

@@ -59,7 +59,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the dataset, and say what is in it."""
+    """Write the dataset, and print a summary."""
     from bideuchre_env.datasets import export
     from bideuchre_env.records.files import STDIN
 

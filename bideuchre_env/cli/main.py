@@ -59,11 +59,11 @@ class Parser(argparse.ArgumentParser):
     """An `ArgumentParser` whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and where help is, and exit."""
+        """Print the error and a hint to `--help`, and exit."""
         self.exit(USAGE, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print help, or where it cannot be printed raise: argparse would go on as if it were."""
+        """Print help; raise if that fails, where argparse would continue silently."""
         (file or sys.stderr).write(message)
 
 
@@ -87,7 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def welcome() -> str:
-    """What `bideuchre` alone prints: what this is, and five things to try."""
+    """Return the text of `bideuchre` without arguments: a description and five examples."""
     lines = [folded(_WELCOME.format(version=__version__)), "", "Five things to try:"]
     for command, purpose in _TRY:
         lines += ["", f"  {command}", f"      {purpose}"]

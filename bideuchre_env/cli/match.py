@@ -123,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _reserved(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, Output]:
-    """The files to be written by kind, before anything is played: nobody else writes them now."""
+    """Reserve the output files by kind, before any board is played."""
     from bideuchre_env._files import Output
     from bideuchre_env.evaluation.export import check_picture
 

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    """Serve the game to browsers until Ctrl-C, and say how to go on."""
+    """Serve the game to browsers until Ctrl-C, and print how to resume it."""
     try:
         from bideuchre_env.web.server import listening, run_server
     except ModuleNotFoundError as error:
@@ -218,7 +218,7 @@ def _people(arguments: argparse.Namespace) -> list[int]:
 
 
 def _check_same(arguments: argparse.Namespace, session: Session) -> None:
-    """Raise `OptionError` if what is given is not what the game of the file was begun with."""
+    """Raise `OptionError` if an option differs from the settings of the saved game."""
     from bideuchre_env.play.saved import seated
 
     named, changed = arguments.variant, arguments.rules or arguments.option
@@ -247,7 +247,7 @@ def _check_same(arguments: argparse.Namespace, session: Session) -> None:
 
 
 def _compile(session: Session, adviser: str | None = None) -> None:
-    """Compile what the agents take, and hints by this adviser, before anybody waits for them."""
+    """Compile the kernels of the agents and of the adviser before the game."""
     from bideuchre_env.evaluation.warm_up import compile_part, parts_for
 
     names = [name for seat, name in enumerate(session.agents) if seat not in session.people]
@@ -259,7 +259,7 @@ def _compile(session: Session, adviser: str | None = None) -> None:
 
 @contextmanager
 def _saved(session: Session) -> Iterator[None]:
-    """Say how to go on with a game that is left before its end, by Ctrl-C too."""
+    """Print how to resume a game that is left before its end, also by Ctrl-C."""
 
     def quitting() -> None:  # in the middle of a line, as where a bar is drawn
         print()
@@ -280,7 +280,7 @@ def _say_how_to_go_on(session: Session, how: str = "") -> None:
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:
-    """Where the game is on record, and its review."""
+    """Print the file of the game and its review."""
     session.keep()  # if there was no room for it, or no time
     shown = shlex.quote(str(session.kept)) if session.kept else None
     if shown:

@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prepare the game, and say what it brought."""
+    """Prepare the game, and print the results."""
     if arguments.game is None:
         for name in ("option", "hands", "seed", "force"):
             given = getattr(arguments, name)
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(each: Prepared) -> str:
-    """What became of a kind of agent, in a line."""
+    """Return the result of a kind of agent in a line."""
     points = each.points
     line = f"{each.kind}: {points.mean:+.2f} points per hand over {each.over}"
     if points.low is None or points.high is None:
@@ -82,7 +82,7 @@ def summary(each: Prepared) -> str:
 
 
 def list_prepared() -> int:
-    """Print what is prepared on this machine, and what is wrong with any of it."""
+    """List the prepared games of this machine, with the errors of their files."""
     from bideuchre_env.agents.prepared import prepared_folder
     from bideuchre_env.training.prepare import listed
 

@@ -1,4 +1,4 @@
-"""How the command and the scripts end: with an exit code, and one line for what went wrong."""
+"""Exit codes and one-line error messages of the command and the scripts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 
 
 def exit_code(run: Callable[[], int], name: str) -> int:
-    """What `run` returns; whatever it raises for want of room, files or good input is one line.
+    """Return the exit code of `run()`; errors of input and files are printed in one line.
 
-    1: something could not be written or read. 2: bad input. 130: Ctrl-C. 141: nobody reads any
-    more. `SystemExit` passes.
+    1: a file could not be written or read. 2: bad input. 130: Ctrl-C. 141: the reader of the output
+    has closed it. `SystemExit` passes.
     """
     _prepare_streams()
     try:
@@ -59,7 +59,7 @@ def script(run: Callable[[], int]) -> int:
 
 
 def ending(errors: list[str], interrupted: bool = False) -> int:
-    """The exit code after a result was printed; what could not be written is said on stderr."""
+    """Return the exit code after the output; report on stderr if it could not be written."""
     sys.stdout.flush()
     for error in errors:
         complain(error)
@@ -67,7 +67,7 @@ def ending(errors: list[str], interrupted: bool = False) -> int:
 
 
 def complain(message: str, name: str = "bideuchre") -> None:
-    """Say in one line what is wrong."""
+    """Print an error in one line."""
     _say(f"{name}: error: {printable(message)}")
 
 
@@ -80,9 +80,9 @@ def _say(line: str) -> None:
 
 
 def _prepare_streams() -> None:
-    """Nothing is read or written where the shell has closed a stream (`>&-`).
+    """Replace streams that the shell has closed (`>&-`) by empty ones.
 
-    What a terminal's encoding lacks is escaped.
+    Characters that the encoding of a terminal lacks are escaped.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)

@@ -1,4 +1,4 @@
-"""The progress bar of what takes a while: on stderr, if that is a terminal."""
+"""Progress bars on stderr, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Progress = Callable[[int, int, int], None]
 
 @contextmanager
 def progress_bar(title: str, unit: str, rated: str = "decisions") -> Iterator[Progress]:
-    """A bar with rate and time left on stderr, if that is a terminal; else next to nothing.
+    """A bar with rate and remaining time on stderr, if that is a terminal; else almost nothing.
 
-    The rate is that of what is `rated`, the last number that the bar is told.
+    The rate is that of `rated`, the last argument of each update.
     """
     if not sys.stderr.isatty():
         yield lambda done, total, decisions: None

@@ -86,7 +86,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _check_file(path: str) -> int:
-    """Print a file's faults and what is verified; the exit code for it."""
+    """Print a file's faults and the number of valid games; return the exit code."""
     from bideuchre_env.records.files import scan
 
     games = hands = bad = 0
@@ -220,8 +220,8 @@ def _write_page(
 ) -> None:
     """Write the page of these games, and print a line that says so.
 
-    With a `reviewer` every action is marked with what it gave away. The file is reserved before a
-    game is read, and takes its place whole.
+    With a `reviewer` every action is marked with its cost. The file is reserved before a game is
+    read, and is complete or absent.
     """
     from bideuchre_env.records.page.page import replays_page
 
@@ -279,7 +279,7 @@ def _listed(numbers: set[int]) -> str:
 
 
 def _fault(path: str, line: Line) -> str:
-    """A bad line as one line of text, whatever stands in it."""
+    """Return a bad line as one line of printable text."""
     return printable(f"{_named(path)}:{line.number}: {line.error}")
 
 

@@ -1,4 +1,4 @@
-"""The screen: how wide it is, text folded to it, and what every `--help` looks like."""
+"""The width of the screen, text wrapped to it, and the layout of every `--help`."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 def help_of(description: str, examples: Iterable[str], *names: str) -> dict[str, Any]:
-    """What `ArgumentParser` is given for a description, examples and the names to choose from.
+    """Return arguments of `ArgumentParser`: description, examples and lists of names.
 
-    `names` are `VARIANTS` and `AGENTS`, as far as the command takes them.
+    `names` are `VARIANTS`, `AGENTS`, or both, depending on the command.
     """
     examples = list(examples)
     title = "example" if len(examples) == 1 else "examples"

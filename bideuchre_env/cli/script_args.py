@@ -37,7 +37,7 @@ class ScriptArgs:
 
     @classmethod
     def parse(cls: type[Args], arguments: list[str] | None = None, prog: str | None = None) -> Args:
-        """The options of the command line, or of `arguments`; `prog` is the name of the program.
+        """Parse the options of the command line, or of `arguments`; `prog` is the program's name.
 
         `--help` has the first line of the script's docstring, and its examples. As with any command
         line of argparse, what cannot be read ends the script with code 2.
@@ -80,5 +80,5 @@ def run(
     arguments: list[str] | None = None,
     prog: str | None = None,
 ) -> int:
-    """The exit code of a script: that of `main`, or of `script` with a line on what was wrong."""
+    """Return the exit code of a script: that of `main`, or of an error, which is printed."""
     return script(lambda: main(kind.parse(arguments, prog)))

@@ -113,7 +113,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play what is not there yet, print and write it; 130 if it was interrupted."""
+    """Play the missing pairs, print and write the results; return 130 after an interrupt."""
     pairs: list[tuple[str, str]] | None = None
     agents: list[str] | None = arguments.agents or list(DEFAULT_AGENTS)
     if arguments.pairs is not None:

@@ -45,7 +45,7 @@ class DatasetOptions(EpisodeOptions):
 
 
 class About(NamedTuple):
-    """What a dataset is of."""
+    """Description of a dataset."""
 
     variant: str
     rules: Rules
@@ -109,12 +109,12 @@ NOBODY = -1
 class Steps(NamedTuple):
     """Every decision of some whole episodes, one episode after another: N in all."""
 
-    observations: Array  # int8 or, scaled, float32 (N, D): what the seat to act saw
+    observations: Array  # int8 or, scaled, float32 (N, D): of the seat to act
     masks: Array  # int8 (N, A)
     actions: Array  # int64 (N,)
     seats: Array  # int8 (N,): who acted
-    players: Array  # int32 (N,): the number of that player's name, or NOBODY
-    rewards: Array  # float32 (N, 4): what came of it at once, by seat
+    players: Array  # int32 (N,): the index of that player's name, or NOBODY
+    rewards: Array  # float32 (N, 4): of this step, by seat
     terminated: Array  # bool (N,): the episode ends with it
     truncated: Array  # bool (N,): it is cut short with it
 
@@ -126,10 +126,10 @@ Columns = dict[str, Array]
 def columns_of(
     steps: Steps, layout: Layout, first_episode: int, gamma: float, forced: bool
 ) -> Columns:
-    """The columns of steps, their episodes numbered from `first_episode`.
+    """Return the columns of steps, their episodes numbered from `first_episode`.
 
-    Without `forced`, moves with one legal action are left out, and what they pay goes to the
-    seat's earlier decisions, as if it had not been asked.
+    Without `forced`, moves with one legal action are left out, and their rewards go to the seat's
+    earlier decisions.
     """
     ends = steps.terminated | steps.truncated
     only = steps.masks.sum(axis=1) == 1

@@ -34,15 +34,15 @@ class DatasetFile(Protocol):
     def write(self, columns: Columns, finals: Array | None) -> None:
         """Write some rows.
 
-        `finals`, int8 (episodes, 4, D), is what each seat sees after each of their episodes, None
-        where that is not known.
+        `finals`, int8 (episodes, 4, D), are the observations of each seat after each episode, or
+        None if unknown.
         """
 
     def close(self) -> None:
         """Complete the file and put it in its place."""
 
     def discard(self) -> None:
-        """Remove what has been written; an old file stays. After `close` it does nothing."""
+        """Remove the new file; an old file stays. After `close` it does nothing."""
 
 
 class _Sink(io.RawIOBase):
@@ -111,7 +111,7 @@ class NpzFile:
         self.discard()
 
     def discard(self) -> None:
-        """Remove what has been written; an old file stays."""
+        """Remove the new file; an old file stays."""
         for file in self._waiting.values():
             file.close()
         self._waiting = {}
@@ -186,7 +186,7 @@ class ParquetFile:
         self._output.close()
 
     def discard(self) -> None:
-        """Remove what has been written; an old file stays."""
+        """Remove the new file; an old file stays."""
         self._writer = None
         self._output.discard()
 

@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 
 class Exported(NamedTuple):
-    """What is in a dataset of game records."""
+    """Summary of a dataset of game records."""
 
     decisions: int
     episodes: int
@@ -52,14 +52,20 @@ def export(
 ) -> Exported:
     """Write the decisions of files of game records (`-` is standard input) to a dataset.
 
-    `out` ends in .npz or .parquet, or is `minari:ID`; the keywords are those of `DatasetOptions`.
-    Every record is verified, and all are of one game. What `episode` calls an episode is written
-    if it ends in its record. `progress(games, decisions)` is called after each block of games.
+    Every record is verified. Episodes that do not end in their record are left out. After an error
+    there is no new dataset, and an old one stays.
 
-    Nothing is left, and an old dataset stays, if it raises: `OptionError` for unusable arguments,
-    a dataset that exists unless `overwrite`, records without a finished episode, or a file that
-    cannot be read, `RecordError` for a record that does not replay, or is of another game than
-    the first, and `OutputError` for a full disk.
+    Args:
+        paths: the files.
+        out: a path that ends in .npz or .parquet, or `minari:ID`.
+        progress: `progress(games, decisions)` is called after each block of games.
+        options: the keywords of `DatasetOptions`.
+
+    Raises:
+        OptionError: for invalid arguments, a dataset that exists unless `overwrite`, records
+            without a finished episode, and a file that cannot be read.
+        RecordError: for a record that does not replay, or of another game than the first.
+        OutputError: for example, if the disk is full.
     """
     check_flag("overwrite", overwrite)
     check_callback("progress", progress)
@@ -142,7 +148,7 @@ def _blocks(games: Iterable[Game]) -> Iterator[list[Game]]:
 def _replayed(
     games: Sequence[Game], about: About, writer: DatasetWriter
 ) -> tuple[Steps, Array, int]:
-    """The steps of the finished episodes, what is seen after each, and how many are left out."""
+    """Return the steps of finished episodes, the observations after them, and those left out."""
     counts = [len(played) for _, played in games]
     hands = [hand for _, played in games for hand in played]
     lengths = np.array([len(hand.actions) for hand in hands], np.int64)
@@ -194,7 +200,7 @@ def _walked(hands: Sequence[PlayedHand], lengths: Array, about: About) -> tuple[
 
 
 def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> Array:
-    """Write what each hand pays to its `last` decision and how it ends; which end an episode."""
+    """Write the reward and the end of each hand to its `last` decision; return episode ends."""
     by_hand, by_points = options.episode == "hand", options.reward == "points"
     over = np.zeros(len(states), np.bool_)  # a hand that is only dealt has no last decision
     for i in np.flatnonzero(states["phase"] >= DEAL).tolist():
@@ -207,7 +213,7 @@ def _pay(steps: Steps, states: Array, last: Array, options: DatasetOptions) -> A
 
 
 def _seen_after(states: Array, about: About) -> Array:
-    """What each seat sees in these rows, int8 (n, 4, D)."""
+    """Return the observations of each seat in these rows, int8 (n, 4, D)."""
     tables, layout = compile_tables(about.rules), layout_of(about.rules)
     seen = np.empty((N_SEATS, len(states), layout.size), np.int8)
     for seat in range(N_SEATS):

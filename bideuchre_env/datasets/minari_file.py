@@ -34,15 +34,16 @@ _MOST_OVERHEAD = 1 << 15  # bytes an episode, whatever its length
 
 
 class MinariFile:
-    """Each seat's decisions in each episode, with what it sees at the end, are an episode of it.
+    """A Minari dataset, in which each seat's decisions in an episode are an episode.
 
-    Observations, actions, rewards and ends are those of `SoloEnv`; `infos` has the seat. What
-    `About.metadata` says is in the metadata, as `METADATA`. The environment that comes back is that
-    of a declared variant; its opponents and partner are those of the first game, with random ones
-    in place of any that cannot be made by name, which the description tells.
+    Observations, actions, rewards and ends are those of `SoloEnv`; `infos` has the seat.
+    `About.metadata` is stored in the metadata as `METADATA`. The recovered environment is that of a
+    declared variant, with the opponents and partner of the first game. Players that cannot be made
+    by name are replaced by random ones, which the description states.
 
-    It is written to a folder beside the other datasets, one run at a time, and moved to its place
-    with `close`. Raises `OptionError` for a `gamma`: it has rewards, and no returns.
+    The dataset is written to a temporary folder beside the other datasets, by one process at a
+    time, and `close` moves it in place. Raises `OptionError` for a `gamma`: there are rewards, and
+    no returns.
     """
 
     def __init__(self, path: PathLike, about: About, *, overwrite: bool = False) -> None:
@@ -60,7 +61,7 @@ class MinariFile:
         self._old = self._staging / f"old-{self._id.replace('/', '+')}"
         self._lock, self._unfinished = ExitStack(), True
         self._lock.enter_context(only_run_in(self._staging))
-        self._clear()  # what a run left that was killed
+        self._clear()  # left by a process that was killed
         if self._place.exists() and not overwrite:
             self._lock.close()
             raise TakenError(
@@ -100,7 +101,7 @@ class MinariFile:
         self.discard()
 
     def discard(self) -> None:
-        """Remove what has been written; an old dataset stays."""
+        """Remove the new dataset; an old one stays."""
         if not self._unfinished:
             return
         self._clear()
@@ -214,7 +215,7 @@ def _require_room(folder: Path, columns: Columns, episodes: int) -> None:
 
 
 def _maker(name: str) -> str | None:
-    """The name by which an agent of a record is made, if there is one."""
+    """Return the name that makes an agent of a record, or None."""
     stem = name.removesuffix("#2")
     try:
         parse(stem)

@@ -1,4 +1,4 @@
-"""Self-play straight to disk: what is played on a `vec`, as a dataset."""
+"""A recorder of self-play on a vector environment, which writes a dataset."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class VecRecorder:
         return observation, rewards, terminated, truncated, info
 
     def close(self) -> None:
-        """Write what has ended, and put the dataset in its place; closing twice is fine.
+        """Write the finished episodes, and publish the dataset. Idempotent.
 
         Raises `OptionError`, and an old dataset stays, if no episode has ended.
         """
@@ -137,7 +137,7 @@ class VecRecorder:
             )
 
     def _see(self, observation: Any, info: dict[str, Any]) -> None:
-        """Keep what the seats to act see now: the next step rewrites it."""
+        """Store the observations of the seats to act, which the next step overwrites."""
         if self._at == len(self._runs):
             with self._writing():
                 self._write()
@@ -172,7 +172,7 @@ class VecRecorder:
             raise KeyboardInterrupt
 
     def _write(self) -> None:
-        """Write the episodes that have ended, and keep the decisions of those that go on."""
+        """Write the finished episodes, and keep the decisions of the running ones."""
         steps = Steps(*(part[: self._at].reshape(-1, *part.shape[2:]) for part in self._steps))
         runs = self._runs[: self._at].reshape(-1)
         if self._left is not None:
@@ -211,7 +211,7 @@ class VecRecorder:
 def _chosen(
     vec: Any, path: Any, players: Any, overwrite: Any, options: dict[str, Any]
 ) -> DatasetOptions:
-    """The options of a recorder; `OptionError` for what it cannot take."""
+    """Return the options of a recorder; `OptionError` for invalid ones."""
     if not isinstance(vec, BidEuchreVec):
         raise OptionError(f"env={shown(vec)}: the many tables of a vec are expected")
     check_flag("overwrite", overwrite)

@@ -1,4 +1,4 @@
-"""What the export of records and the recorder of `vec` share: steps to columns, to a dataset."""
+"""Writing of steps to a dataset, for the export of records and the recorder of `vec`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DatasetWriter:
         return np.array([known.index(name) for name in names or ()] or [NOBODY] * N_SEATS, np.int32)
 
     def add(self, steps: Steps, finals: Array | None = None) -> None:
-        """Write the decisions of some episodes; `finals` is what was seen after them, if known."""
+        """Write the decisions of some episodes, and the observations after them if known."""
         if not len(steps.actions):
             return
         options, ended = self._about.options, int((steps.terminated | steps.truncated).sum())
@@ -71,7 +71,7 @@ class DatasetWriter:
         self._file.close()
 
     def discard(self) -> None:
-        """Leave what there was as it was."""
+        """Discard the new dataset; an old one stays."""
         self._file.discard()
 
 
@@ -87,7 +87,7 @@ def check_player(player: str | None, names: Sequence[str]) -> None:
 
 
 def kind_of(path: PathLike) -> Callable[..., DatasetFile]:
-    """What makes a dataset of this name; `OptionError` where nothing does."""
+    """Return the class of dataset for a path; `OptionError` if there is none."""
     name = check_path("path", path)
     if name.startswith(PREFIX):
         return MinariFile
