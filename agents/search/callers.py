@@ -108,9 +108,9 @@ def weigh_hands_dealt(
     Otherwise every k-th hand is, with k = subsets / most.
 
     `hands` int64, the log-likelihoods of the seat's calls `logs` and the numbers of deals `ways`
-    float64, all (n,). A hand has the cards that its seat has played, but for those it may have been
-    passed. It has none of a suit that the seat is known to be out of, unless it may have given
-    them up.
+    float64, all (n,). A hand has the cards that its seat has played, except cards that it may have
+    been passed. It has no card of a suit that the seat is known to be out of, unless the seat may
+    have given it up.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
     caller, n, seconds, n_played, found, passed_over = space.callers[0], 0, 0, 0, 0, 0

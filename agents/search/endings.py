@@ -24,7 +24,7 @@ from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
 DEEP = 16.0  # a hand is left out if its log-likelihood is so far below its seat's best so far
-LEAST = 1e-4  # where all worlds can be stored, those of this share of the weight or less are not
+LEAST = 1e-4  # a world with this share of the weight or less is left out, if there is room for all
 LEFT_OUT = 0.01  # the share of the weight that is left out, at most
 TOO_MANY = 1e18
 

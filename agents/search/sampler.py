@@ -166,7 +166,7 @@ class WorldSampler:
         caller = int(space.callers["seat"][0]) if space.callers["n"][0] else 0
         others = [seat for seat in range(1, N_SEATS) if seat != caller]
         source = space.kept[: len(drawn)]
-        fixed = source["logs"][:, caller] - source["density"]  # those of seat 0 are 0
+        fixed = source["logs"][:, caller] - source["density"]  # `logs` of seat 0 are 0
         groups = split_evenly(np.flatnonzero(drawn > UNLIKELY), n_groups)
         power, evidence, space.mixings["powers"] = 0.0, np.zeros(n_groups), 1.0
         while power < 1.0:

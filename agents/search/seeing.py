@@ -16,7 +16,7 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
-    """Add a card to the kinds seen, as bits, and to those seen twice."""
+    """Add a card to the kinds seen, as bits, or to the kinds seen twice if it was seen."""
     return gone | 1 << kind, gone_pair | gone & 1 << kind
 
 
