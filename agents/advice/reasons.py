@@ -93,7 +93,7 @@ class Situation:
 def why(situation: Situation, taken: int | None = None) -> str:
     """Explain the action `taken`, else the agent's choice, or the first option if that is better.
 
-    The sentence says what the action does, and how the options compare.
+    The sentence describes the effect of the action, and compares the options.
     """
     if situation.mask.sum() == 1:
         return sentence(f"the only legal {NOUNS.get(situation.to_do, 'card')}")
@@ -123,7 +123,7 @@ def certain_words(situation: Situation, option: Option) -> str:
 
 
 def action_words(situation: Situation, option: Option) -> str:
-    """Explain what an action does."""
+    """Describe the effect of an action."""
     if situation.phase == Phase.AUCTION:
         return call_words(situation, option)
     if situation.phase == Phase.NAMING:
@@ -236,7 +236,7 @@ def short(option: Option) -> str:
 
 
 def decided(situation: Situation, option: Option, strain: int) -> str:
-    """Name the hidden card, void or split that decides whether a contract is made; may be empty."""
+    """Format the cause that decides if a contract is made: " (60 if partner has AC, 20 if not)"."""
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
     found = cause(

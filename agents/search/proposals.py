@@ -161,7 +161,7 @@ def free_copies(world: Row, seat: int, kind: int) -> int:
 
 @kernel
 def choose_holder(world: Row, caller: Row, kind: int) -> int:
-    """Return another hidden seat that holds this card, chosen by copies; -1 if there is none."""
+    """Draw another hidden seat that holds this card, by its free copies; -1 if there is none."""
     copies = 0
     for seat in range(1, N_SEATS):
         if seat != caller.seat:

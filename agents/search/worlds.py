@@ -216,7 +216,7 @@ def give_lowest(replay: Row, seat: int, wanted: int, cards: Array) -> None:
 
 @kernel
 def hand_over(replay: Row, declarer: int, partner: int, wanted: int) -> None:
-    """Move the cards passed back to the partner; skip a card that the declarer lacks."""
+    """Undo the passing: move the cards from declarer to partner; skip cards the declarer lacks."""
     for i in range(wanted):
         kind = replay.passed[i]
         left = take(replay.hands[declarer], kind)
