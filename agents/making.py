@@ -37,7 +37,7 @@ def make(
         rules: the rules of the game.
         seed: fixes the choices of agents that choose at random.
         goal: the objective of agents that have this option.
-        options: the agent's options as keywords, instead of in the name: `worlds=50`.
+        **options: the agent's options as keywords, instead of in the name: `worlds=50`.
 
     Raises:
         OptionError: the name is unknown, its file or module raises an error, an option does not

@@ -156,7 +156,7 @@ def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
 
 @kernel
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
-    """Add the expert's call, a pass, likely lone bids, and bids in reach in two best strains."""
+    """Add the expert's call, a pass, likely lone bids, and near bids in the best two strains."""
     expert, plan = space.expert, space.plans[0]
     t, view, scratch = expert.tables[0], expert.views[0], expert.scratch[0]
     weights = expert.learned.weights[0]
