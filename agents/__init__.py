@@ -1,13 +1,12 @@
-"""Players for any game of the family: `make("rule", rules)` gives one, `names()` lists them.
+"""Agents for every game of the family: `make("rule", rules)` makes one, `names()` lists them.
 
-Wherever an agent is expected, it is named as one of those, `package.module:Agent` or
-`./file.py:Agent`. Options may follow the name, as in `make("pimc:worlds=20,solved=4", rules)`; they
-are then part of the name of the agent.
+An agent's name is one of `names()`, `package.module:Agent` or `./file.py:Agent`. Options may follow
+the name, as in `make("pimc:worlds=20,solved=4", rules)`; they are then part of the agent's name.
 
-`advise(env)` says what one of them would do, and why.
+`advise(env)` recommends an action and explains it.
 
-Nothing heavy is imported until an agent is made. In the repository, `agents/README.md` tells the
-agents apart.
+Nothing heavy is imported until an agent is made. In the repository, `agents/README.md` compares the
+agents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The base of the package's agents, and of others that choose by rows."""
+"""Base class of the package's agents, and of other agents that choose for many rows at once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _machine_code: dict[Any, Any] = {}
 
 
 class RowAgent:
-    """An agent whose choices are made by rows; `act` is `act_rows` on one row.
+    """Agent that chooses for many rows at once; `act` is `act_rows` on one row.
 
-    Subclasses implement `choose`, which is only ever given validated arrays. An agent is called
-    by its `name`, the class's own unless it says another.
+    Subclasses implement `choose`, whose arguments are validated arrays. The `name` of an agent is
+    the name of its class, unless the class sets `name`.
     """
 
     name = "RowAgent"
@@ -41,13 +41,16 @@ class RowAgent:
         return f"<agent {self.name!r} for {self.n_actions} actions>"
 
     def act(self, observation: Array, action_mask: Array) -> int:
-        """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
         check_array("observation", observation, np.int8, (self.layout.size,), any_order=True)
         check_array("action_mask", action_mask, np.int8, (self.n_actions,), any_order=True)
         return int(self.act_rows(observation[np.newaxis], action_mask[np.newaxis])[0])
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        """Return actions, int64 (n,), for observations, int8 (n, D), and masks, int8 (n, A).
+
+        Raises `OptionError` for a row without a legal action.
+        """
         shape, width = (-1, self.layout.size), self.n_actions
         check_array("observations", observations, np.int8, shape, any_order=True)
         n = len(observations)
@@ -63,9 +66,9 @@ class RowAgent:
         return self.choose(observations, action_masks)
 
     def _fill(self, rows: Any, observations: Array, action_masks: Array, workspace: Any) -> Array:
-        """What an entry kernel `rows(observations, masks, workspace, choices)` chooses.
+        """Return the choices of an entry kernel `rows(observations, masks, workspace, choices)`.
 
-        It is called by its machine code: numba would look at every array of a workspace each time.
+        The machine code is called directly: numba would check every array of a workspace each time.
         """
         choices = np.empty(len(observations), np.int64)
         arguments = observations, action_masks, workspace, choices
@@ -75,13 +78,13 @@ class RowAgent:
         return choices
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         raise NotImplementedError
 
 
 @entry_kernel
 def first_empty(masks: Array) -> int:
-    """The first row of masks, int8 (n, A), that allows nothing, or -1."""
+    """Return the first row of masks, int8 (n, A), without a legal action, or -1."""
     for i in range(len(masks)):
         action = 0
         while action < masks.shape[1] and masks[i, action] == 0:

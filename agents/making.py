@@ -29,13 +29,19 @@ def make(
     goal: Goal | None = None,
     **options: Any,
 ) -> CompleteAgent:
-    """Return an agent by name for these `Rules`: `"rule"`, `"./mine.py:Net:weights=a.npz"`.
+    """Return an agent by name for these rules.
 
-    `seed` fixes the choices of agents that choose at random. `goal` is the objective of agents that
-    have this option. `options` are the agent's own, such as `worlds=50` for "pimc". They may stand
-    in the name instead, "pimc:worlds=50", which is then the name of the agent. Raises `OptionError`
-    for an unknown name, for a file or module that raises an error, for an option that the agent
-    does not have or that cannot be written in a name, and for options in both places.
+    Args:
+        name: an agent, with or without options: "rule", "pimc:worlds=50",
+            "./mine.py:Net:weights=a.npz". Options are then part of the agent's name.
+        rules: the rules of the game.
+        seed: fixes the choices of agents that choose at random.
+        goal: the objective of agents that have this option.
+        **options: the agent's options as keywords, instead of in the name: `worlds=50`.
+
+    Raises:
+        OptionError: the name is unknown, its file or module raises an error, an option does not
+            exist or cannot be written in a name, or options are given in both places.
     """
     own, written = parse(name)
     if written and options:
@@ -60,10 +66,17 @@ def agent_of(
 ) -> CompleteAgent:
     """Return an agent for these rules from a name, a factory, an agent, or a function that acts.
 
-    A factory is a class or function that is called with `rules`, `seed` and `goal`, without those
-    that it has no parameter for. A function with two required parameters of other names is called
-    with an observation and its mask, and returns the action. Raises `OptionError` for anything
-    else.
+    Args:
+        source: a name as in `make`; an agent; a factory; or a function that acts. A factory is a
+            class or function that is called with `rules`, `seed` and `goal`, as far as it has
+            parameters of these names. A function with two required parameters of other names is
+            called with an observation and its mask, and returns the action.
+        rules: the rules of the game.
+        seed: passed to a factory, or to `make`.
+        goal: passed to a factory, or to `make`.
+
+    Raises:
+        OptionError: the source is none of these, or the name is invalid.
     """
     if isinstance(source, str):
         return make(source, rules, seed=seed, goal=goal)
@@ -90,7 +103,7 @@ def completed(
     if called or own is None:
         own = called or name or type(agent).__name__
         if len(own) > MAX_NAME:
-            own = "..." + own[3 - MAX_NAME :]  # the end tells checkpoints apart
+            own = "..." + own[3 - MAX_NAME :]  # names of checkpoints differ at the end
     if not is_plain_name(own):
         raise OptionError(
             f"agent {shown(agent)}: its name is no string of 1 to {MAX_NAME} printable characters"
@@ -122,16 +135,16 @@ class AdaptedAgent:
         return f"<agent {self.name!r}: {shown(self.agent)}>"
 
     def act(self, observation: Array, action_mask: Array) -> int:
-        """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
         if self._once is None:
             return int(self.act_rows(observation[None], action_mask[None])[0])
-        # copies, for an agent may keep what it has seen
+        # copies, because an agent may store the arrays
         return self._whole(self._once(observation.copy(), action_mask.copy()))
 
     def act_rows(self, observations: Array, action_masks: Array) -> Array:
-        """Actions, whole numbers (n,), for observations, int8 (n, D), and masks, int8 (n, A).
+        """Return actions, integers (n,), for observations, int8 (n, D), and masks, int8 (n, A).
 
-        Raises `IllegalActionError` where the agent's own `act` gives no whole number.
+        Raises `IllegalActionError` if the agent's own `act` returns no integer.
         """
         if self._rows is not None:
             rows: Array = self._rows(observations, action_masks)
@@ -155,7 +168,8 @@ class AdaptedAgent:
 def acts(source: Any, options: Collection[str] = ()) -> bool:
     """Whether this is a function `(observation, mask) -> action` rather than a factory.
 
-    Its two required parameters are positional, and are neither `options` nor those of a factory.
+    Its two required parameters are positional, and their names are neither `options` nor reserved
+    for factories.
     """
     if isinstance(source, (type, Agent)) or not callable(source):
         return False
@@ -168,15 +182,15 @@ def acts(source: Any, options: Collection[str] = ()) -> bool:
 
 
 def info_of(factory: Any) -> AgentInfo | None:
-    """The metadata of a class, its own `info`; None if that is anything else, or missing."""
+    """Return the metadata of a class, its own `info`; None if it is missing or no `AgentInfo`."""
     info = vars(factory).get("info") if isinstance(factory, type) else None
     return info if isinstance(info, AgentInfo) else None
 
 
 def options_of(factory: Factory, *, in_name: bool = False) -> dict[str, Parameter]:
-    """The options of a class or function, by name; with `in_name` those that a name may set.
+    """Return the options of a class or function; with `in_name` only options allowed in a name.
 
-    A class can restrict the latter to the options of its own `info`, an `AgentInfo`.
+    A class can restrict the options in a name to the options of its own `info`, an `AgentInfo`.
     """
     info = info_of(factory)
     return {
@@ -203,7 +217,7 @@ def _call_factory(
     goal: Goal | None,
     options: Mapping[str, Any],
 ) -> Any:
-    """Return `factory(rules=, seed=, goal=, **options)`, leaving out what it does not accept."""
+    """Call `factory(rules=, seed=, goal=, **options)` without arguments that it does not accept."""
     parameters = _parameters(factory)
     context: dict[str, Any] = {"rules": rules, "seed": seed}
     if goal is not None:
@@ -240,7 +254,7 @@ def _check_options(own: str, factory: Factory, options: Mapping[str, Any], in_na
 
 
 def _parameters(factory: Factory) -> Mapping[str, Parameter]:
-    """The parameters of a class or function; `rules` and `seed` for compiled code without any."""
+    """Return the parameters of a callable; `rules` and `seed` if it is compiled and shows none."""
     try:
         return signature(factory).parameters
     except (TypeError, ValueError):
@@ -248,7 +262,7 @@ def _parameters(factory: Factory) -> Mapping[str, Parameter]:
 
 
 def _required(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """The parameters that have no default."""
+    """Return the parameters that have no default."""
     return {
         name: each
         for name, each in parameters.items()

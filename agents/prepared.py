@@ -1,8 +1,8 @@
 """Weights for custom rules that `bideuchre prepare` has saved on this machine.
 
-They lie in the user's cache, a file for each kind of agent and each game, and outlive an upgrade of
-the package. The package's own variants never look there. An agent that is made after a file has
-been replaced plays by the new one.
+They are in the user's cache, a file for each kind of agent and each game, and survive an upgrade of
+the package. The package's own variants never use them. An agent that is made after a file has been
+replaced uses the new file.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 
 _Found: TypeAlias = tuple[str | None, Weights | None]
-"""The hash of a file and its weights, or None twice without a file."""
+"""The hash of a file and its weights; both None without a file."""
 _last: dict[Path, _Found] = {}
 
 
 @lru_cache(maxsize=64)
 def rules_hash(rules: Rules) -> str:
-    """Sixteen hexadecimal digits that tell rules apart, whatever the name of the game.
+    """Return a hash of the rules, sixteen hexadecimal digits; the name of the game has no effect.
 
     The names of lone bids count, as they do for `made_for`.
     """
@@ -46,7 +46,7 @@ def rules_hash(rules: Rules) -> str:
 
 
 def prepared_folder() -> Path:
-    """The folder of all prepared files; `OptionError` for a user without a home."""
+    """Return the folder of all prepared files; `OptionError` for a user without a home."""
     try:
         return user_cache() / "prepared"
     except RuntimeError:
@@ -56,15 +56,15 @@ def prepared_folder() -> Path:
 
 
 def prepared_file(kind: str, rules: Rules) -> Path:
-    """The file of the weights of a kind of agent for these rules, there or not."""
+    """Return the path of the weights of a kind of agent for these rules; it need not exist."""
     return prepared_folder() / f"{kind}-{rules_hash(rules)}.npz"
 
 
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
-    """The weights that were prepared for these rules, or None; always None for a variant.
+    """Return the weights that were prepared for these rules, or None; always None for a variant.
 
-    Within `loading.files_kept` they are those of the last call, changed or not. Raises
-    `WeightsError` where the file is damaged.
+    Within `registry.files_kept` the result of the last call is reused, even if the file has
+    changed. Raises `WeightsError` if the file is damaged.
     """
     if rules in RULES.values():
         return None
@@ -83,14 +83,14 @@ def _find(place: Path) -> _Found:
     """Read a file, if there is one and it has changed."""
     try:
         now = place.stat()
-    except OSError:  # none, or in a home that is somebody else's
+    except OSError:  # no file, or no permission
         return None, None
     return _read(place, (now.st_ino, now.st_mtime_ns, now.st_size))
 
 
 @lru_cache(maxsize=8)
 def _read(place: Path, stamp: tuple[int, ...]) -> _Found:
-    """Read a file that is told from its earlier contents by a stamp."""
+    """Read a file; `stamp` changes with its contents, for the cache."""
     try:
         with place.open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -110,10 +110,10 @@ def watched(watch: Watch) -> Iterator[None]:
 
 
 def prepared_digests() -> dict[str, str]:
-    """The hash of every prepared file by its name."""
+    """Return the hash of every prepared file by its name."""
     found = {}
     with suppress(OSError, OptionError):
         for file in prepared_folder().glob("*.npz"):
-            with suppress(OSError):  # nothing to play by
+            with suppress(OSError):  # an unreadable file is not used either
                 found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found

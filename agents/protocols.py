@@ -30,27 +30,27 @@ GOALS = ("points", "game")
 
 @runtime_checkable
 class ActsOnce(Protocol):
-    """An agent that is asked about one observation at a time."""
+    """An agent that acts on one observation at a time."""
 
     def act(self, observation: Array, action_mask: Array, /) -> SupportsIndex:
-        """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
         ...
 
 
 @runtime_checkable
 class ActsOnRows(Protocol):
-    """An agent that is asked about many observations at once, one a row."""
+    """An agent that acts on many observations at once, one per row."""
 
     def act_rows(self, observations: Array, action_masks: Array, /) -> Array:
-        """Actions, whole numbers (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
+        """Return actions, integers (n,), for observations, int8 (n, D), and masks, int8 (n, A)."""
         ...
 
 
 Agent: TypeAlias = ActsOnce | ActsOnRows
-"""An object with `act` or `act_rows`; matches call `act_rows` where it has both."""
+"""An object with `act` or `act_rows`; matches call `act_rows` if it has both."""
 AgentSource: TypeAlias = str | Agent | Callable[..., Agent] | Callable[[Any, Any], SupportsIndex]
-"""The name of an agent, an agent, a factory, which is called with those of `rules`, `seed` and
-`goal` that it has parameters for, or a function `(observation, mask) -> action`."""
+"""The name of an agent, an agent, a factory, or a function `(observation, mask) -> action`. A
+factory is called with `rules`, `seed` and `goal`, as far as it has parameters of these names."""
 Goal: TypeAlias = Literal["points", "game"]
 """Objective: the points of each hand, or winning the game."""
 Factory: TypeAlias = Callable[..., Any]
@@ -64,7 +64,7 @@ class CompleteAgent(ActsOnce, ActsOnRows, Protocol):
     name: str
 
     def act(self, observation: Array, action_mask: Array, /) -> int:
-        """The action for one observation, int8 (D,), and its mask, int8 (A,)."""
+        """Return the action for one observation, int8 (D,), and its mask, int8 (A,)."""
         ...
 
 
@@ -72,9 +72,9 @@ class CompleteAgent(ActsOnce, ActsOnRows, Protocol):
 class AgentInfo:
     """Metadata of a class of agents, as its attribute `info`; subclasses do not inherit it.
 
-    `options` are those that can be written in a name, with their meanings; `milliseconds` is the
-    processor time of a decision in Cincinnati (see the tables of `experiments/README.md`);
-    `kernels` are the keys of `evaluation.warm_up.PARTS` that compile what the agent calls.
+    `options` are the options that can be written in a name, with their meanings; `milliseconds` is
+    the processor time of a decision in Cincinnati (see the tables of `experiments/README.md`);
+    `kernels` are the keys of `evaluation.warm_up.PARTS` that compile the agent's kernels.
     """
 
     description: str

@@ -1,4 +1,4 @@
-"""Players that draw lots: one over every legal action, one that hardly ever bids."""
+"""Random agents: a uniform choice of legal actions, and a cautious bidder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
-PASSES = 0.9  # how often the cautious player passes where it may
+PASSES = 0.9  # probability that the cautious player passes, if a pass is legal
 
 
 class RandomAgent(RowAgent):
@@ -22,11 +22,11 @@ class RandomAgent(RowAgent):
     def __init__(self, rules: Rules, *, seed: int | None = None) -> None:
         super().__init__(rules)
         if seed is not None:
-            split_seed(seed)  # refuses what is no seed
+            split_seed(seed)  # raises for an invalid seed
         self.generator = np.random.default_rng(seed)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         draws = self.generator.random((len(action_masks), 2))
         choices = np.empty(len(action_masks), np.int64)
         self.draw(action_masks, draws, choices)
@@ -40,8 +40,8 @@ class RandomAgent(RowAgent):
 class CautiousAgent(RandomAgent):
     """Passes nine times in ten, else makes the lowest bid; plays its cards at random.
 
-    Uniform choice among hundreds of bids is a reckless bidder; this one gives "better than
-    random" a meaning. It goes alone only where every other call is illegal.
+    A uniform choice among hundreds of bids is a reckless bidder; this agent is a fair baseline for
+    "better than random". It bids alone only if every other call is illegal.
     """
 
     name = "cautious"
@@ -57,7 +57,7 @@ class CautiousAgent(RandomAgent):
 
 @kernel
 def pick(mask: Array, first: int, last: int, draw: float) -> int:
-    """A uniform legal action from `first` to `last` - 1; -1 if none of them is legal."""
+    """Return a uniform legal action from `first` to `last` - 1; -1 if none of them is legal."""
     n = 0
     for action in range(first, last):
         n += 1 if mask[action] else 0
@@ -79,7 +79,7 @@ def random_rows(masks: Array, draws: Array, choices: Array) -> None:
 
 @kernel
 def cautious_choice(mask: Array, t: Row, draws: Array) -> int:
-    """A pass or the lowest partnered bid in the auction; otherwise any legal action."""
+    """Return a pass or the lowest partnered bid in the auction, else a uniform legal action."""
     if mask[0] and draws[1] < PASSES:
         return 0
     per_bid = t.strains_per_bid

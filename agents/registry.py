@@ -1,12 +1,12 @@
-"""Names of agents, and the class, function or agent that each stands for.
+"""Names of agents, and the lookup of the class, function or agent of a name.
 
-    NAME                    an agent of the package, of an installed package, or a registered one
+    NAME                    an agent of the package or an installed package, or a registered agent
     package.module:Agent    an attribute of a module
     ./file.py:Agent         an attribute of a Python file
 
 Options may follow: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`. A value is a TOML
-boolean, number or string; any other text is taken as it is written. The attribute of a module or a
-file may be dotted. A NAME takes precedence over a module of the same name.
+boolean, number or string; any other text is used unchanged. The attribute of a module or a file may
+be dotted. A NAME takes precedence over a module of the same name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bideuchre_env.agents.protocols import Factory
 
 GROUP = "bideuchre_env.agents"
-"""The group of entry points by which an installed package offers its agents."""
+"""The entry point group of agents in installed packages."""
 BUILT_IN = {
     "random": "bideuchre_env.agents.random_agents:RandomAgent",
     "cautious": "bideuchre_env.agents.random_agents:CautiousAgent",
@@ -63,21 +63,25 @@ _PACKAGE = {str(Path(__file__).parent), str(Path(__file__).resolve().parent)}
 _PACKAGE |= {str(Path(folder).parent / "bideuchre_env") for folder in _PACKAGE}
 _NOT_USER_CODE = tuple(_LIBRARY | _PACKAGE | {"<frozen "})
 
-_files: dict[str, tuple[int, ModuleType]] = {}  # by path: its time of change when it was run
+_files: dict[str, tuple[int, ModuleType]] = {}  # by path: modification time when run, module
 _kept = ContextVar("_kept", default=False)
 
 
 def names() -> tuple[str, ...]:
-    """The names of all agents: the package's own, weakest first, installed, registered."""
+    """Return the names of all agents: the package's own, weakest first, installed, registered."""
     return tuple(dict.fromkeys((*BUILT_IN, *installed(), *registered)))
 
 
 def register(name: str, factory: Factory) -> None:
-    """Make `make(name, rules)` call `factory(rules, *, seed=None, goal=None, **options)`.
+    """Register a factory, so that `make(name, rules)` calls it.
 
-    The factory may omit any of these parameters; all others are the agent's options. Raises
-    `OptionError` for a name that is not printable, contains one of `:,=`, or is one of the
-    package's own.
+    Args:
+        name: a printable name without `:`, `,` and `=`; not a name of the package's agents.
+        factory: a callable `factory(rules, *, seed=None, goal=None, **options)`. It may omit any of
+            these parameters; all others are the agent's options.
+
+    Raises:
+        OptionError: the name is invalid, or the factory is not callable.
     """
     if not _is_valid_name(name):
         raise OptionError(
@@ -98,7 +102,7 @@ def is_known(name: object) -> bool:
 
 @lru_cache(maxsize=1)
 def installed() -> dict[str, EntryPoint]:
-    """The agents of installed packages, by name; the package's own names cannot be replaced."""
+    """Return the agents of installed packages; they cannot replace the package's own names."""
     entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
         if _is_valid_name(entry.name) and entry.name not in BUILT_IN:
@@ -109,9 +113,9 @@ def installed() -> dict[str, EntryPoint]:
 def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     """Split `name` or `name:option=value,option=value` into the agent's own name and its options.
 
-    Values are TOML booleans, numbers or strings; any other text is returned as it is written.
-    Raises `OptionError` for an unknown agent and for malformed options. It does not check that the
-    agent has these options; `make` does.
+    Values are TOML booleans, numbers or strings; any other text is returned unchanged. Raises
+    `OptionError` for an unknown agent and for malformed options. It does not check that the agent
+    has these options; `make` does.
     """
     own, colon, written = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not is_known(own):
@@ -134,16 +138,16 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
 
 
 def file_of(name: str) -> str | None:
-    """The path of the Python file in an agent's name; None for an agent that is not in a file."""
+    """Return the path of the Python file in an agent's name; None if it names no file."""
     own = parse(name)[0]
     match = None if is_known(own) else _ELSEWHERE.fullmatch(own)
     return match["place"] if match and match["place"].endswith(".py") else None
 
 
 def find(own: str) -> Any:
-    """The class, function or agent that an agent's own name, without options, stands for.
+    """Return the class, function or agent of a name without options.
 
-    Raises `OptionError` for an unknown name and for what cannot be imported.
+    Raises `OptionError` for an unknown name and for a failed import.
     """
     if own in BUILT_IN:
         module, _, attribute = BUILT_IN[own].partition(":")
@@ -166,7 +170,7 @@ def _value(text: str) -> bool | int | float | str:
     if text.lower() in ("true", "false"):  # also as Python writes them
         return text.lower() == "true"
     if "\n" in text or ("#" in text and text[0] not in "'\""):
-        return text  # else TOML would read a part of it
+        return text  # TOML would read only a part of it
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):
@@ -187,7 +191,7 @@ def _unknown(name: Any, besides: str = "") -> str:
 
 @contextmanager
 def files_kept() -> Iterator[None]:
-    """Within this context no file is run again after a change: a run uses one version."""
+    """Context in which no file is run again after a change, so that a run uses one version."""
     before = _kept.set(True)
     try:
         yield

@@ -1,6 +1,6 @@
-"""Advice: what an agent would do in a position, what every option comes to, and why.
+"""Advice on a position: an agent's choice, the figures of every option, and the reason.
 
-It builds on the players that search, whose worlds it tries every option in.
+It builds on the search agents and tries every option in their worlds.
 """
 
 from bideuchre_env.agents.advice.advice import Advice, Option

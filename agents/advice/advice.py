@@ -1,4 +1,4 @@
-"""The advice itself: options with their figures, best first, and a sentence that says why."""
+"""The result of advice: options with their figures, best first, and a sentence of explanation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SHOWN = 3  # options that are printed
 WIDTH = 80
 LEAST = 0.05  # points, or games of 100: less is printed as 0.0
 SAFER = 0.95  # the safer option has less than this share of the largest deviation
-NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; elsewhere cards
+NOUNS = {"call": "call", "name the strain": "strain"}  # by phase; "card" in other phases
 
 
 @dataclass(frozen=True)
 class Option:
-    """One action and what it comes to, over the same deals as every other of its advice."""
+    """An action and its results, over the same deals as all options of an advice."""
 
     action: int
     name: str
@@ -29,62 +29,62 @@ class Option:
     points: Interval
     """The points of the hand, ours minus theirs."""
     made: Interval | None
-    """The chance that our contract is made, or theirs is set; of a bid, the chance that it is made
-    where it becomes the contract. None where nobody ever plays one."""
+    """The chance that our contract is made or theirs is set; for a bid, the chance that it is made
+    if it becomes the contract. None if no deal has such a contract."""
     wins: Interval
     """The chance to win the game."""
     tricks: float
-    """The tricks our side takes; of a bid, where it becomes the contract."""
+    """The tricks our side takes; for a bid, if it becomes the contract."""
     deviation: float
     """The standard deviation of the points from deal to deal."""
     behind: Interval
     """The expected loss against the first option, deal by deal, in the unit of the advice's goal:
     points, or chances to win the game."""
     loss: float
-    """The expected points behind the first option; below 0 where there are more."""
+    """The expected points behind the first option; negative if ahead."""
     error: float
-    """The standard error of that difference, which is taken deal by deal; infinite of one deal."""
+    """The standard error of `loss`, from paired deals; infinite for one deal."""
     wins_loss: float
-    """The chance to win the game behind the first option; below 0 where it is higher."""
+    """The chance to win the game behind the first option; negative if ahead."""
     wins_error: float
-    """The standard error of that."""
+    """The standard error of `wins_loss`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers; None for what is not known."""
+        """Return plain numbers; infinite standard errors become None."""
         figures = {name: None if value == inf else value for name, value in asdict(self).items()}
         return {**figures, "action": figures.pop("name")}
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What an agent would do in a position, how every option does, and why."""
+    """An agent's choice in a position, the results of every option, and an explanation."""
 
     seat: int
-    """Who is advised; 0 where an observation was given, which counts seats from its own."""
+    """The advised seat; 0 for an observation, which counts seats from its own."""
     phase: str
-    """What is to be done: "call", "name the strain", "give up a card", "pass a card", "play"."""
+    """The decision: "call", "name the strain", "give up a card", "pass a card" or "play"."""
     agent: str
     goal: Goal
-    """What the agent plays for, "game" or "points": it orders the options, and is the unit of their
+    """The agent's goal, "game" or "points": it orders the options, and is the unit of their
     differences."""
     chosen: int
-    """What the agent itself would do."""
+    """The agent's own choice."""
     legal: int
-    """The number of legal actions; the options are those that were tried."""
+    """The number of legal actions; `options` has the actions that were tried."""
     options: tuple[Option, ...]
     """By the goal's mean in these deals, the best first."""
     drawn: int
     """The deals that all options were tried in."""
     worlds: int
-    """How many of them are different: a likely one is drawn, and counts, more than once."""
+    """The number of different deals: a likely deal is drawn, and counts, more than once."""
     effective: float
-    """As many deals that all count alike would tell as much: few where a few weigh the most."""
+    """The effective sample size: small where a few deals have most of the weight."""
     why: str
     """One sentence."""
 
     @property
     def best(self) -> Option:
-        """The first option. Those of `close` may be as good."""
+        """The first option. The options of `close` may be as good."""
         return self.options[0]
 
     @property
@@ -99,9 +99,9 @@ class Advice:
 
     @property
     def safer(self) -> Option | None:
-        """Of the first option and those too close to call the one whose points vary least.
+        """The option whose points vary least, of the first option and `close`.
 
-        None where no other is close, or all vary about as much.
+        None if `close` is empty, or if all vary about as much.
         """
         first, *others = sorted((self.best, *self.close), key=lambda option: option.deviation)
         varies_less = others and first.deviation < SAFER * others[-1].deviation
@@ -109,7 +109,7 @@ class Advice:
 
     @property
     def headline(self) -> str:
-        """The seat to act, the agent's choice, and the best option or those too close to call."""
+        """The seat to act, the agent's choice, and the best option or all too close to call."""
         text = f"Seat {self.seat} is to {self.phase}. {self.agent} chooses {self.choice.name}"
         if self.legal == 1:
             return f"{text}."
@@ -127,14 +127,14 @@ class Advice:
         return f"{text}; {self.safer.name} is the {'safer' if len(near) == 2 else 'safest'}."
 
     def option(self, action: int) -> Option:
-        """The option of an action; `KeyError` for one that was not tried."""
+        """Return the option of an action; `KeyError` if the action was not tried."""
         for option in self.options:
             if option.action == action:
                 return option
         raise KeyError(action)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as a JSON object."""
+        """Return everything as a JSON object."""
         return {
             **vars(self),
             "choice": self.choice.name,
@@ -148,9 +148,11 @@ class Advice:
         return self.text()
 
     def text(self, width: int = WIDTH, also: tuple[int, ...] = ()) -> str:
-        """The best options as a table, and why, in so many columns.
+        """Format the headline, the best options as a table, and the explanation.
 
-        The agent's choice and actions `also` have a row in any case.
+        Args:
+            width: columns of the headline and the explanation.
+            also: actions that have a row in any case, as the agent's choice has.
         """
         deals = f"{self.drawn:,} deal{'s' * (self.drawn != 1)}"
         if self.worlds < self.drawn:
@@ -170,9 +172,9 @@ class Advice:
         )
 
     def table(self, also: tuple[int, ...] = ()) -> list[list[str]]:
-        """The cells of the best options and of the actions `also`, below a row of titles.
+        """Return the cells of the best options and of the actions `also`, below a row of titles.
 
-        The goal's figure comes first, and how far each option is behind the first by it.
+        The goal's figure comes first, followed by the distance to the first option.
         """
         rows = list(self.options[:SHOWN])
         rows += [option for option in self.options[SHOWN:] if option.action in also]
@@ -193,14 +195,14 @@ class Advice:
 
 
 def clearly_behind(option: Option, goal: Goal) -> bool:
-    """Whether an option is surely behind the first, and by so much that a table shows it."""
+    """Whether an option is surely behind the first, by at least the last printed digit."""
     least = LEAST if goal == "points" else LEAST / 100
     low = option.behind.low
     return low is not None and low > 0.0 and option.behind.mean >= least
 
 
 def amount(option: Option, goal: Goal) -> str:
-    """The loss of an option against the first: "1.2 points", "1.2 points and 1.5 % of games"."""
+    """Format an option's loss: "1.2 points", "1.2 points and 1.5 % of games"."""
     points = f"{option.loss:.1f} points"
     if goal == "points":
         return points
@@ -209,22 +211,22 @@ def amount(option: Option, goal: Goal) -> str:
 
 
 def format_points(interval: Interval, sign: str = "") -> str:
-    """Points with half the width of their interval: "1.2 ±0.4"."""
+    """Format points with half the width of their interval: "1.2 ±0.4"."""
     return f"{round(interval.mean, 1) + 0.0:{sign}.1f}" + spread(interval.half, ".1f")
 
 
 def format_gap(gap: Interval, goal: Goal) -> str:
-    """How far an option is behind with half the width of the interval: "1.2 ±0.4", "1.5 % ±0.4"."""
+    """Format the distance to the first option: "1.2 ±0.4" points, or "1.5 % ±0.4" of games."""
     if goal == "points":
         return format_points(gap)
     return f"{round(100 * gap.mean, 1) + 0.0:.1f} %" + spread(100 * gap.half, ".1f")
 
 
 def percent(interval: Interval) -> str:
-    """A chance with half the width of its interval."""
+    """Format a chance with half the width of its interval: "45 % ±3"."""
     return f"{100 * interval.mean:.0f} %" + spread(100 * interval.half, ".0f")
 
 
 def spread(half: float, form: str) -> str:
-    """ " ±0.4", or nothing where it is not known."""
+    """Format half a width: " ±0.4"; empty if it is infinite."""
     return "" if half == inf else f" ±{half:{form}}"

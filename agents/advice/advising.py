@@ -1,4 +1,4 @@
-"""Advice on a position: what an agent would do there, and what every option comes to."""
+"""Advising: try every option of a position in sampled deals, and collect the figures."""
 
 from __future__ import annotations
 
@@ -51,16 +51,22 @@ def advise(
     seed: int = 0,
     also: Sequence[int] = (),
 ) -> Advice:
-    """What an agent would do, and what every sensible option comes to.
+    """Advise the seat to act: an agent's choice, and the results of every sensible option.
 
-    `source` is an AEC environment, whose seat to act is advised, or with `rules` an observation:
-    int8 (D,), or the dict it came in. Nothing but what that seat knows is looked at. `agent` is
-    anything that plays; its goal orders the options. The figures are from `worlds` deals of the
-    cards not seen, 200 unless given, drawn and weighed as the agent `inference` does, or from as
-    many as `milliseconds` allow; `seed` fixes them. Actions in `also` are tried in any case.
+    Args:
+        source: an AEC environment, or with `rules` an observation: int8 (D,), or the dict with
+            "observation" and "action_mask". Only information of the advised seat is used.
+        agent: a name, a factory or an object that plays; its goal orders the options.
+        rules: the rules of an observation; None for an environment.
+        worlds: deals of the unseen cards, 200 by default; drawn and weighed as the agent
+            `inference` does.
+        milliseconds: about the time for the deals. None: no limit.
+        seed: fixes the deals.
+        also: actions that are tried in any case.
 
-    Raises `OptionError` where nobody is to act, or no game gives the observation, and
-    `IllegalActionError` for an action in `also` that is not legal.
+    Raises:
+        OptionError: no seat is to act, or no game gives the observation.
+        IllegalActionError: an action in `also` is not legal, or the agent's choice is not.
     """
     env: Any = getattr(source, "unwrapped", None)
     if hasattr(env, "get_state") and hasattr(env, "rules"):
@@ -89,9 +95,9 @@ def advise_row(
     also: Sequence[int] = (),
     how_far: Report | None = None,
 ) -> Advice:
-    """`advise` for the seat to act in a state row, of which it sees only what that seat does.
+    """Like `advise`, for the seat to act in a state row; hidden information is not used.
 
-    `how_far(what, done, total)` is told how many deals are "weighed", then "played out".
+    `how_far(step, done, total)` reports the progress: `step` is "weighed", then "played out".
     """
     advisor = Advisor(rules, agent, worlds, milliseconds, seed)
     advisor.searcher.how_far = how_far
@@ -99,9 +105,9 @@ def advise_row(
 
 
 class Advisor:
-    """Gives advice in one game, as often as it is asked; see `advise` for the parameters.
+    """Advises on many positions of one game; see `advise` for the parameters.
 
-    It has one workspace: threads need one each.
+    An advisor has one workspace: every thread needs its own.
     """
 
     def __init__(
@@ -123,9 +129,9 @@ class Advisor:
         self.agent: CompleteAgent = self.searcher
         if not isinstance(agent, str) or agent != "inference":
             self.agent = agent_of(agent, rules, seed=seed)
-            lends = isinstance(agent, str) and not limits  # else its deals are of another seed
+            lends = isinstance(agent, str) and not limits  # an object may have another seed
             if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
-                self.searcher = self.agent  # its decision and the figures are from the same deals
+                self.searcher = self.agent  # so that choice and figures are from the same deals
         self.searcher.sampler.list_all_hands()
         self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
         self.figure = "points" if self.goal == "points" else "wins"
@@ -133,16 +139,16 @@ class Advisor:
         self.actions = actions.of(rules)
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
-        """Advice for the seat to act in a state row."""
+        """Return the advice for the seat to act in a state row."""
         return self.advice([self.try_row(row, also)])
 
     def try_row(self, row: Any, also: Sequence[int] = ()) -> Situation:
-        """Count for the seat to act in a state row, without a word."""
+        """Try the options of the seat to act in a state row; `advice` turns trials into advice."""
         if not isinstance(row, (np.ndarray, np.void)) or row.dtype != STATE or row.size != 1:
             raise OptionError(f"{shown(row)}: one row of STATE is expected")
         one, tables = new_states(1), compile_tables(self.rules)
         one[:] = np.atleast_1d(np.asarray(row))
-        one["rng"] = 1  # the deals to come, which nobody knows; a record's row has none
+        one["rng"] = 1  # of the deals to come: unknown, and 0 in a record's row
         states = checked_states(one, 1, tables)
         if states["phase"][0] >= Phase.DEAL:
             raise OptionError("the hand is over: nobody is to act")
@@ -154,11 +160,14 @@ class Advisor:
     def of_observation(
         self, observation: Any, mask: Any = None, also: Sequence[int] = (), seat: int = 0
     ) -> Advice:
-        """Advice for whoever sees this, int8 (D,); a mask, int8 (A,), must be its own."""
+        """Return the advice for an observation, int8 (D,).
+
+        A mask, int8 (A,), must belong to it. `seat` is the seat that the advice names.
+        """
         return self.advice([self._try(observation, mask, also, seat)])
 
     def _try(self, observation: Any, mask: Any, also: Sequence[int], seat: int) -> Situation:
-        """Count for whoever sees this."""
+        """Try the options of an observation."""
         size = self.searcher.layout.size
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
@@ -190,7 +199,7 @@ class Advisor:
     def _count(
         self, rows: Array, masks: Array, also: Sequence[int]
     ) -> tuple[Counted, int, dict[int, float]]:
-        """The outcomes of all that is tried, the agent's choice, and what `_learned` says."""
+        """Return the outcomes of the options, the agent's choice, and `_learned`."""
         searcher, chosen, compared = self.searcher, -1, np.zeros(self.actions.n, np.int8)
         if searcher.space.expert.views["phase"][0] == Phase.AUCTION:
             mark_calls(searcher.space, masks[0], compared)
@@ -227,7 +236,7 @@ class Advisor:
         return Counted.of_all(several), chosen, learned
 
     def _load(self) -> None:
-        """Load or compile the kernels by empty calls, so that a time limit does not count it."""
+        """Load or compile the kernels by empty calls, so that a time limit does not include it."""
         space, nothing = self.searcher.space, np.empty(0)
         weigh_worlds(space, nothing, 0, 0, 0.0)
         load_chains(space)
@@ -238,7 +247,7 @@ class Advisor:
         )  # fmt: skip
 
     def _learned(self) -> dict[int, float]:
-        """What the searcher's candidates are worth by what it has learned."""
+        """Return the priors of the searcher's candidates; empty for other agents."""
         plan = self.searcher.space.plans[0]
         if self.agent is not self.searcher or not plan["has_priors"]:
             return {}
@@ -246,10 +255,10 @@ class Advisor:
         return dict(zip(plan["actions"][:n].tolist(), worth.tolist(), strict=True))
 
     def advice(self, trials: Sequence[Situation], taken: int | None = None) -> Advice:
-        """The advice from one or more trials of a position, with all their deals.
+        """Return the advice from the pooled deals of one or more trials of a position.
 
-        The agent's choice is that of most trials. For the review of an action `taken` it comes
-        first, whatever the figures are, and `why` explains that action.
+        The agent's choice is its choice in most trials. To review an action `taken`, the choice
+        comes first whatever its figures are, and `why` explains the action.
         """
         first, choices = trials[0], [trial.chosen for trial in trials]
         counted = Counted.of_all([trial.counted for trial in trials])
@@ -278,7 +287,7 @@ class Advisor:
         )
 
     def _option(self, counted: Counted, action: int, best: int) -> Option:
-        """The figures of an option."""
+        """Return the figures of an option."""
         column, weights, alike = counted.column(action), counted.weights, counted.alike
         points = column["points"].astype(float)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset

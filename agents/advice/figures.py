@@ -1,12 +1,11 @@
-"""From outcomes, world by world, to figures: means, shares, paired differences, and how sure.
+"""Statistics of outcomes over worlds: means, shares, paired differences and their errors.
 
-Worlds count by weights, and are as many as an even sample that says as much: their *effective* size
-is the square of the sum of the weights over the sum of their squares, divided by how far they are
-`alike`: so many of them tell as much as one drawn by itself. With `alike` 0 they are all there are,
-and nothing is left to chance.
+Worlds have weights. Their effective sample size is the square of the sum of the weights over the
+sum of their squares, divided by `alike`, the design effect: the number of worlds per independent
+world. `alike` is 0 if the worlds are all that exist; then there is no sampling error.
 
-A cause is a hidden card, void or split that decides how an option does. Every simple condition on
-the other hands divides the deals in two. The cause is the condition that explains most of the
+A cause is a hidden card, void or split that decides the result of an option. Every simple condition
+on the other hands divides the deals in two. The cause is the condition that explains most of the
 differences between the deals, if it explains enough of them.
 """
 
@@ -25,19 +24,19 @@ from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
 NO_GAP = Interval(0.0, 0.0, 0.0)
-LEAST_SHARE = 0.1  # of the deals, by weight, on either side,
-LEAST_DEALS = 10  # and as many as that are worth
+LEAST_SHARE = 0.1  # least share of the deals on either side of a condition, by weight
+LEAST_DEALS = 10  # least effective sample size of either side
 LEAST_CHANCE = 0.25  # smallest difference of a chance between the two sides of a cause
 LEAST_GAIN = 1.0  # smallest difference of points, or of games won of 100
-SURE = 4.0  # standard errors: one of some 20 conditions is far off by luck
+SURE = 4.0  # standard errors: of some 20 conditions, one is far off by chance
 NEXT, PARTNER, LAST = 1, 2, 3  # seats; the first and the last are the opponents
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What n actions come to in m worlds, which count by `weights`, float64 (m,).
+    """Outcomes of n actions in m worlds with `weights`, float64 (m,).
 
-    `outcomes` are (m, n), and `hands`, int64 (m, 4), what each seat holds there.
+    `outcomes` are `OUTCOMES` (m, n), and `hands`, int64 (m, 4), the hands of the seats.
     """
 
     actions: list[int]
@@ -48,7 +47,7 @@ class Counted:
 
     @classmethod
     def of_all(cls, several: Sequence[Counted]) -> Counted:
-        """The worlds of several counts in one, with the actions that all of them have tried."""
+        """Concatenate the worlds of several counts, for the actions that all counts have."""
         tried = [set(each.actions) for each in several]
         common = [action for action in several[0].actions if all(action in one for one in tried)]
         columns = [[each.actions.index(action) for action in common] for each in several]
@@ -64,20 +63,20 @@ class Counted:
 
     @property
     def effective(self) -> float:
-        """The effective size of all its worlds, and no more than there are."""
+        """The effective sample size, at most the number of worlds."""
         return min(effective(self.weights, self.alike), float(len(self.weights)))
 
     def column(self, action: int) -> Array:
-        """The outcomes of one action, (m,)."""
+        """Return the outcomes of an action, (m,)."""
         column: Array = self.outcomes[:, self.actions.index(action)]
         return column
 
     def average(self, action: int, figure: str) -> float:
-        """The mean of a field of `OUTCOMES` after an action."""
+        """Return the mean of a field of `OUTCOMES` after an action."""
         return mean(self.column(action)[figure], self.weights)
 
     def behind(self, action: int, best: int, figure: str = "points") -> tuple[float, float]:
-        """By how much an action is behind another in the same worlds, and the standard error.
+        """Return the mean of figure(best) - figure(action) over worlds, and its standard error.
 
         `figure` is a field of `OUTCOMES`.
         """
@@ -87,19 +86,19 @@ class Counted:
         return mean(differences, self.weights), error(differences, self.weights, self.alike)
 
     def gap(self, action: int, best: int, figure: str) -> Interval:
-        """The same difference with its 95 % interval."""
+        """Return the mean of figure(best) - figure(action) over worlds, with its 95 % interval."""
         if action == best:
             return NO_GAP
         return interval(self.differences(action, best, figure), self.weights, self.alike)
 
     def differences(self, action: int, best: int, figure: str) -> Array:
-        """By how much an action is behind another in each world, float64 (m,)."""
+        """Return figure(best) - figure(action) in each world, float64 (m,)."""
         differences: Array = self.column(best)[figure] - self.column(action)[figure]
         return differences.astype(float)
 
 
 def effective(weights: Array, alike: float = 1.0) -> float:
-    """The effective size of a sample with these weights, 0.0 for none; infinite for all worlds."""
+    """Return the effective sample size; 0 if all weights are 0, infinite if `alike` is 0."""
     total, squares = float(weights.sum()), float((weights * weights).sum())
     if not squares:
         return 0.0
@@ -107,15 +106,15 @@ def effective(weights: Array, alike: float = 1.0) -> float:
 
 
 def mean(values: Array, weights: Array) -> float:
-    """The weighted mean."""
+    """Return the weighted mean."""
     return float(np.average(values, weights=weights))
 
 
 def error(values: Array, weights: Array, alike: float = 1.0) -> float:
-    """The standard error of the weighted mean; infinite where one world is all that counts.
+    """Return the standard error of the weighted mean; infinite for an effective size of 1.
 
-    As if one more world had the opposite of the most extreme value: a sample without a rare result
-    does not exclude it.
+    It is computed as if one more world had the opposite of the most extreme value: a sample without
+    a rare result does not exclude that result.
     """
     others = effective(weights, alike) - 1
     if others < 1e-9:
@@ -126,7 +125,7 @@ def error(values: Array, weights: Array, alike: float = 1.0) -> float:
 
 
 def interval(values: Array, weights: Array, alike: float = 1.0) -> Interval:
-    """The weighted mean with its 95 % interval by Student's t."""
+    """Return the weighted mean with its 95 % interval by Student's t."""
     centre, size = mean(values, weights), effective(weights, alike)
     if size == inf:
         return Interval(centre, centre, centre)
@@ -137,7 +136,7 @@ def interval(values: Array, weights: Array, alike: float = 1.0) -> Interval:
 
 
 def share(good: Array, weights: Array, alike: float = 1.0) -> Interval | None:
-    """The weighted share of what is 1, with Wilson's interval; None where nothing counts."""
+    """Return the weighted share of ones with Wilson's interval; None if all weights are 0."""
     size = effective(weights, alike)
     if size == 0.0:
         return None
@@ -148,10 +147,10 @@ def share(good: Array, weights: Array, alike: float = 1.0) -> Interval | None:
 
 @dataclass(frozen=True)
 class Cause:
-    """A condition on hidden cards, and the mean of something in the deals with it and without."""
+    """A condition on hidden cards, and the means of a value where it is true and false."""
 
     words: str
-    """As in "if partner has AC"."""
+    """The condition as in "if partner has AC", without the "if"."""
     true: float
     false: float
     share: float
@@ -159,10 +158,10 @@ class Cause:
 
 
 def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple[str, Array]]:
-    """Every condition in words, and whether it is true in each deal, bool (m,).
+    """Yield every condition in words, and whether it is true in each deal, bool (m,).
 
-    `unseen` are the kinds not accounted for, as bits, and `hands`, int64 (m, 4), what each seat
-    holds, the advised seat first. Simpler conditions come first, and win ties.
+    `unseen` are the kinds not accounted for, as bits, and `hands`, int64 (m, 4), the hands of the
+    seats, the advised seat first. Simpler conditions come first, and win ties.
     """
     kinds = [kind for kind in range(int(t["kinds"])) if unseen >> kind & 1]
     suits = t["suit_of"][strain]
@@ -193,12 +192,12 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
 
 
 def bits_of(suits: Array, suit: int, t: Any) -> int:
-    """The kinds of a suit, as bits."""
+    """Return the kinds of a suit, as bits."""
     return sum(1 << kind for kind in range(int(t["kinds"])) if suits[kind] == suit)
 
 
 def lengths(hands: Array, kinds: int) -> Array:
-    """How many cards of these kinds each hand has, both copies counted; the shape of `hands`."""
+    """Return the number of cards of these kinds in each hand, with both copies; as `hands`."""
     cards = hands & (kinds | kinds << COPY_SHIFT)
     count: Array = sum((cards >> bit & 1 for bit in range(2 * COPY_SHIFT)), np.zeros_like(cards))
     return count
@@ -214,10 +213,10 @@ def cause(
     least: float,
     alike: float = 1.0,
 ) -> Cause | None:
-    """The condition that explains most of the values, float64 (m,); None if none explains a lot.
+    """Return the condition that explains most of the variance of the values, float64 (m,).
 
-    That is a difference of at least `least` between the means of the two sides, surely no luck;
-    `alike` as in `Counted`.
+    The means of its two sides must differ significantly (`SURE`), and by at least `least`. None if
+    no condition does that. The other arguments are as in `conditions` and `Counted`.
     """
     counts = weights > 0
     values, weights, hands = values[counts], weights[counts], hands[counts]

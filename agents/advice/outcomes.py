@@ -1,8 +1,8 @@
-"""What actions come to in sampled worlds, world by world: tricks, contract, points, chances.
+"""Outcomes of actions in each sampled world: tricks, contract, points and chances.
 
-The worlds are those of the searchers (`search/`), played out as they play them out. A searcher sums
-up what its candidates are worth; here the end of every hand is kept, of those candidates and of
-others that are asked about. In the auction more calls are compared than the agent itself considers.
+Worlds and playouts are those of the search agents (`search/`). A searcher only sums the values of
+its candidates; here the outcome of every hand is stored, for the candidates and for other actions.
+In the auction more calls are compared than the agent itself considers.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ NOT_HOPELESS = 0.1  # chance of a lone bid
 LIKELY = 0.5  # chance of a partnered bid
 NEAR = 1.5  # tricks that a strain may be worth less than the best
 
-# How the hand ends after one action in one world. Seats are relative: 0 is the one to act.
+# The end of the hand after one action in one world. Seats are relative: 0 is the seat to act.
 OUTCOMES = np.dtype(
     [
-        ("worth", np.float64),  # as the searchers have it, in chances to win the game
-        ("wins", np.float64),  # the chance to win the game, and nothing else
+        ("worth", np.float64),  # the searchers' value: the chance to win, and a little for points
+        ("wins", np.float64),  # the chance to win the game
         ("points", np.int64),  # of the hand, ours minus theirs
         ("tricks", np.int64),  # ours
         ("declarer", np.int64),  # seat, or -1 where all passed
@@ -50,7 +50,7 @@ OUTCOMES = np.dtype(
 
 @entry_kernel
 def open_position(space: SearchWorkspace, observations: Array) -> bool:
-    """Rebuild the position of row 0 in the workspace, with its mask; False where none gives it."""
+    """Rebuild the position of row 0 in the workspace, with its mask; False if no game gives it."""
     expert, world, mask = space.expert, space.worlds[0], row_of(space.masks, 0)
     t, o, view, replay = expert.tables[0], expert.offsets[0], expert.views[0], space.replays[0]
     row, again = row_of(observations, 0), row_of(space.observations, 0)
@@ -76,11 +76,10 @@ def count_worlds(
     outcomes: Array,
     hands: Array,
 ) -> None:
-    """Try actions, int64 (n,), the candidates of the plan among them, as `try_worlds` does.
+    """Try actions, int64 (n,), which include the plan's candidates, as `try_worlds` does.
 
-    `outcomes`, of worlds times n `OUTCOMES`, are rewritten: those of `numbers[i]` from n * i on;
-    so are `hands`, int64 (worlds, 4), with what each seat holds there. `wins` is the table of the
-    chances to win the game.
+    Writes `outcomes`, `OUTCOMES` (worlds * n,): the outcomes in world `numbers[i]` start at n * i.
+    Writes `hands`, int64 (worlds, 4): the hands of the seats. `wins` is a `win_table`.
     """
     plan, n = space.plans[0], len(actions)
     for i in range(len(numbers)):
@@ -102,7 +101,7 @@ def count_worlds(
 
 @kernel
 def write_outcome(space: SearchWorkspace, s: Row, wins: Array, won: int, outcome: Row) -> None:
-    """Write what the contract of `s` comes to if side 0 wins so many tricks."""
+    """Write the outcome of the contract of `s` if side 0 wins `won` tricks."""
     expert, level = space.expert, s.level
     t, view = expert.tables[0], expert.views[0]
     outcome.worth = hand_worth(s, t, view, expert.learned.wins, won)
@@ -127,9 +126,9 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
     """Set `marks` to 1 for the calls to compare in the open position, whose legal mask is `mask`.
 
     Both are int8 (n_actions,). The calls are a pass; every lone bid that is not hopeless, and each
-    in its best strain; in every strain near the best one the highest partnered bid that is likely
-    to be made; in the best strain also the bids next to that and the lowest bid. Nothing is marked
-    in games of which the expert has learned nothing: there the agents consider more calls.
+    in its best strain; in every strain near the best strain the highest partnered bid that is
+    likely to be made; in the best strain also the bids next to that and the lowest bid. Nothing is
+    marked in games that the expert cannot weigh: there the agents consider more calls.
     """
     expert = space.expert
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
@@ -186,7 +185,7 @@ def mark_partnered(t: Row, levels: int, strain: int, best: bool, calls: Row, mar
 
 @kernel
 def chance_made(t: Row, level: int, strain: int, calls: Row) -> float:
-    """The chance that a partnered bid is made."""
+    """Return the chance that a partnered bid is made."""
     chance = 0.0
     for won in range(t.need[level], t.tricks + 1):
         chance += calls.chances[strain, won]

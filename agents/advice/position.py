@@ -1,8 +1,8 @@
-"""A position from what one seat knows: its hand, the calls, the cards played; and nothing more.
+"""Positions from the knowledge of one seat: its hand, the calls and the cards played.
 
-What it does not know is made up, so that the row of state is one that a game can come to. Whoever
-looks at it through that seat's eyes sees what was given, and only that. The expert's contract for a
-hand (`would_bid`) is found from such positions.
+Unknown cards are dealt with a fixed seed, so that the state row is one that a game can reach. The
+seat's observation shows exactly the given information. `would_bid` uses such positions to get the
+expert's contract for a hand.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _BY_SIDE = ("score", "points", "tricks_won")
 
 @entry_kernel
 def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
-    """Carry out cards, int64 (m,), in row 0, whoever is to act: each is put into the hand first.
+    """Apply cards, int64 (m,), in row 0; each replaces the hand of the seat to act first.
 
-    How many were; fewer than m where nobody is to give or play any more.
+    Return the number of cards applied: fewer than m if the hand is over before.
     """
     s, t = states[0], tables[0]
     for i in range(len(kinds)):
@@ -66,7 +66,7 @@ def lay_cards(states: Array, tables: Array, kinds: Array) -> int:
 def carry_known_out(
     replays: Array, views: Array, tables: Array, n_given: int, n_passed: int, states: Array
 ) -> bool:
-    """Make a replay of what seat 0 knows whole, and carry it out in row 0 of `states`."""
+    """Complete a replay of seat 0's knowledge and play it in row 0 of `states`; False if wrong."""
     if not deal_around(tables[0], views[0], replays[0], n_given, n_passed):
         return False
     deal_replay(replays[0], states[0])
@@ -75,7 +75,7 @@ def carry_known_out(
 
 @entry_kernel
 def goes_on(tables: Array, ours: int, theirs: int) -> bool:
-    """Whether a game may stand so and not be over, whatever the last hand was."""
+    """Whether a game with this score can be unfinished, for some last hand."""
     t = tables[0]
     if t.win_rule == ROUNDS or (ours < t.target and theirs < t.target):
         return True
@@ -102,16 +102,25 @@ def known_position(
     score: Sequence[int] = (0, 0),
     deal: int = 1,
 ) -> Array:
-    """A state row, shape (1,), in which `seat` is to act and holds `hand`, names of cards.
+    """Return a state row, shape (1,), in which `seat` is to act and holds `hand`.
 
-    `calls` are those so far, the eldest hand's first ("pass", "4 H", "bid moon"), and `strain` the
-    one named after the auction. `given` are the cards that this seat has given up as declarer,
-    `passed` those that passed from partner to declarer, where it is one of the two; `played` all
-    cards played, in order. `score` is (ours, theirs), `deal` the number of the deal in the game,
-    from 1. The dealer need not be named where it can be only one.
+    Args:
+        rules: the rules of the game.
+        hand: names of the cards that the seat holds now.
+        seat: the seat to act.
+        calls: the calls so far, from the eldest hand on: "pass", "4 H", "bid moon".
+        dealer: may be None if only one dealer is possible.
+        strain: the strain named after the auction.
+        given: cards that the seat has given up as declarer.
+        passed: cards passed from partner to declarer, if the seat is one of the two.
+        played: all cards played, in order.
+        score: points of (our side, their side).
+        deal: number of the deal in the game, from 1.
 
-    Raises `DealError` for cards, seats or scores that cannot be, `IllegalActionError` for a call
-    that is not legal, `NotationError` for a name that is none.
+    Raises:
+        DealError: the cards, seats or score are impossible.
+        IllegalActionError: a call is not legal.
+        NotationError: a name is not valid.
     """
     known = _Known(rules, hand, seat, calls, strain, given, passed, played, score, deal)
     if dealer is not None:
@@ -122,7 +131,7 @@ def known_position(
 
 
 class _Known:
-    """What one seat knows, in numbers."""
+    """Knowledge of one seat, as numbers."""
 
     def __init__(
         self,
@@ -169,7 +178,7 @@ class _Known:
         return kinds
 
     def only_dealer(self) -> int:
-        """The one seat whose deal leaves this seat to act."""
+        """Return the only dealer with which this seat is to act; `DealError` if not exactly one."""
         dealers, fault = [], None
         for dealer in range(N_SEATS):
             try:
@@ -186,7 +195,7 @@ class _Known:
         raise fault or DealError(f"seat {self.seat} is not to act there, whoever dealt")
 
     def row(self, dealer: int) -> Array:
-        """The position, with what is not known made up."""
+        """Return the position, with unknown cards dealt with a fixed seed."""
         public = self._public(dealer)
         turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
         if turn != self.seat:
@@ -208,7 +217,7 @@ class _Known:
         return turned(rows, self.seat)
 
     def _public(self, dealer: int) -> Array:
-        """The row that all that has been done makes, whatever the hands are."""
+        """Return the row after all known actions, in which the hands are meaningless."""
         rows, acts = new_states(1), self.acts
         ours, theirs = self.score
         rows["rng"] = 1
@@ -237,12 +246,12 @@ class _Known:
             raise DealError("nobody has bid: the hand is over")
 
     def _require(self, rows: Array, phase: Phase, absent: bool, what: str) -> None:
-        """Refuse what comes later than a phase that is still going on."""
+        """Raise `DealError` for information from after `phase`, unless that phase is over."""
         if rows["phase"][0] <= phase and not absent:
             raise DealError(f"{what}: before that, seat {rows['turn'][0]} is to act")
 
     def _exchange(self, rows: Array) -> None:
-        """Go through the exchange, as far as this seat knows it."""
+        """Check and apply the exchange, as far as this seat knows it."""
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         wanted = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
@@ -259,13 +268,13 @@ class _Known:
             raise DealError(f"cards passed: {wanted} are given up first")
         if role == 0 and len(self.given) == wanted and len(self.passed) < wanted:
             raise DealError(f"{len(self.passed)} cards passed: partner passes {wanted}")
-        unknown = [0] * wanted  # any card stands for one that this seat does not know
+        unknown = [0] * wanted  # any kind: `_whole` rebuilds the cards
         first = self.given if role == 0 else unknown
         second = self.passed if role in (0, 2) else unknown
         lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
 
     def _whole(self, public: Array, phase: Phase) -> Array:
-        """A row that gives what is known, seats counted from this one; its voids may not fit."""
+        """Return a full row, with this seat as seat 0; its hands may contradict known voids."""
         replays, views, rows = turned(public, -self.seat), new_view(), new_states(1)
         replay, view = replays[0], views[0]
         for name in ("phase", "dealer", "level", "declarer"):
@@ -285,13 +294,13 @@ class _Known:
 
 
 def _plays(row: Any) -> Array:
-    """The kinds played, int8 (4, 12), by seat and trick; -1 for none."""
+    """Return the kinds played, int8 (4, 12), by seat and trick; -1 for none."""
     plays: Array = np.asarray(row["plays"]).reshape(N_SEATS, MAX_TRICKS)
     return plays
 
 
 def turned(rows: Array, by: int) -> Array:
-    """A row, shape (1,), with every seat so many places on: seat 0 becomes seat `by`."""
+    """Return a row, shape (1,), with all seats rotated: seat 0 becomes seat `by`."""
     other = new_states(1)
     other[:] = rows
     row = other[0]
@@ -309,7 +318,7 @@ def turned(rows: Array, by: int) -> Array:
 
 
 def call_of(name: str, rules: Rules) -> int:
-    """The number of a call: "pass", "bid 4 H", or without the word "4 H" and "moon"."""
+    """Return the action of a call: "pass", "bid 4 H", or without "bid": "4 H", "moon"."""
     acts = actions.of(rules)
     text = name.strip()
     if plain_letters(text) != "pass" and not plain_letters(text).startswith("bid"):
@@ -321,7 +330,7 @@ def call_of(name: str, rules: Rules) -> int:
 
 
 def strain_of(name: str, rules: Rules) -> int:
-    """The number of a strain, by its letter or its word."""
+    """Return the number of a strain from its letter or word."""
     acts = actions.of(rules)
     if acts.trump_offset == acts.card_offset:
         raise DealError("the strain: in this game it is part of the bid")
@@ -331,9 +340,10 @@ def strain_of(name: str, rules: Rules) -> int:
 
 
 def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
-    """The contract the expert bids with a hand at no score, "4 H" or "pass", by when it calls.
+    """Return the expert's contract with a hand at score 0-0, "4 H" or "pass", by time of its call.
 
-    Where the strain is named after the auction, it is the one that the expert would name.
+    The keys are from `PLACES`. If the strain is named after the auction, the contract has the
+    strain that the expert would name.
     """
     expert, acts = ExpertAgent(rules), actions.of(rules)
     found = {}

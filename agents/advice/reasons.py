@@ -1,4 +1,4 @@
-"""Why: one sentence from what the hand holds and what was counted.
+"""Explanations: one sentence from the hand and the outcomes.
 
 Every clause is a fact of the position, by the tables of the rules, or a figure of the options.
 """
@@ -36,8 +36,8 @@ from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row
 
-RARELY = 0.2  # the share of deals in which a bid is played, under which no chance of it is told
-MOSTLY = 0.9  # and that from which it goes without saying
+RARELY = 0.2  # a bid that is played in a smaller share of the deals gets no chance to be made
+MOSTLY = 0.9  # a bid that is played in a smaller share gets the words "where it stands"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Situation:
     view: Row
     mask: Array
     certain: int
-    """The action by which every trick left is taken, whatever the others hold, or -1."""
+    """The action that takes every trick left, whatever the others hold, or -1."""
     counted: Counted
     chosen: int
     """The agent's own choice."""
@@ -58,7 +58,7 @@ class Situation:
     up to a constant for cards."""
     goal: Goal
     options: tuple[Option, ...] = ()
-    """The best first, against which the others are measured; once they are ordered."""
+    """The best first, the baseline of the others; empty until they are ordered."""
 
     @property
     def best(self) -> Option:
@@ -82,18 +82,18 @@ class Situation:
 
     @property
     def to_do(self) -> str:
-        """The kind of decision as a verb: "call", "play"."""
+        """The decision as a verb: "call", "play"."""
         return TO_DO[self.phase].removeprefix("to ")
 
     def option(self, action: int) -> Option:
-        """The option of an action."""
+        """Return the option of an action."""
         return next(option for option in self.options if option.action == action)
 
 
 def why(situation: Situation, taken: int | None = None) -> str:
     """Explain the action `taken`, else the agent's choice, or the first option if that is better.
 
-    The sentence says what the action does, and how the options compare.
+    The sentence describes the effect of the action, and compares the options.
     """
     if situation.mask.sum() == 1:
         return sentence(f"the only legal {NOUNS.get(situation.to_do, 'card')}")
@@ -110,7 +110,7 @@ def why(situation: Situation, taken: int | None = None) -> str:
 
 
 def sentence(text: str) -> str:
-    """A text with a capital letter and a full stop."""
+    """Return a text with a capital letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -123,7 +123,7 @@ def certain_words(situation: Situation, option: Option) -> str:
 
 
 def action_words(situation: Situation, option: Option) -> str:
-    """Explain what an action does."""
+    """Describe the effect of an action."""
     if situation.phase == Phase.AUCTION:
         return call_words(situation, option)
     if situation.phase == Phase.NAMING:
@@ -137,7 +137,7 @@ def action_words(situation: Situation, option: Option) -> str:
 
 
 def call_words(situation: Situation, option: Option) -> str:
-    """Explain a bid by the hand and how often it is made; a pass by how often the best bid is."""
+    """Explain a bid by the hand and its chance to be made; a pass by the chance of the best bid."""
     first, passes = option is situation.best, option.action == 0
     bid = next((each for each in situation.options if each.action > 0), None) if passes else option
     if bid is None:
@@ -162,7 +162,7 @@ def call_words(situation: Situation, option: Option) -> str:
 
 
 def next_bid(situation: Situation, bid: Option) -> Option | None:
-    """The bid above another in its strain, if it is made less often and does worse."""
+    """Return the next higher bid in the same strain, if it is made less often and does worse."""
     after = bid.action + actions.of(situation.rules).strains_per_bid
     higher = next((option for option in situation.options if option.action == after), None)
     if higher is None or chance(higher) >= chance(bid):
@@ -173,7 +173,7 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
 
 
 def strain_words(situation: Situation, option: Option) -> str:
-    """Explain a strain by the tricks it takes; and those of the best, or the second, strain."""
+    """Explain a strain by its tricks, compared with the best or the second strain."""
     first = option is situation.best
     other = situation.options[1] if first else situation.best
     offset = actions.of(situation.rules).trump_offset
@@ -188,13 +188,13 @@ def strain_words(situation: Situation, option: Option) -> str:
 
 
 def with_strain(strain: int) -> str:
-    """A strain as the place of a hand: "with hearts", "at no trump"."""
+    """Format a strain with its preposition: "with hearts", "at no trump"."""
     word = STRAIN_WORDS[strain]
     return f"at {word}" if word == "no trump" else f"with {word}"
 
 
 def played(situation: Situation, option: Option) -> tuple[int, float]:
-    """The strain in which a bid is played most often, and the share of deals in which it is."""
+    """Return a bid's most frequent strain, and the share of deals in which the bid is played."""
     column, weights = situation.counted.column(option.action), situation.counted.weights
     own = weights * (column["declarer"] == 0)
     if not own.any():
@@ -204,7 +204,7 @@ def played(situation: Situation, option: Option) -> tuple[int, float]:
 
 
 def goal(situation: Situation, option: Option) -> str:
-    """The tricks that a contract needs: "five tricks", "all six tricks alone"."""
+    """Format the tricks that a contract needs: "five tricks", "all six tricks alone"."""
     column, t = situation.counted.column(option.action), situation.tables
     level = int(column["level"][column["declarer"] == 0][0])
     need, alone = int(t["need"][level]), bool(t["alone"][level])
@@ -213,12 +213,12 @@ def goal(situation: Situation, option: Option) -> str:
 
 
 def chance(option: Option) -> int:
-    """Of how many deals of a hundred a contract is made."""
+    """Return the number of deals of a hundred in which a contract is made."""
     return round(100 * option.made.mean) if option.made else 0
 
 
 def per_hundred(option: Option, only: bool = False) -> str:
-    """The same in words; after another such figure `only` so many."""
+    """Format `chance` in words: "37 of 100 deals", or with `only` "only 37"."""
     deals = chance(option)
     if only:
         return f"only {deals}" if deals else "none"
@@ -226,17 +226,17 @@ def per_hundred(option: Option, only: bool = False) -> str:
 
 
 def deals_of(share: float) -> str:
-    """A share of deals in words."""
+    """Format a share of deals: "37 of 100 deals"."""
     return f"{round(100 * share) or 'none'} of 100 deals"
 
 
 def short(option: Option) -> str:
-    """A bid as a thing."""
+    """Format a bid as a noun: "a bid of 4 H"."""
     return f"a bid of {option.name.removeprefix('bid ')}"
 
 
 def decided(situation: Situation, option: Option, strain: int) -> str:
-    """Which hidden card, void or split decides whether a contract is made, and how far."""
+    """Format the cause that decides if a contract is made: " (60 if partner has AC, 20 if not)"."""
     counted, column = situation.counted, situation.counted.column(option.action)
     own = counted.weights * (column["declarer"] == 0)
     found = cause(
@@ -250,9 +250,9 @@ def decided(situation: Situation, option: Option, strain: int) -> str:
 
 
 def gain_decided(situation: Situation, option: Option) -> Cause | None:
-    """Which hidden card, void or split decides how far an option is behind the first.
+    """Return the hidden card, void or split that decides an option's loss against the first.
 
-    Its means are points, or of 100 games those won.
+    Its means are points, or games won of 100.
     """
     counted, view, best = situation.counted, situation.view, situation.best
     strain = int(view["strain"])
@@ -276,7 +276,7 @@ def if_not(situation: Situation, found: Cause) -> str:
 
 
 def lead(situation: Situation) -> str:
-    """Compare the first option with the best one clearly behind it, and name the cause."""
+    """Compare the first option with the best option clearly behind it, and name the cause."""
     goal, others = situation.goal, situation.options[1:]
     second = next((option for option in others if clearly_behind(option, goal)), None)
     if second is None:
@@ -303,7 +303,7 @@ def loss_words(situation: Situation, option: Option) -> str:
 
 
 def verdict(situation: Situation) -> str:
-    """Why the agent chooses another option than the first, and how far that is behind."""
+    """Explain the agent's choice of another option than the first, with its distance."""
     best, own = situation.best, situation.option(situation.chosen)
     if own is best:
         return ""
@@ -315,7 +315,7 @@ def verdict(situation: Situation) -> str:
 
 
 def because(situation: Situation, other: Option) -> str:
-    """Why the agent does not do the other thing, where it goes by more than these deals."""
+    """Explain the agent's choice over another option by its learned values; may be empty."""
     learned, own = situation.learned, situation.chosen
     if learned.get(own, -inf) <= learned.get(other.action, inf):
         return ""

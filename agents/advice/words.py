@@ -1,4 +1,4 @@
-"""Hands and cards in words: bowers, aces, length and voids; what a card does to a trick."""
+"""Descriptions of hands and cards: bowers, aces, length and voids; effects of a card."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ OPPONENTS = 0b1010  # seats, as bits
 
 
 def number_word(number: int) -> str:
-    """A number as it is written: in letters up to twelve."""
+    """Format a number: in letters up to twelve."""
     return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
 def ranking(strain: int, t: Any) -> list[int]:
-    """The kinds of a trump suit, the highest first; none at no trump."""
+    """Return the kinds of a trump suit, the highest first; empty at no trump."""
     if strain == NO_TRUMP:
         return []
     trumps = [kind for kind in range(int(t["kinds"])) if t["suit_of"][strain, kind] == strain]
@@ -31,12 +31,12 @@ def ranking(strain: int, t: Any) -> list[int]:
 
 
 def rank_of(kind: int) -> str:
-    """The word of a card's rank."""
+    """Return the word of a card's rank."""
     return full_name(CARD_NAMES[kind]).partition(" ")[0]
 
 
 def called(kind: int, strain: int, t: Any) -> str:
-    """A card by its name, and as the bower that it is: "JD, the left bower,"."""
+    """Format a card, as a bower if it is one: "JD, the left bower,"."""
     bowers = ranking(strain, t)[: LEFT + 1]
     if kind not in bowers:
         return CARD_NAMES[kind]
@@ -45,7 +45,7 @@ def called(kind: int, strain: int, t: Any) -> str:
 
 
 def suit_word(suit: int, cards: int = 2) -> str:
-    """ "hearts", or of one card "heart"."""
+    """Return the word of a suit: "hearts", or "heart" for one card."""
     word = STRAIN_WORDS[suit]
     return word[:-1] if cards == 1 else word
 
@@ -73,7 +73,7 @@ def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def trump_words(trumps: Sequence[int], order: Sequence[int], strain: int, t: Any) -> str:
-    """The trumps of a hand, the highest first: its bowers, its ace, how many."""
+    """Describe the trumps of a hand, the highest first: bowers, ace and number."""
     length = f"{number_word(len(trumps))} {suit_word(strain, len(trumps))}"
     if not trumps:
         return f"no {suit_word(strain, 1)}"
@@ -90,7 +90,7 @@ def trump_words(trumps: Sequence[int], order: Sequence[int], strain: int, t: Any
 
 
 def bowers(rights: int, lefts: int, copies: int) -> str:
-    """The bowers held: "right and left bower"; with two of each "two right bowers and a left"."""
+    """Format the bowers held: "right and left bower"; "two right bowers and a left bower"."""
     if copies == 1:
         held = ["right"] * rights + ["left"] * lefts
         return f"{'the ' if len(held) == 1 else ''}{' and '.join(held)} bower" if held else ""
@@ -99,25 +99,25 @@ def bowers(rights: int, lefts: int, copies: int) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """ "no ace", "an ace", "two aces"."""
+    """Format a count: "no ace", "an ace", "two aces"."""
     if n == 1:
         return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
     return f"{number_word(n)} {noun}{'s' * (n > 1)}"
 
 
 def suit_of(kind: int, strain: int, t: Any) -> int:
-    """The suit a card belongs to."""
+    """Return the suit that a card belongs to."""
     return int(t["suit_of"][strain, kind])
 
 
 def strength(kind: int, strain: int, t: Any) -> tuple[bool, int]:
-    """Orders cards by what is given away with them: trumps last, then by rank."""
+    """Return a sort key of a card's value to its holder: trumps last, then by rank."""
     suit = suit_of(kind, strain, t)
     return suit == strain, int(t["power"][strain, suit, kind])
 
 
 def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row, t: Any) -> str:
-    """What playing a card does; `legal` are the kinds that may be played, `kinds` the hand."""
+    """Describe the effect of playing a card; `legal` are the legal kinds, `kinds` the hand."""
     strain = int(view["strain"])
     if view["led"] < 0:
         return lead_words(kind, kinds, view, t)
@@ -140,7 +140,7 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: Row,
 
 
 def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
-    """What a card does that beats the one winning so far, and whether it may be beaten."""
+    """Describe a card that beats the best card so far, and whether it may be beaten."""
     strain, led = int(view["strain"]), int(view["led"])
     powers, after = t["power"][strain, led], int(view["after"])
     ruffs = suit_of(kind, strain, t) == strain != led
@@ -159,7 +159,7 @@ def winning_words(kind: int, before: int, view: Row, t: Any) -> str:
 
 
 def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
-    """What leading a card does."""
+    """Describe the effect of leading a card."""
     strain = int(view["strain"])
     suit, card = suit_of(kind, strain, t), called(kind, strain, t)
     powers = t["power"][strain, suit]
@@ -188,7 +188,7 @@ def lead_words(kind: int, kinds: Sequence[int], view: Row, t: Any) -> str:
 
 
 def void_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
-    """That no card of its suit is left in hand, where it is no trump and others are."""
+    """Note that a card is the last of its side suit in hand; empty if not, or for the last card."""
     suit = suit_of(kind, strain, t)
     alone = sum(suit_of(one, strain, t) == suit for one in kinds) == 1
     if suit == strain or not alone or len(kinds) == 1:
@@ -197,7 +197,7 @@ def void_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
-    """What giving a card up leaves."""
+    """Describe the effect of giving up a card on the hand."""
     suit, card = suit_of(kind, strain, t), called(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     if suit == strain:
@@ -211,7 +211,7 @@ def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
-    """What passing a card brings the declarer."""
+    """Describe the card that is passed to the declarer."""
     suit, card = suit_of(kind, strain, t), called(kind, strain, t)
     same = [one for one in kinds if suit_of(one, strain, t) == suit]
     best = kind == max(same, key=lambda one: strength(one, strain, t))
@@ -224,6 +224,6 @@ def pass_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
 
 
 def out(view: Row) -> list[int]:
-    """The kinds of which a copy is not accounted for."""
+    """Return the kinds of which a copy is not accounted for."""
     unseen = int(view["unseen"])
     return [kind for kind in range(MAX_KINDS) if unseen >> kind & 1]

@@ -1,4 +1,4 @@
-"""The files of numbers that lie beside the agents: arrays, and how they were made."""
+"""Data files of the agents: arrays, and their provenance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bideuchre_env.runtime.jit import Array, new_rows
 
 
 def sealed(array: Array) -> Array:
-    """A read-only view: kernels are compiled for read-only tables, and for no others."""
+    """Return a read-only view: kernels are compiled for read-only tables only."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -27,18 +27,18 @@ def sealed(array: Array) -> Array:
 
 @lru_cache(maxsize=8)
 def read_file(name: str) -> dict[str, Array]:
-    """The arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
+    """Return the arrays of a file by name, read-only; `TableError` if it is missing or damaged."""
     path = resources.files(__name__).joinpath(name)
     try:
         return {each: sealed(array) for each, array in read_archive(path.read_bytes()).items()}
-    except Exception as error:  # whatever the damage makes of archive, header or array
+    except Exception as error:  # damage can raise anything: in the archive, a header or an array
         raise damaged(name, f"{type(error).__name__}: {error}") from error
 
 
 def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """One array of a file, read-only; an axis of -1 has any length.
+    """Return an array of a file, read-only; an axis of -1 has any length.
 
-    `TableError` if it is not there, or of another form: kernels read it and check no bounds.
+    `TableError` if it is missing or has another shape or dtype: kernels do not check bounds.
     """
     arrays = read_file(name)
     if part not in arrays:
@@ -53,7 +53,7 @@ def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -
 
 
 def read_record(name: str, prefix: str, dtype: np.dtype[Any]) -> Array:
-    """A new array of one `dtype`, its parts read from the arrays `PREFIX_PART`."""
+    """Return a new array of one `dtype` record, its fields read from the arrays `PREFIX_FIELD`."""
     record = new_rows(dtype, 1)
     for part in dtype.names or ():
         form = record[part][0]
@@ -62,7 +62,7 @@ def read_record(name: str, prefix: str, dtype: np.dtype[Any]) -> Array:
 
 
 def read_provenance(name: str) -> dict[str, Any]:
-    """How a file was made, as it says itself."""
+    """Return the provenance stored in a file."""
     arrays = read_file(name)
     if PROVENANCE not in arrays:
         raise damaged(name, f"no {PROVENANCE} in it")
@@ -75,12 +75,12 @@ def read_provenance(name: str) -> dict[str, Any]:
 
 
 def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[str, Any]) -> None:
-    """Write such a file, complete or not at all (`OutputError`); `made` is its provenance."""
+    """Write a data file atomically (`OutputError` if that fails); `made` is its provenance."""
     _files.write_file(place, archive_bytes(arrays, made))
 
 
 def damaged(name: str, why: str) -> TableError:
-    """The error for a file that is not as it was shipped."""
+    """Return the error for a data file that is not as it was shipped."""
     return TableError(
         f"agents/data/{name} is missing or damaged, and the package needs it: "
         f"install it again ({why})"

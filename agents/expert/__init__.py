@@ -1,4 +1,4 @@
-"""The expert: calls weighed by tables and a network, the last tricks by search.
+"""The expert: tables and a network weigh its calls, and a search plays the last tricks.
 
 It builds on the rule player.
 """

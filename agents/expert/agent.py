@@ -1,4 +1,4 @@
-"""The expert: calls weighed by tables and a network, the rule player's cards, the end by search."""
+"""The expert: calls by tables and a network, cards by the rule player, last tricks by search."""
 
 from __future__ import annotations
 
@@ -42,30 +42,30 @@ WANTED = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: deals to sample; 0 where the rules decide alone."""
 NO_SEARCH = (0,) * len(WANTED)
 MARGIN = 0.05
-"""Points a card must gain over the one the rules would play."""
+"""Points that a searched card must gain over the rule player's card."""
 STANDARD_ERRORS = 0.5
-"""Standard errors of that gain that it must gain besides."""
+"""Standard errors of that gain, added to the margin."""
 LARGEST_WEIGHT = 1e9
-"""Sums of larger ones may overflow, and tricks that are no number have no place in a table."""
+"""Limit of a weight: sums of larger weights may overflow, and NaN tricks index no table."""
 LEAN = 2
 """How much likelier, in quarters, a seat holds a card of a suit it has bid; the declarer, where no
 holder odds are known of the deck."""
 
 
 class ExpertWorkspace(NamedTuple):
-    """What the expert decides by in one game, and room to do it in; arrays of one row."""
+    """Tables and scratch memory of the expert in one game; arrays of one row."""
 
     tables: Array
     offsets: Array  # of the observation's blocks
     learned: ExpertTables
-    views: Array  # `rule.view.VIEW`, rewritten by each decision, as all that follow
+    views: Array  # `rule.view.VIEW`; this and all below are rewritten by each decision
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
     deals: Array  # `sampled_deals.SAMPLED_DEAL`
 
 
 def check_options(network: Any, wanted: Any, margin: Any, standard_errors: Any, lean: Any) -> None:
-    """Raise `OptionError` for an option of the expert that makes no sense."""
+    """Raise `OptionError` for an invalid option of the expert."""
     if network is not None:
         if not (
             isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)
@@ -91,7 +91,7 @@ def new_deals(
     standard_errors: float = STANDARD_ERRORS,
     lean: int = LEAN,
 ) -> Array:
-    """Room for the search of the last tricks, an array of one `SAMPLED_DEAL`."""
+    """Return a workspace of the search of the last tricks, an array of one `SAMPLED_DEAL`."""
     deals = new_rows(SAMPLED_DEAL, 1)
     deals["wanted"], deals["margin"], deals["standard_errors"] = wanted, margin, standard_errors
     deals["lean_by"] = lean
@@ -101,13 +101,21 @@ def new_deals(
 
 
 class ExpertAgent(RowAgent):
-    """Bids by tables and plays by counting; deterministic, so `seed` changes nothing.
+    """Bids by tables and a network, plays by counting, and searches the last tricks.
 
-    It bids to win the game, by the score; with `goal="points"`, for the points of each hand.
-    `network` replaces the package's own in the auction. `wanted` says by cards in hand in how many
-    deals the last tricks are searched (0: not at all), `margin` and `standard_errors` by how much a
-    card must then be better than the one the rules would play, and `lean` how much likelier a seat
-    holds a card of the suit it has bid.
+    Args:
+        rules: the rules of the game.
+        seed: checked, but without effect: the expert is deterministic.
+        network: one `call_network.NETWORK` record that replaces the package's weights of calls.
+        wanted: by cards in hand, the number of deals in which the last tricks are searched; 0
+            disables the search.
+        margin: points that a searched card must gain over the rule player's card.
+        standard_errors: standard errors of that gain, added to `margin`.
+        lean: how much likelier, in quarters, a seat holds a card of a suit that it has bid.
+        goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
+
+    Raises:
+        OptionError: an option has an invalid value.
     """
 
     name = "expert"
@@ -137,18 +145,18 @@ class ExpertAgent(RowAgent):
     ) -> None:
         super().__init__(rules)
         if seed is not None:
-            split_seed(seed)  # refuses what is no seed
+            split_seed(seed)  # raises for an invalid seed
         check_options(network, wanted, margin, standard_errors, lean)
         self.goal = check_goal(goal)
         self.learned = load_tables(rules, network, goal)
         self._deals = new_deals(rules, wanted, margin, standard_errors, lean)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         return self._fill(expert_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> ExpertWorkspace:
-        """A new workspace, so that whoever shares an agent shares no decision."""
+        """Return a new workspace, so that decisions of a shared agent do not interfere."""
         return ExpertWorkspace(
             self.tables, self.layout.offsets, self.learned, new_view(self.goal == "points"),
             new_rows(SCRATCH, 1), new_rows(CALLS, 1), self._deals.copy(),
@@ -164,7 +172,7 @@ def expert_rows(observations: Array, masks: Array, work: ExpertWorkspace, choice
 
 @kernel
 def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> int:
-    """The expert's action for one observation, legal whatever stands in it."""
+    """Return the expert's action for one observation, legal even if the observation is invalid."""
     t, view = work.tables[0], work.views[0]
     read_view(observation, t, work.offsets[0], view)
     choice = certain_action(view, t, mask)
@@ -186,9 +194,9 @@ def expert_decision(observation: Array, mask: Array, work: ExpertWorkspace) -> i
 def expert_bid(
     view: Row, legal: int, t: Row, learned: ExpertTables, scratch: Row, calls: Row
 ) -> int:
-    """The call to make, `legal` being those of `call_bits`, or the strain to name.
+    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name.
 
-    As the rule player where nobody can tell what the hand is worth.
+    The rule player's choice stands in where the hand cannot be weighed.
     """
     if weigh_hand(view, t, learned, scratch, calls):
         if view.phase == NAMING:
@@ -199,7 +207,7 @@ def expert_bid(
 
 @kernel
 def weigh_hand(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill what the hand and the standing bid are worth; False if nobody can tell."""
+    """Fill in the values of the hand and the standing bid; False if the hand cannot be weighed."""
     if not weigh_strains(view, t, learned, scratch, calls):
         return False
     read_time(view)

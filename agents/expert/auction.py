@@ -1,10 +1,9 @@
-"""The expert's auction: the calls so far read, and every call weighed by what the hand is worth.
+"""The expert's auction: every call is weighed by the hand's value and the calls so far.
 
-What a call is worth has two parts. How the contract would end if it stood, from the chances of
-tricks in its strain (`strains.py`), gives the chance to win the game. And a network, trained on
-many hands of the expert's own where one call was changed and the rest played out, says how many
-points the call really brings: whether it will stand, what partner and the others will make of it,
-and what is lost by passing.
+The worth of a call has two parts. If its contract stood, the chances of tricks in its strain
+(`strains.py`) give the chance to win the game. A network then adds the points that the call really
+brings: whether it will stand, how partner and the others will answer, and the cost of passing. The
+network is trained on many of the expert's hands where one call was changed and the rest played out.
 """
 
 from __future__ import annotations
@@ -40,40 +39,40 @@ from bideuchre_env.rules.cards import MAX_TRICKS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 N_TRIED = 2  # strains a partnered bid is weighed in
-CLOSE = 0.75  # tricks a strain may be worth less than the best to be weighed at all
-REACH = 1.75  # tricks more than expected that are bid at most, but for the lowest bid there is
+CLOSE = 0.75  # a strain is weighed if it is worth at most so many tricks less than the best
+REACH = 1.75  # a bid needs at most so many tricks more than expected; the lowest bid is exempt
 NOT_WEIGHED = -1e9
-LIKELY = 0.3  # chance to make a lone bid in a strain that is not the best
-CLOSE_ALONE = 0.05  # the same of lone bids: chance to make them
-SUREST = 0.98  # the chance of a lone bid that nothing speaks against
+LIKELY = 0.3  # least chance of a lone bid in a strain that is not the best
+CLOSE_ALONE = 0.05  # the most by which its chance may be below the best strain's
+SUREST = 0.98  # the highest chance of a lone bid
 LOST_ALONE = 1.5  # tricks the defenders take of a lone hand that fails
 
 CALLS = np.dtype(
     [
-        ("means", np.float64, (N_STRAINS,)),  # tricks with partner, by strain
-        ("table_mean", np.float64, (N_STRAINS,)),  # the same, whatever was called
+        ("means", np.float64, (N_STRAINS,)),  # expected tricks with partner, by strain
+        ("table_mean", np.float64, (N_STRAINS,)),  # the same by the hand alone, before the shift
         ("features", np.float64, (N_STRAINS, N_HAND)),  # of the hand, by strain
         ("chances", np.float64, (N_STRAINS, MAX_TRICKS + 1)),  # of so many tricks
         ("lone", np.float64, (N_EXCHANGES, N_STRAINS)),  # of all the tricks alone, by exchange
         ("ranked", np.int64, (N_STRAINS,)),  # strains by tricks with partner, the best first
         ("best_lone", np.int64, (N_EXCHANGES,)),  # by exchange: the strain with the best chance
         ("standing", np.float64),  # points if the standing bid is played; after a pass by all, 0
-        ("standing_win", np.float64),  # the chance to win the game then
+        ("standing_win", np.float64),  # chance to win the game if the standing bid is played
         ("points", np.float64),  # of one call, if its contract is played
-        ("win", np.float64),  # the chance to win the game then
-        ("standing_chances", np.float64, (MAX_TRICKS + 1,)),  # of its tricks
-        ("slope", np.float64),  # chance of winning a point is worth
+        ("win", np.float64),  # chance to win the game if the call's contract is played
+        ("standing_chances", np.float64, (MAX_TRICKS + 1,)),  # of the standing bid's tricks
+        ("slope", np.float64),  # value of a point, as a chance to win the game
         ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),  # of the calls: 1 + level, by `ranked`
-        ("inputs", np.float32, (N_INPUTS,)),  # of the network, and its sums on the way
+        ("inputs", np.float32, (N_INPUTS,)),  # of the call network; its activations follow
         ("table_sums", np.float32, (FIRST,)),
         ("table_straight", np.float64),
         ("first_sums", np.float32, (FIRST,)),
         ("second_sums", np.float32, (SECOND,)),
-        ("least", np.float64),  # a bid of the last to speak may be worth
+        ("least", np.float64),  # bounds of the worth of the auction's last bid
         ("most", np.float64),
-        ("promise", np.float64),  # what the formula makes of one call
-        ("now", np.float64),  # the chance to win the game if the hand counts for nothing
-        ("score_inputs", np.float32, (N_SCORE,)),  # of the score network, and its sums on the way
+        ("promise", np.float64),  # the formula's worth of one call
+        ("now", np.float64),  # chance to win the game if the hand is passed out
+        ("score_inputs", np.float32, (N_SCORE,)),  # of the score network; its activations follow
         ("score_table_sums", np.float32, (HIDDEN,)),
         ("score_table_straight", np.float64),
         ("score_sums", np.float32, (HIDDEN,)),
@@ -86,7 +85,7 @@ CALLS = np.dtype(
 def contract(
     view: Row, t: Row, level: int, us: bool, chances: Array, wins: Array, calls: Row
 ) -> None:
-    """Fill points and chance to win if this partnered contract is played."""
+    """Fill in the expected points and the chance to win if this partnered contract is played."""
     tricks = t.tricks
     calls.points = 0.0
     calls.win = 0.0
@@ -101,7 +100,7 @@ def contract(
 def lone_contract(
     view: Row, t: Row, level: int, us: bool, made: float, wins: Array, calls: Row
 ) -> None:
-    """The same for a lone bid that is made with this chance."""
+    """Fill in the expected points and the chance to win of a lone bid made with chance `made`."""
     value, lost = t.payoff[level, t.tricks], int(LOST_ALONE + 0.5)
     sign = 1.0 if us else -1.0
     calls.points = sign * (made * value - (1.0 - made) * (value + LOST_ALONE))
@@ -112,12 +111,12 @@ def lone_contract(
 
 @kernel
 def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill in what becomes of us if the standing bid is played, and what a point is worth."""
+    """Fill in points and chance to win if the standing bid is played, and the value of a point."""
     wins = learned.wins
     calls.standing = 0.0
     calls.standing_win = passed_out(view, t, wins)
     calls.now = calls.standing_win
-    swing = t.tricks  # of a usual hand: one point alone may just win the game, or not quite
+    swing = t.tricks  # points of a usual hand: the value of a single point can jump
     ahead = chance_to_win(view, t, wins, swing, 0, True, True)
     behind = chance_to_win(view, t, wins, 0, swing, False, True)
     calls.slope = max(0.5 * (ahead - behind) / swing, 0.002)
@@ -136,7 +135,7 @@ def weigh_standing(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls
 
 @kernel
 def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """All that is the same for every call, after `weigh_strains`."""
+    """Fill in everything that is the same for every call, after `weigh_strains`."""
     weigh_standing(view, t, learned, scratch, calls)
     describe_table(view, t, calls)
     weigh_table(learned.network[0], calls)
@@ -149,9 +148,9 @@ def start_calls(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: R
 def plain_points(
     view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
 ) -> float:
-    """The points of a call if it is the last; fills its points, chance to win and inputs.
+    """Return a call's points if it ends the auction; fill in its points, chance and inputs.
 
-    Passing before anybody has bid goes by the rule player's weights.
+    A pass before the first bid has the points of the rule player's weights.
     """
     made, wins = 0.0, learned.wins
     points = calls.standing
@@ -178,7 +177,7 @@ def plain_points(
 def call_worth(
     view: Row, t: Row, learned: ExpertTables, level: int, strain: int, calls: Row
 ) -> float:
-    """What a call (level -1: a pass) is worth, as a chance to win the game."""
+    """Return the worth of a call (level -1: a pass), as a chance to win the game."""
     points = plain_points(view, t, learned, level, strain, calls)
     if level < 0 and view.calls_made == 3 and view.standing < 0:
         return float(calls.win)  # passed out: nothing happens
@@ -199,12 +198,12 @@ def call_worth(
 def final_worth(
     view: Row, t: Row, level: int, strain: int, worth: float, more: float, wins: Array, calls: Row
 ) -> float:
-    """What the bid of the last to speak is worth if it brings so many points more than planned.
+    """Return the worth of the auction's last bid if it brings `more` points than its contract.
 
-    It is the contract, so it is worth no more than its best end; and where some end of it wins the
-    game at once, no less than the chance of that: a low bid that surely wins comes before a moon. A
-    lone bid has but two ends, and more points mean that it is likelier to be made, never certain.
-    These bounds stay in `calls.least` and `calls.most`.
+    The bid is the contract, so its worth is at most that of its best result. If some results win
+    the game at once, its worth is at least their chance: a low bid that surely wins comes before a
+    moon. A lone bid has only two results, and more points mean that it is likelier to be made, but
+    never certain. These bounds are stored in `calls.least` and `calls.most`.
     """
     calls.least = NOT_WEIGHED
     if t.alone[level]:
@@ -229,9 +228,9 @@ def final_worth(
 
 @kernel
 def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
-    """Whether to weigh a call in the hand's strain of this place: is it near enough the best?
+    """Whether to weigh a call in the strain of this place in `ranked`: is it close to the best?
 
-    A pass, and a bid that names no strain, are weighed in the best one alone.
+    A pass, and a bid that names no strain, are weighed in the best strain only.
     """
     if level < 0:
         return place == 0
@@ -253,7 +252,7 @@ def worth_trying(view: Row, t: Row, level: int, place: int, calls: Row) -> bool:
 
 @kernel
 def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> None:
-    """Fill in what every call is worth; `legal` has bit 0 for a pass, bit 1 + level for a bid."""
+    """Fill in the worth of every call; `legal` has bit 0 for a pass, bit 1 + level for a bid."""
     for level in range(-1, t.n_levels):
         for place in range(N_STRAINS):
             worth = NOT_WEIGHED
@@ -264,7 +263,7 @@ def weigh_calls(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 @kernel
 def expert_call(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row) -> int:
-    """The call to make, as an action; `legal` as in `weigh_calls`."""
+    """Return the call to make, as an action; `legal` as in `weigh_calls`."""
     weigh_calls(view, t, learned, legal, calls)
     best = best_call(t, calls)
     return call_action(t, (best >> 3) - 1, calls.ranked[best & 7]) if best >= 0 else -1
@@ -272,7 +271,7 @@ def expert_call(view: Row, t: Row, learned: ExpertTables, legal: int, calls: Row
 
 @kernel
 def best_call(t: Row, calls: Row) -> int:
-    """The call of most worth, as 8 * (1 + level) + the place of its strain; -1 of none."""
+    """Return the call of most worth, as 8 * (1 + level) + the place of its strain; -1 for none."""
     best, most = -1, NOT_WEIGHED
     for call in range(8 * (1 + t.n_levels)):
         if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
@@ -282,7 +281,7 @@ def best_call(t: Row, calls: Row) -> int:
 
 @kernel
 def expert_strain(view: Row, t: Row, wins: Array, calls: Row) -> int:
-    """The strain to name after winning the auction."""
+    """Return the strain to name after winning the auction."""
     level = view.level
     if t.alone[level]:
         return calls.best_lone[t.exchange[level]]

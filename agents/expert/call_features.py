@@ -1,8 +1,8 @@
-"""What the network that weighs a call is shown: the hand, the calls so far, and the call itself.
+"""Inputs of the network that weighs a call: the hand, the calls so far, and the call itself.
 
-All as numbers of about the size of 1. Strains go by what they are to the hand (its best, its
-second best, no trump), never by name, so that what is learned of one suit holds for all. The
-inputs of the call stand last: those before them are the same for every call in reach.
+All inputs are about the size of 1. Strains are described relative to the hand (its best, its second
+best, no trump), never by name, so that learning from one suit applies to all. The inputs of the
+call come last: the inputs before them are the same for every legal call.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from bideuchre_env.learning.view import count_held
 from bideuchre_env.rules.cards import JACK, NO_TRUMP
 from bideuchre_env.runtime.jit import Row, kernel
 
-N_HAND = TRUMPS.level  # of `hand_features.describe_hand`: all but the level, the last
-N_CARDS = TRUMPS.on_lead - 1  # those that say something of the cards, from the second on
-MOST_NEED = 8  # tricks a bid may need that are told apart
+N_HAND = TRUMPS.level  # features of `hand_features.describe_hand`, without the last, the level
+N_CARDS = TRUMPS.on_lead - 1  # features of the cards, from the second feature on
+MOST_NEED = 8  # inputs for the tricks that a bid needs
 TRICKS = 0.25  # scale of tricks
 POINTS = 0.125  # scale of points
 
 
 class SeatInputs(NamedTuple):
-    """Where each thing about another seat's call stands, from the first of the seat's inputs on."""
+    """Offsets of the inputs for another seat's call within the seat's inputs."""
 
     passed: int
     need: int
     alone: int
-    best: int  # its strain is our hand's best, or second best
-    second: int
-    same_colour: int  # as our best
+    best: int  # 1 if its strain is our hand's best
+    second: int  # 1 if it is our second best
+    same_colour: int  # 1 if it has the colour of our best
     no_trump: int
-    tricks: int  # that its strain is worth more to us than our best
+    tricks: int  # our expected tricks in its strain, less those in our best
     bowers: int
 
 
@@ -41,13 +41,13 @@ SEAT = SeatInputs(*range(len(SeatInputs._fields)))
 
 
 class Inputs(NamedTuple):
-    """How many inputs tell each thing, in their order; `AT` has the first of each."""
+    """Number of inputs of each feature, in their order; `AT` has the first input of each."""
 
     means: int = 3  # the hand: tricks in its best three strains
     no_trump_mean: int = 1
-    table_mean: int = 1  # tricks in the best one by the table alone
-    high: int = 4  # chance there of all the tricks, of all but one, and so on
-    lone: int = 3  # of lone bids in the best strain for each, by exchange
+    table_mean: int = 1  # tricks in the best strain by the table alone
+    high: int = 4  # chances in the best strain of all the tricks, of all but one, and so on
+    lone: int = 3  # chances of lone bids by exchange, each in its best strain
     best_no_trump: int = 1
     second_no_trump: int = 1
     second_same_colour: int = 1
@@ -63,23 +63,23 @@ class Inputs(NamedTuple):
     standing_mean: int = 1  # tricks our hand would take in its strain
     standing_bowers: int = 1
     seats: int = 3 * len(SEAT)
-    passing: int = 1  # from here on the call
+    passing: int = 1  # the inputs of the call start here
     partnered: int = 1
     alone: int = 1
     value: int = 1
     exchange: int = 1
     need: int = MOST_NEED
-    short: int = 1  # tricks it needs beyond those expected
+    short: int = 1  # tricks it needs beyond the expected tricks
     made: int = 1  # chance
     points: int = 1
     jump: int = 1  # levels above the lowest bid
-    behind: int = 1  # tricks its strain is worth beyond the best, 0 or less
+    behind: int = 1  # expected tricks in its strain, less those in the best; 0 or less
     rank: int = 2  # of its strain: best, second
     no_trump: int = 1
     bowers: int = 1
     same_strain: int = 3  # as the bid of each other seat
     partners_colour: int = 1
-    over_partner: int = 1  # a lone bid over a bid of partner's
+    over_partner: int = 1  # a lone bid over partner's bid
     trump_cards: int = N_CARDS  # the hand in the call's strain, if that is a suit
     plain_cards: int = N_CARDS
 
@@ -91,7 +91,7 @@ CALL = AT.passing
 
 @kernel
 def describe_table(view: Row, t: Row, calls: Row) -> None:
-    """Write everything but the call itself to `calls.inputs`."""
+    """Write the inputs that do not depend on the call to `calls.inputs`; clear the rest."""
     inputs, standing, level, strain = calls.inputs, view.standing, view.level, view.strain
     inputs[:] = 0.0
     describe_strains(view, t, calls)
@@ -112,13 +112,13 @@ def describe_table(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def bowers(view: Row, strain: int) -> float:
-    """Bowers held of a suit, a half for each; 0 at no trump."""
+    """Half the number of bowers held of a suit; 0 at no trump."""
     return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, strain)
 
 
 @kernel
 def describe_strains(view: Row, t: Row, calls: Row) -> None:
-    """Tricks in the best strains, chances of the high numbers, of lone bids; high cards."""
+    """Write the inputs of the hand: tricks in the best strains, chances, and high cards."""
     inputs, tricks = calls.inputs, t.tricks
     best, second = calls.ranked[0], calls.ranked[1]
     for place in range(3):
@@ -143,7 +143,7 @@ def describe_strains(view: Row, t: Row, calls: Row) -> None:
 
 @kernel
 def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
-    """What a seat called, and what its strain is to our hand; nothing if it has not called."""
+    """Write a seat's call, and its strain relative to our hand; nothing if it has not called."""
     inputs, said, strain = calls.inputs, view.calls[seat], view.call_strains[seat]
     at, best = AT.seats + (seat - 1) * len(SEAT), calls.ranked[0]
     if said == 0:
@@ -168,13 +168,13 @@ def describe_seat(view: Row, t: Row, seat: int, calls: Row) -> None:
 
 @kernel
 def need_of(t: Row, need: int) -> int:
-    """The tricks of a bid as the input that tells them, from 1 on; of long hands some share one."""
+    """Number, from 1 on, of the input for a bid's tricks; in long hands some bids share one."""
     return need if t.tricks <= MOST_NEED else (need * MOST_NEED + t.tricks - 1) // t.tricks
 
 
 @kernel
 def describe_call(view: Row, t: Row, level: int, strain: int, made: float, calls: Row) -> None:
-    """Write the call itself (level -1: a pass), made by this chance and worth `calls.points`."""
+    """Write the inputs of a call (level -1: a pass) with chance `made` and `calls.points`."""
     inputs = calls.inputs
     for i in range(CALL, N_INPUTS):
         inputs[i] = 0.0

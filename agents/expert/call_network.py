@@ -1,7 +1,7 @@
-"""The network that weighs a call: two layers of rectified sums, and a straight way past them.
+"""The network that weighs a call: two layers of rectified sums, and a linear skip connection.
 
-It says how many points a call brings beyond what its contract brings if it is played. The weights
-of each game are in the file `call_network.npz`, made by `experiments/fitting/fit_call_network.py`.
+Its output is the points that a call brings beyond the points of its contract if that is played. The
+weights of each game are in `call_network.npz`, made by `experiments/fitting/fit_call_network.py`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from bideuchre_env.runtime.vectors import add_rows
 FILE = "call_network.npz"
 KIND = "expert"
 VERSION = 1
-"""Of `call_features`: weights that were prepared with others are refused."""
+"""Version of `call_features`: weights prepared with another version are refused."""
 
 FIRST, SECOND = 64, 32  # sums in the two layers
-SCALE = 8.0  # points for each 1 the network says
+SCALE = 8.0  # points per 1 of the network's output
 
 NETWORK = np.dtype(
     [
-        # [trumps / no trump]: more tricks, for the mean, the hand, and the auction
+        # [trumps / no trump]: weights of `trick_shift` for the mean, the hand and the auction
         ("shifts", np.float64, (2, 1 + N_HAND + N_AUCTION_FEATURES)),
         ("first", np.float32, (N_INPUTS, FIRST)),
         ("first_base", np.float32, (FIRST,)),
@@ -50,14 +50,14 @@ LAYERS = tuple(name for name in NETWORK.names or () if name != "shifts")
 
 @kernel
 def copy(source: Array, target: Array) -> None:
-    """Write one array to another; assigning it whole would make another copy on the way."""
+    """Copy `source` to `target`; a slice assignment would allocate a temporary copy."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
 @kernel
 def rectify(sums: Array) -> None:
-    """Set what is negative to 0."""
+    """Set negative numbers to 0."""
     for i in range(len(sums)):
         if sums[i] < 0.0:
             sums[i] = 0.0
@@ -65,7 +65,7 @@ def rectify(sums: Array) -> None:
 
 @kernel
 def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
-    """The sum of `inputs[first:last]`, each times its weight."""
+    """Return the dot product of `inputs[first:last]` and `weights[first:last]`."""
     total = 0.0
     for i in range(first, last):
         total += inputs[i] * weights[i]
@@ -74,7 +74,7 @@ def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
 
 @kernel
 def weigh_table(network: Row, calls: Row) -> None:
-    """Fill in what the first layer makes of everything but the call."""
+    """Fill in the part of the first layer's sums that does not depend on the call."""
     copy(network.first_base, calls.table_sums)
     add_rows(calls.inputs, 0, CALL, network.first, calls.table_sums)
     calls.table_straight = network.base + dot(calls.inputs, network.straight, 0, CALL)
@@ -82,7 +82,7 @@ def weigh_table(network: Row, calls: Row) -> None:
 
 @kernel
 def network_points(network: Row, calls: Row) -> float:
-    """The points the network adds for the call in `calls.inputs`, after `weigh_table`."""
+    """Return the points the network adds for the call in `calls.inputs`, after `weigh_table`."""
     copy(calls.table_sums, calls.first_sums)
     add_rows(calls.inputs, CALL, N_INPUTS, network.first, calls.first_sums)
     rectify(calls.first_sums)
@@ -97,22 +97,21 @@ def network_points(network: Row, calls: Row) -> float:
 
 
 def provenance() -> dict[str, Any]:
-    """How the weights of each game were made: script, seed, hands and rounds, by its name."""
+    """Return the provenance of the weights by name of the game: script, seed, hands and rounds."""
     return read_provenance(FILE)
 
 
 def fitted_network(name: str) -> Array:
-    """The weights of a game that was fitted: one `NETWORK` record."""
+    """Return the weights of a fitted game: one `NETWORK` record."""
     return read_record(FILE, name, NETWORK)
 
 
 def load_network(rules: Rules) -> Array:
-    """The weights for these rules, read-only: one `NETWORK` record.
+    """Return the weights for these rules, read-only: one `NETWORK` record.
 
-    A game that is no variant takes those that were prepared for it on this machine, or else the
-    weights of the variant most like it. Where its deck has none, or its lone bids are others, a
-    call is worth what its contract brings. Raises `WeightsError` for a prepared file that is
-    damaged.
+    Weights prepared for custom rules on this machine come first, then the weights of the most
+    similar variant. If no fitted variant has the deck and the lone bids, the network is all zeros:
+    a call has the worth of its contract. Raises `WeightsError` for a prepared file that is damaged.
     """
     prepared = prepared_weights(KIND, rules)
     return package_network(rules) if prepared is None else checked_calls(rules, prepared)
@@ -120,7 +119,7 @@ def load_network(rules: Rules) -> Array:
 
 @lru_cache(maxsize=64)
 def package_network(rules: Rules) -> Array:
-    """The package's own weights for these rules, read-only, whatever was prepared."""
+    """Return the package's own weights for these rules, read-only; ignores prepared weights."""
     fitted = [name for name in provenance() if alike(rules, RULES[name])]
     if not fitted:
         return sealed(new_network())
@@ -128,18 +127,18 @@ def package_network(rules: Rules) -> Array:
 
 
 def new_network() -> Array:
-    """A network that adds nothing, of calls or to tricks: one `NETWORK` record."""
+    """Return a network that adds no points and shifts no tricks: one `NETWORK` record."""
     return new_rows(NETWORK, 1)
 
 
 CALL_SHAPES: dict[str, tuple[int | str, ...]] = {
     f"calls.{name}": np.atleast_1d(new_network()[name][0]).shape for name in NETWORK.names or ()
 }
-"""The arrays of a network of calls in a file of weights."""
+"""Names and shapes of the call network's arrays in a file of weights."""
 
 
 def calls_of(weights: Weights) -> Array:
-    """The network of calls in a file of weights: one `NETWORK` record."""
+    """Return the call network in a file of weights: one `NETWORK` record."""
     network = new_network()
     for name in NETWORK.names or ():
         array = weights.arrays[f"calls.{name}"]
@@ -148,19 +147,19 @@ def calls_of(weights: Weights) -> Array:
 
 
 def checked_calls(rules: Rules, weights: Weights) -> Array:
-    """The network in a file of calls alone, read-only; `WeightsError` if it does not fit."""
+    """Return the network of a file of calls, read-only; `WeightsError` unless it fits the rules."""
     check_weights(weights, made_for(KIND, rules, VERSION), CALL_SHAPES)
     return sealed(calls_of(weights))
 
 
 def call_arrays(network: Array) -> dict[str, Array]:
-    """The arrays that `calls_of` reads."""
+    """Return the arrays of a network under the names that `calls_of` reads."""
     named = NETWORK.names or ()
     return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in named}
 
 
 def alike(rules: Rules, fitted: Rules) -> bool:
-    """Whether what was learned of a game can be used in another: the deck and the lone bids."""
+    """Whether a fitted game's weights suit `rules`: the same deck, and no other lone bids."""
     lone = {(bid.exchange, bid.value) for bid in rules.lone}
     known = {(bid.exchange, bid.value) for bid in fitted.lone}
     same_deck = (rules.kinds, rules.copies) == (fitted.kinds, fitted.copies)
@@ -168,7 +167,7 @@ def alike(rules: Rules, fitted: Rules) -> bool:
 
 
 def difference(one: Rules, other: Rules) -> int:
-    """How unlike two games are to bid in."""
+    """Distance between two games' bidding: a weighted count of differing rules."""
     low = [game.partnered[0] if game.partnered else game.tricks for game in (one, other)]
     return (
         4 * (one.strain_named != other.strain_named)

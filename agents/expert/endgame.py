@@ -1,9 +1,9 @@
-"""The last tricks, played out exactly in sampled deals of the unseen cards.
+"""Search of the last tricks: exact play in sampled deals of the unseen cards.
 
-In deals that fit what the seat knows, the cards it may play are followed to the end by best play
-all round, and the tricks are turned into the points of the hand; a card that is surely no better
-than the one the player's own rules would play is dropped on the way. The card that is worth most
-over the deals is played, if it gains the margin on theirs and some standard errors.
+In deals that fit the seat's knowledge, each legal card is played to the end with best play by all
+seats, and the tricks give the points of the hand. A card that is surely no better than the rule
+player's card is dropped early. The card with the highest mean is played if its gain on the rule
+player's card exceeds the margin plus some standard errors.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from bideuchre_env.learning.view import count_held
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Row, kernel
 
-FEW = 6  # deals between two looks at which cards are still in the running
-SURELY = 1.5  # standard errors short of the margin that rule a card out
+FEW = 6  # deals between two prunings of the cards
+SURELY = 1.5  # standard errors below the margin that rule a card out
 
 
 @kernel
 def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) -> Row:
-    """Set up who is to play at a depth, and with which cards; the trick is still to be told."""
+    """Set up the node of the seat to play at a depth; the caller adds the trick and the window."""
     hand = deal.hands[turn]
     follow = hand & deal.suit_bits[led] if led >= 0 else 0
     node = deal.nodes[depth]
@@ -40,7 +40,7 @@ def open_node(deal: Row, depth: int, turn: int, led: int, left: int, base: int) 
 
 @kernel
 def absorb(deal: Row, depth: int, found: int) -> None:
-    """Take what a card at this depth comes to into account; no more cards once it is decided."""
+    """Fold the result of a card into its node; stop trying cards once the window is closed."""
     node = deal.nodes[depth]
     if node.turn & 1 == 0:
         node.value = max(node.value, found)
@@ -54,7 +54,7 @@ def absorb(deal: Row, depth: int, found: int) -> None:
 
 @kernel
 def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int:
-    """1 if seats 0 and 2 win the trick that everybody's last card goes to."""
+    """Return 1 if seats 0 and 2 win the last trick, which every seat's last card is forced into."""
     for _ in range(4):
         if played < deal.players and deal.hands[turn]:
             place = lowest_bit(deal.hands[turn])
@@ -67,10 +67,10 @@ def last_trick(deal: Row, turn: int, played: int, best: int, winner: int) -> int
 
 @kernel
 def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, left: int) -> int:
-    """How many of the `left` tricks to come seats 0 and 2 take by best play of all.
+    """Return the number of the `left` last tricks that seats 0 and 2 take by best play of all.
 
-    `played` cards lie on the table, `best` (a place, of seat `winner`) wins so far. `deal.hands` is
-    played from and put back.
+    `played` cards lie on the table, and `best` (a place, of seat `winner`) wins so far. The search
+    is alpha-beta without recursion; it changes `deal.hands` and restores them.
     """
     if left == 1:
         return last_trick(deal, turn, played, best, winner)
@@ -127,16 +127,16 @@ def search(deal: Row, turn: int, played: int, led: int, best: int, winner: int, 
 
 @kernel
 def live_cards(deal: Row, best: int) -> int:
-    """The places that still matter: all hands, and the best card on the table."""
+    """Places that still matter, as bits: all hands, and the best card on the table."""
     live = deal.hands[0] | deal.hands[1] | deal.hands[2] | deal.hands[3]
     return live | 1 << best if best >= 0 else live
 
 
 @kernel
 def same_as(deal: Row, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether a card is worth the same as the next higher of the hand: no live one in between.
+    """Whether a card is equivalent to a higher one of the hand: no other live card in between.
 
-    Nor may anybody else hold the other copy of one of them: of two copies the first played wins.
+    Nor may another seat hold a second copy of either card: of two copies the first played wins.
     """
     if deal.suit[place] != deal.suit[above]:
         return False
@@ -156,7 +156,7 @@ def is_copy(deal: Row, one: int, other: int) -> bool:
 
 @kernel
 def wins_over(deal: Row, place: int, best: int) -> bool:
-    """Whether a card beats the best so far: a higher one of its suit, or a trump on another."""
+    """Whether a card beats the best so far: a higher card of its suit, or a trump on another."""
     if deal.suit[place] == deal.suit[best]:
         return deal.rank[place] > deal.rank[best]
     return deal.trumps >> place & 1 == 1
@@ -164,7 +164,7 @@ def wins_over(deal: Row, place: int, best: int) -> bool:
 
 @kernel
 def fill_worth(view: Row, t: Row, deal: Row) -> None:
-    """What so many tricks for our side are worth, in points of the hand."""
+    """Fill in the point difference of the hand for each number of tricks of our side."""
     tricks, level = t.tricks, view.level
     for won in range(tricks + 1):
         if view.declarer & 1:
@@ -175,7 +175,7 @@ def fill_worth(view: Row, t: Row, deal: Row) -> None:
 
 @kernel
 def class_of(deal: Row, legal: int, place: int) -> int:
-    """The highest card of the hand that is worth the same as this one."""
+    """Return the highest legal card of the hand that is equivalent to this card."""
     live = deal.unseen | deal.own
     if deal.best >= 0:
         live |= 1 << deal.best
@@ -191,7 +191,7 @@ def class_of(deal: Row, legal: int, place: int) -> int:
 
 @kernel
 def try_cards(view: Row, deal: Row, legal: int) -> None:
-    """Play every card of `legal`, as places, to the end: what it is worth, to `deal.values`."""
+    """Play every card of `legal`, as places, to the end; write the points to `deal.values`."""
     left = popcount(deal.own)
     won = min(max(view.tricks_won[0], 0), len(deal.worth) - 1 - left)
     led, best, winner = view.led, deal.best, view.winning
@@ -216,7 +216,7 @@ def try_cards(view: Row, deal: Row, legal: int) -> None:
 
 @kernel
 def add_gains(deal: Row, places: int, favourite: int) -> None:
-    """Add what each card is worth more than the favourite in this deal to the sums."""
+    """Add each card's gain on the favourite in this deal to the sums."""
     while places:
         place = lowest_bit(places)
         places &= places - 1
@@ -227,7 +227,7 @@ def add_gains(deal: Row, places: int, favourite: int) -> None:
 
 @kernel
 def error_of(deal: Row, place: int, found: int) -> float:
-    """The standard error of the mean gain of a card over so many deals; infinite for one."""
+    """Standard error of a card's mean gain over `found` deals; infinite for one deal."""
     if found < 2:
         return np.inf
     mean = deal.sums[place] / found
@@ -236,7 +236,7 @@ def error_of(deal: Row, place: int, found: int) -> float:
 
 @kernel
 def hopeful(deal: Row, places: int, favourite: int, found: int) -> int:
-    """The favourite, and the cards that may still turn out to be better by the margin."""
+    """Return the favourite, and the cards that may still exceed it by the margin, as places."""
     kept = 1 << favourite
     while places:
         place = lowest_bit(places)
@@ -248,7 +248,7 @@ def hopeful(deal: Row, places: int, favourite: int, found: int) -> int:
 
 @kernel
 def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
-    """The kind to play, of the legal ones as bits; `chosen` is what the player's rules say."""
+    """Return the kind to play of the `legal` kinds, as bits; `chosen` is the rule player's kind."""
     wanted = deal.wanted[min(count_held(view, -1), len(deal.wanted) - 1)]
     if wanted == 0:
         return chosen
@@ -272,7 +272,7 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
     favourite = class_of(deal, deal.own, favourite)
     places = one_of_each(deal, places)
     if places >> favourite & 1 == 0:
-        return chosen  # the mask is that of no game
+        return chosen  # no game has this mask
     found = 0
     for _ in range(wanted):
         if places & (places - 1) == 0:
@@ -299,7 +299,7 @@ def endgame_card(view: Row, t: Row, deal: Row, legal: int, chosen: int) -> int:
 
 @kernel
 def one_of_each(deal: Row, places: int) -> int:
-    """The highest card of each class of cards that are worth the same."""
+    """Return the highest card of each class of equivalent cards, as places."""
     out, left = 0, places
     while left:
         place = lowest_bit(left)

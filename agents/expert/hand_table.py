@@ -1,10 +1,10 @@
 """Tables of the worth of every hand to a declarer, for decks of up to 32 cards.
 
 Hands that differ only by a renaming of the suits that keeps the colours apart are worth the same:
-the *canonical* one (`learning/suits.py`) stands for them all. A table has a row for each, in order,
-found by binary search. `experiments/fitting/build_hand_table.py` plays deals until the chances are
-sure; `provenance()` returns its options. The expert calls by these tables, and `bideuchre hand`
-prints them. The decks of 20 and 16 cards belong to no variant.
+the *canonical* hand (`learning/suits.py`) represents them all. A table has a row for each canonical
+hand, sorted for binary search. `experiments/fitting/build_hand_table.py` plays deals until the
+chances are sure; `provenance()` returns its options. The expert calls by these tables, and
+`bideuchre hand` prints them. The decks of 20 and 16 cards belong to no variant.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ DECKS = ((24, 1), (16, 2), (20, 1), (16, 1))
 class HandTable:
     """The table of one deck; rows are canonical hands.
 
-    `keys`, int64 (n,), rising, are the hands. `tricks`, uint8 (n, leads, 5, tricks + 1), are the
-    chances of so many tricks with partner, of 255, by who leads first (0 the declarer, 1 another
-    seat) and strain; `lone`, uint8 (n, leads, 4, 5), those of all the tricks alone after an
-    exchange of 0 to 3 cards. `leads` is 1 where only the declarer leading was played.
+    `keys`, int64 (n,), are the hands in rising order. `tricks`, uint8 (n, leads, 5, tricks + 1),
+    are the chances of each number of tricks with partner, in units of 1/255, by the first leader (0
+    the declarer, 1 another seat) and strain. `lone`, uint8 (n, leads, 4, 5), are the chances of all
+    the tricks alone after an exchange of 0 to 3 cards. `leads` is 1 if only deals in which the
+    declarer leads were played.
     """
 
     keys: Array
@@ -41,14 +42,14 @@ class HandTable:
     lone: Array
 
     def row(self, hand: int) -> tuple[int, Array]:
-        """The row of a hand number and its suit map, int64 (4,); (-1, ...) if there is none."""
+        """Return a hand number's row and suit map, int64 (4,); the row is -1 if there is none."""
         key, symmetry = canonical(int(hand))
         return int(find_row(self.keys, key)), SUIT_MAPS[symmetry]
 
 
 @entry_kernel
 def find_row(keys: Array, key: int) -> int:
-    """Where `key` stands in rising `keys`, int64 (n,); -1 if it does not."""
+    """Return the index of `key` in the sorted `keys`, int64 (n,); -1 if it is not there."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2
@@ -61,7 +62,7 @@ def find_row(keys: Array, key: int) -> int:
 
 @lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
-    """The table of a deck, read-only; None for a deck that has none."""
+    """Return the table of a deck, read-only; None for a deck without a table."""
     if (kinds, copies) not in DECKS:
         return None
     deck, tricks = f"{kinds}x{copies}", kinds * copies // N_SEATS
@@ -73,5 +74,5 @@ def hand_table(kinds: int, copies: int) -> HandTable | None:
 
 
 def provenance() -> dict[str, Any]:
-    """How the tables were made: script, command, seed, deals and players."""
+    """Return the provenance of the tables: script, command, seed, deals and players."""
     return read_provenance(FILE)

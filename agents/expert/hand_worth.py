@@ -1,4 +1,4 @@
-"""What a hand is worth to a declarer, in words and numbers, from the tables of `hand_table.py`.
+"""Worth of a hand to a declarer, in words and numbers, from the tables of `hand_table.py`.
 
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 
@@ -27,19 +27,19 @@ Worth = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class HandWorth:
-    """What a hand is worth as declarer in one game."""
+    """Worth of a hand as declarer in one game."""
 
     cards: list[str]
     by_leader: dict[str, Worth]
-    """By who leads first, then strain: expected "tricks", and the chance of each bid by its name,
-    of its tricks with partner, and of all the tricks alone."""
+    """By first leader, then strain: expected "tricks", and by name of each bid the chance to make
+    it: its tricks with partner, or all the tricks alone."""
     leads_not_played: list[str]
-    """The leads of the game that the deck's table was not made with."""
+    """First leaders that are possible in the game but missing in the deck's table."""
     half_widths: dict[str, float]
-    """Half the width of a chance's 95 % interval, at most: in the three best strains "partnered"
-    and "lone", in the "others" either."""
+    """Largest half width of a chance's 95 % interval: "partnered" and "lone" bids in the three best
+    strains, and both in the "others"."""
     deals: int
-    """The deals played in every strain; in the best as many as it took."""
+    """Least number of deals played in every strain; the best strains have more."""
 
     def _repr_html_(self) -> str:
         parts = [f"<p><b>{' '.join(self.cards)} as declarer</b></p>"]
@@ -49,9 +49,9 @@ class HandWorth:
 
 
 def worth_rows(worth: Worth) -> list[list[str]]:
-    """A column per strain, best first; the tricks, then the chance to make each bid.
+    """Rows of the tricks and of the chance to make each bid, with a column per strain, best first.
 
-    Bids that follow one another with the same figures share a line: "moon to quadruple moon".
+    Successive bids with the same figures share a row: "moon to quadruple moon".
     """
     ordered = sorted(worth.items(), key=lambda row: -row[1]["tricks"])
     lines = [["", *(strain for strain, _ in ordered)]]
@@ -68,9 +68,15 @@ def worth_rows(worth: Worth) -> list[list[str]]:
 
 
 def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
-    """What a hand, as "JH JD AH KH QS 9C" or as names of cards, is worth by these rules.
+    """Return the worth of a hand to its declarer under these rules.
 
-    Raises `DealError` unless it is a hand of the deck, `OptionError` for a deck without a table.
+    Args:
+        cards: a full hand, as "JH JD AH KH QS 9C" or as names of cards.
+        rules: the rules of the game; its deck needs a table (`hand_table.DECKS`).
+
+    Raises:
+        DealError: `cards` is not a hand of the deck.
+        OptionError: the deck has no table.
     """
     hand, table = parse_hand(cards, rules), hand_table.hand_table(rules.kinds, rules.copies)
     if table is None:
@@ -91,7 +97,7 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
 
 
 def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
-    """How sure the chances of a table are, and its deals of every strain."""
+    """Return the half widths and the number of deals of a table, from its provenance."""
     deals, sure = int(made["deals"]["first"]), made["half_widths"]
     widest = wilson(deals // 2, deals)  # at a chance of a half
     others = widest.half if widest else 1.0
@@ -99,7 +105,7 @@ def _sure(made: dict[str, Any]) -> tuple[dict[str, float], int]:
 
 
 def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
-    """A hand number from names of cards; `DealError` unless it is a hand of this deck."""
+    """Return a hand number from names of cards; `DealError` unless it is a hand of this deck."""
     names = re.split(r"[\s,]+", cards) if isinstance(cards, str) else cards
     kinds = [spelled_card(name) for name in names if name != ""]
     if len(kinds) != rules.tricks:
@@ -117,7 +123,7 @@ def parse_hand(cards: str | Iterable[str], rules: Rules) -> int:
 
 
 def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> Worth:
-    """The figures for one leader, by strain."""
+    """Return the figures for one leader, by strain."""
     row, suits = table.row(hand)
     worth: Worth = {}
     for strain, name in enumerate(STRAINS):

@@ -1,12 +1,12 @@
-"""Sampled deals: the cards a seat cannot see, dealt out anew so that they fit all it knows.
+"""Sampled deals: random deals of the unseen cards that fit the seat's knowledge.
 
 The cards still to be played are numbered by *place*: suit by suit, from the weakest up, the two
 copies of a card side by side. A hand is a set of places, as bits, and the higher place of a suit
 beats the lower. Seats are relative, as in a view.
 
-Who is likely to hold an unseen card stands in `holder_odds.npz`, by deck: the declarer has most of
+`holder_odds.npz` has the odds of the holders of an unseen card, by deck: the declarer has most of
 the trumps, hardly a jack beside them, and has played its aces by the end.
-`experiments/fitting/build_holder_odds.py` counted it.
+`experiments/fitting/build_holder_odds.py` counted the odds.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
-MAX_PLACES = 56  # the largest deck, and room for what no game can show
-NOWHERE = 4  # where unseen cards lie that nobody will play: put aside, or with who sits out
+MAX_PLACES = 56  # the largest deck, and room for invalid observations
+NOWHERE = 4  # holder of unseen cards that will not be played: put aside, or of a seat sitting out
 EVEN = 4  # quarters of the odds, to which `lean_by` adds
-DECLARER, HELPER, DEFENDER, ASIDE = 0, 1, 2, 3  # who may hold a card: an index of the odds
+DECLARER, HELPER, DEFENDER, ASIDE = 0, 1, 2, 3  # holders of a card, as an index of the odds
 N_HOLDERS = 4
 N_CONTRACTS = 4  # trumps, no trump; the same alone
-EQUAL = 16  # odds of a card with a holder who is as likely to have it as a defender
-MOST_HELD = 7  # cards in hand below which it is known who is likely to hold what
+EQUAL = 16  # odds of a holder that is as likely to have the card as a defender
+MOST_HELD = 7  # the odds are known for fewer cards in hand
 N_RANKS = 17
 FILE = "holder_odds.npz"
 SHAPE = (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)
@@ -55,15 +55,15 @@ NODE = np.dtype(
         ("played", np.int64),  # cards on the table
         ("led", np.int64),  # suit, or -1
         ("best", np.int64),  # the place that wins the trick so far, or -1
-        ("winner", np.int64),  # its seat
-        ("left", np.int64),  # tricks to come, this one included
+        ("winner", np.int64),  # the seat of `best`
+        ("left", np.int64),  # tricks to come, including the current one
         ("base", np.int64),  # tricks our side has won since the search began
         ("hand", np.int64),  # places of the seat to play
-        ("legal", np.int64),  # those not tried yet
-        ("above", np.int64),  # the one tried last, or -1
+        ("legal", np.int64),  # legal places not tried yet
+        ("above", np.int64),  # the place tried last, or -1
         ("value", np.int64),  # tricks of our side, by the best card tried
-        ("low", np.int64),  # what our side is sure of elsewhere
-        ("high", np.int64),  # what the others can hold us to elsewhere
+        ("low", np.int64),  # lower bound of the window (alpha): our side gets as much elsewhere
+        ("high", np.int64),  # upper bound (beta): the others can hold us to as much elsewhere
     ],
     align=True,
 )
@@ -78,37 +78,37 @@ SAMPLED_DEAL = np.dtype(
         ("suit_bits", np.int64, (4,)),  # [suit]: its places
         ("unseen", np.int64),  # places of the unseen cards
         ("own", np.int64),  # places of the cards in hand
-        ("hands", np.int64, (5,)),  # by seat, and those that lie `NOWHERE`
+        ("hands", np.int64, (5,)),  # by seat, and the cards `NOWHERE`
         ("room", np.int64, (5,)),  # cards each can still take
-        ("allowed", np.int64, (4,)),  # [suit]: where its unseen cards may lie, as bits
-        ("odds", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [where, place]: how likely it lies there
-        # [contract, cards in hand, holder, rank]: how likely he is to hold it; 0 if all are alike
+        ("allowed", np.int64, (4,)),  # [suit]: seats, or `NOWHERE`, of its unseen cards, as bits
+        ("odds", np.int64, (NOWHERE + 1, MAX_PLACES)),  # [seat or `NOWHERE`, place]: relative odds
+        # [contract, cards in hand, holder, rank]: relative odds; 0 if unknown
         ("holder_odds", np.uint8, SHAPE),
-        ("lean_by", np.int64),  # `EVEN` and this much more for a suit that a seat has bid
+        ("lean_by", np.int64),  # added to `EVEN` for a suit that a seat has bid
         ("word", np.uint64),  # of the random stream
-        # a trick and what comes after it, for `endgame.py`
+        # the current trick and the search of the last tricks, for `endgame.py`
         ("trumps", np.int64),  # places
         ("out", np.int64),  # the seat that sits out, or -1
         ("players", np.int64),  # seats that play
         ("best", np.int64),  # the place that wins the trick on the table so far, or -1
         ("worth", np.float64, (13,)),  # [tricks of our side in the whole hand]
-        ("values", np.float64, (MAX_PLACES,)),  # [place]: worth of playing it in a sampled deal
-        ("sums", np.float64, (MAX_PLACES,)),  # [place]: what it gains on the rules' card, in all
-        ("squares", np.float64, (MAX_PLACES,)),  # the same squared
-        ("wanted", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 for none
+        ("values", np.float64, (MAX_PLACES,)),  # [place]: points of playing it in a sampled deal
+        ("sums", np.float64, (MAX_PLACES,)),  # [place]: sum of its gains on the rule player's card
+        ("squares", np.float64, (MAX_PLACES,)),  # [place]: sum of the squared gains
+        ("wanted", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 disables the search
         ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
-        ("margin", np.float64),  # points a card must gain over the one the rules would play
-        ("standard_errors", np.float64),  # of that gain, that it must gain besides
+        ("margin", np.float64),  # points a card must gain over the rule player's card
+        ("standard_errors", np.float64),  # of that gain, added to the margin
     ],
     align=True,
 )
 
 
 def holder_odds(rules: Rules) -> Array:
-    """How likely each holder is to have a card, uint8 `SHAPE`, read-only; 0 if nothing is known.
+    """Return the odds of each holder to have a card, uint8 `SHAPE`, read-only; 0 if unknown.
 
-    Nothing is known of a deck that is not in the file, and of contracts that no registered variant
-    of the deck has. `TableError` if the file is missing or damaged.
+    The odds are unknown for decks that are not in the file, and for contracts that no registered
+    variant of the deck has. `TableError` if the file is missing or damaged.
     """
     deck = f"{rules.kinds}x{rules.copies}"
     if deck in read_file(FILE):
@@ -117,13 +117,13 @@ def holder_odds(rules: Rules) -> Array:
 
 
 def provenance() -> dict[str, Any]:
-    """How the odds were made: script, command, version, seed, hands and rounds, games."""
+    """Return the provenance of the odds: script, command, version, seed, hands, rounds, games."""
     return read_provenance(FILE)
 
 
 @kernel
 def number_cards(view: Row, deal: Row) -> None:
-    """Number the cards in hand, the unseen ones and the best one on the table as places."""
+    """Number the cards in hand, the unseen cards and the best card on the table as places."""
     strain, n = view.strain, 0
     deal.best = -1
     deal.unseen = 0
@@ -153,7 +153,7 @@ def number_cards(view: Row, deal: Row) -> None:
 
 @kernel
 def begin_deals(view: Row, deal: Row) -> None:
-    """Start the stream anew from what the seat sees, and note where each card may lie."""
+    """Seed the stream with the seat's cards, and fill in possible holders and odds of each card."""
     deal.word = mix(np.uint64(view.held) * GOLDEN + np.uint64(view.unseen))
     deal.word = mix(deal.word + np.uint64(view.held_pair) * GOLDEN + np.uint64(view.unseen_pair))
     for suit in range(4):
@@ -167,7 +167,7 @@ def begin_deals(view: Row, deal: Row) -> None:
 
 @kernel
 def holder_of(view: Row, seat: int) -> int:
-    """The part a seat, or `NOWHERE`, has in the contract."""
+    """Return the role of a seat, or of `NOWHERE`, in the contract."""
     if seat == NOWHERE:
         return ASIDE
     if seat == view.declarer:
@@ -177,13 +177,13 @@ def holder_of(view: Row, seat: int) -> int:
 
 @kernel
 def contract_of(view: Row) -> int:
-    """The first index of the holder odds."""
+    """Return the first index of the holder odds."""
     return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == len(STRAINS) - 1 else 0)
 
 
 @kernel
 def fill_odds(view: Row, deal: Row, seat: int) -> None:
-    """Fill in how likely each unseen card is to lie with a seat."""
+    """Fill in the odds of each unseen card to be held by a seat, or to lie `NOWHERE`."""
     contract, holder = contract_of(view), holder_of(view, seat)
     held = min(popcount(deal.own), MOST_HELD - 1)
     bid = view.call_strains[seat] if seat < N_SEATS and holder != DECLARER else -1
@@ -199,7 +199,7 @@ def fill_odds(view: Row, deal: Row, seat: int) -> None:
 
 @kernel
 def sample_deal(view: Row, deal: Row) -> bool:
-    """Deal the unseen cards out anew into `deal.hands`; False if no deal was found that fits."""
+    """Deal the unseen cards to `deal.hands`; False if `MOST_TRIES` tries give no valid deal."""
     tries = 0
     while tries < MOST_TRIES and not try_deal(view, deal):
         tries += 1
@@ -208,13 +208,13 @@ def sample_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def try_deal(view: Row, deal: Row) -> bool:
-    """Deal the unseen cards to those who may hold them, the most restricted suits first."""
+    """Deal the unseen cards to allowed holders, the most restricted suits first; False if stuck."""
     left = view.n_unseen
     for seat in range(1, N_SEATS):
         deal.room[seat] = view.cards_left[seat]
         left -= view.cards_left[seat]
     if left < 0:
-        return False  # no game shows this
+        return False  # no game has this view
     deal.room[0] = 0
     deal.room[NOWHERE] = left
     for seat in range(NOWHERE + 1):
@@ -239,7 +239,7 @@ def try_deal(view: Row, deal: Row) -> bool:
 
 @kernel
 def draw_holder(deal: Row, allowed: int, place: int) -> int:
-    """The seat, or `NOWHERE`, that a card goes to, by room and odds; -1 if none has room."""
+    """Draw the seat, or `NOWHERE`, that a card goes to, by room and odds; -1 if none has room."""
     total = 0
     for seat in range(1, NOWHERE + 1):
         if allowed >> seat & 1:

@@ -1,11 +1,11 @@
-"""What the score makes of a call: a small network, of the chance to win the game.
+"""Score network: a small network that corrects the worth of a call for the score.
 
-The formula of `auction.py` takes a point to be worth the same wherever it falls. Near the end it is
-not: one more may win the game, or nothing less than a lone bid. The network is told how the ends a
-hand may have would change the chance to win at this score, what the formula promises of the call
-and a little of the hand and the auction, and says by how much that promise is wrong. It is of use
-where games are played for and there is a win table (`win_table.py`) alone; the weights of each game
-are in the file `score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
+The formula of `auction.py` values every point the same. Near the end of a game this is wrong: one
+more point may win the game, or only a lone bid may. The inputs are the changes in the chance to win
+by possible results of the hand at this score, the formula's worth of the call, and a little of the
+hand and the auction. The output is the error of the formula's worth. The network is used only if
+the goal is the game and there is a win table (`win_table.py`). The weights of each game are in
+`score_network.npz`, made by `experiments/fitting/fit_score_network.py`.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ TOLD = np.array(
         AT.over_partner,
     ]
 )
-"""Inputs of the network of calls that this one is told too, those of the call itself last."""
+"""Inputs of the call network that the score network shares; the call's own inputs come last."""
 N_TABLE_TOLD = int((TOLD < CALL).sum())
-ENDS = 16  # of a hand: eight of a contract of ours, the same of theirs
+ENDS = 16  # possible results of a hand: eight of our contract, eight of theirs
 N_TABLE = N_TABLE_TOLD + ENDS + 4
-CALL_TOLD = N_TABLE  # where the inputs of the call begin
+CALL_TOLD = N_TABLE  # index of the first input of the call
 PROMISE = N_TABLE + len(TOLD) - N_TABLE_TOLD
 N_SCORE = PROMISE + 7
 HIDDEN = 24
-SCALE = 0.25  # chance of winning for each 1 the network says
-LIFT = 4.0  # of differences of chances, as inputs
+SCALE = 0.25  # chance of winning per 1 of the network's output
+LIFT = 4.0  # scale of differences of chances, as inputs
 MOST_MORE = 24.0  # points
-LEFT = 4  # deals left: more are as many
+LEFT = 4  # deals left, as an input, at most
 
 SCORE_NETWORK = np.dtype(
     [
@@ -63,7 +63,7 @@ SCORE_NETWORK = np.dtype(
 
 @kernel
 def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
-    """Write everything but the call: hand, auction, and what the ends of a hand would change."""
+    """Write the inputs that do not depend on the call: hand, auction, and effects of results."""
     inputs, tricks, at, now = calls.score_inputs, t.tricks, N_TABLE_TOLD, float(calls.now)
     for i in range(N_TABLE_TOLD):
         inputs[i] = calls.inputs[TOLD[i]]
@@ -104,7 +104,7 @@ def describe_score(view: Row, t: Row, wins: Array, calls: Row) -> None:
 def end_chance(
     view: Row, t: Row, wins: Array, bid: int, others: int, us: bool, made: bool
 ) -> float:
-    """The chance to win after a hand of so many points for the declarer's side and the others."""
+    """Chance to win after a hand with these points for the declarer's side and the others."""
     if us:
         return game_chance(view, t, wins, bid, others, us, made)
     return game_chance(view, t, wins, others, bid, us, made)
@@ -120,9 +120,9 @@ def describe_promise(
     more: float,
     calls: Row,
 ) -> None:
-    """Write the call: what it is, what its contract brings, what the formula promises of it.
+    """Write the inputs of the call: its features, its contract's results, and the formula's worth.
 
-    `more` is the points the formula adds to those of the contract.
+    `more` is the points that the formula adds to the contract's points.
     """
     inputs, now = calls.score_inputs, float(calls.now)
     for i in range(N_TABLE_TOLD, len(TOLD)):
@@ -155,13 +155,13 @@ def describe_promise(
 
 @kernel
 def clipped(number: float, most: float) -> float:
-    """The number, from `-most` to `most`: inputs stay of the size the network has seen."""
+    """Clip a number to `-most` .. `most`, so that inputs stay in the range of the training data."""
     return min(max(number, -most), most)
 
 
 @kernel
 def weigh_score(network: Row, calls: Row) -> None:
-    """Fill in what the hidden sums make of everything but the call."""
+    """Fill in the part of the hidden sums that does not depend on the call."""
     copy(network.first_base, calls.score_table_sums)
     add_rows(calls.score_inputs, 0, N_TABLE, network.first, calls.score_table_sums)
     calls.score_table_straight = network.base + dot(
@@ -171,7 +171,7 @@ def weigh_score(network: Row, calls: Row) -> None:
 
 @kernel
 def score_correction(network: Row, calls: Row) -> float:
-    """The chance to win that the formula misses, after `weigh_score` and `describe_promise`."""
+    """Return the correction of a call's worth, after `weigh_score` and `describe_promise`."""
     copy(calls.score_table_sums, calls.score_sums)
     add_rows(calls.score_inputs, CALL_TOLD, N_SCORE, network.first, calls.score_sums)
     rectify(calls.score_sums)
@@ -185,20 +185,20 @@ def score_correction(network: Row, calls: Row) -> float:
 
 
 def fitted_score_network(name: str) -> Array:
-    """The weights of a game that was fitted: one `SCORE_NETWORK` record."""
+    """Return the weights of a fitted game: one `SCORE_NETWORK` record."""
     return read_record(FILE, name, SCORE_NETWORK)
 
 
 @lru_cache(maxsize=64)
 def load_score_network(rules: Rules) -> Array:
-    """The weights for these rules, read-only: one `SCORE_NETWORK` record.
+    """Return the weights for these rules, read-only: one `SCORE_NETWORK` record.
 
-    In a game that was not fitted there is none: the formula stands as it is.
+    A game that was not fitted has no record: the formula's worth is not corrected.
     """
     name = fitted_name(rules)
     return sealed(new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name))
 
 
 def new_score_network() -> Array:
-    """A network that corrects nothing: one `SCORE_NETWORK` record."""
+    """Return a network whose correction is 0: one `SCORE_NETWORK` record."""
     return new_rows(SCORE_NETWORK, 1)

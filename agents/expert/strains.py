@@ -1,9 +1,9 @@
-"""What the expert's hand is worth in every strain, before any call is weighed.
+"""Chances of tricks of the expert's hand in every strain, before any call is weighed.
 
-A deck of up to 32 cards has a table of its hands (`hand_table.py`). The hands of a larger deck are
-too many for one: there the rule player's counts of a hand stand in, the tricks they give and a bell
-curve about them, and its chances alone. Either way what the others have called, and what the
-network of the game has learned of such hands, shift the tricks.
+A deck of up to 32 cards has a table of its hands (`hand_table.py`). A larger deck has too many
+hands for a table: there the rule player's counts give the expected tricks, a bell curve around
+them, and the chances of lone bids. In both cases the others' calls and the hand shift the tricks,
+by weights of the game's network.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bideuchre_env.runtime.jit import Array, Row, kernel
 
 @kernel
 def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill what the hand is worth in every strain, and their order; False if nobody can tell."""
+    """Fill in the hand's tricks in every strain, and the order of strains; False if unknown."""
     if len(learned.keys) == 0:
         if not learned.estimates:
             return False
@@ -42,7 +42,7 @@ def weigh_strains(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls:
 
 @kernel
 def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> bool:
-    """Fill what the table says of the hand in every strain; False if it does not have it."""
+    """Fill in the hand's tricks in every strain from the table; False if the hand is not there."""
     hand = view.held | view.held_pair << COPY_SHIFT
     key, symmetry = canonical(hand)
     row = find_row(learned.keys, key)
@@ -69,7 +69,7 @@ def look_up(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) 
 
 @kernel
 def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row) -> None:
-    """Fill what the hand is worth in every strain by the rule player's counts."""
+    """Fill in the hand's tricks in every strain from the rule player's counts."""
     weights, features = learned.weights[0], scratch.features
     on_lead = we_lead(view, t, 0, False)
     for strain in range(N_STRAINS):
@@ -78,7 +78,7 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
         mean = weigh(features, weights.tricks[DECLARER, plain])
         calls.table_mean[strain] = min(max(mean, 0.0), float(t.tricks))
         mean += trick_shift(view, t, strain, learned.network[0], features, calls)
-        mean = min(max(mean, -1.0), t.tricks + 1.0)  # beyond, the curve would have nothing left
+        mean = min(max(mean, -1.0), t.tricks + 1.0)  # beyond, all chances would vanish
         bell_curve(mean, weights.deviation[DECLARER, plain], t.tricks, calls.chances[strain])
         sum_tricks(t, strain, calls)
         for exchange in range(N_EXCHANGES):
@@ -90,7 +90,7 @@ def estimate(view: Row, t: Row, learned: ExpertTables, scratch: Row, calls: Row)
 
 @kernel
 def bids_alone(t: Row, exchange: int) -> bool:
-    """Whether there is a bid to play alone after exchanging so many cards."""
+    """Whether the ladder has a lone bid with an exchange of so many cards."""
     found = False
     for level in range(t.n_levels):
         found = found or (t.alone[level] == 1 and t.exchange[level] == exchange)
@@ -99,7 +99,7 @@ def bids_alone(t: Row, exchange: int) -> bool:
 
 @kernel
 def sum_tricks(t: Row, strain: int, calls: Row) -> None:
-    """Fill the tricks to be expected in a strain, of their chances."""
+    """Fill in the expected tricks in a strain from their chances."""
     calls.means[strain] = 0.0
     for won in range(t.tricks + 1):
         calls.means[strain] += won * calls.chances[strain, won]
@@ -107,10 +107,10 @@ def sum_tricks(t: Row, strain: int, calls: Row) -> None:
 
 @kernel
 def trick_shift(view: Row, t: Row, strain: int, network: Row, features: Array, calls: Row) -> float:
-    """Tricks to expect beyond those of `calls.table_mean`, by hand and auction.
+    """Return the expected tricks beyond `calls.table_mean`, by hand and auction.
 
-    The hand's features are in `features`, which is rewritten, and are kept in `calls`. A row of a
-    table is a hundred deals or so: what the features say evens out its luck.
+    The hand's features are read from `features`, which is rewritten, and stored in `calls`. A row
+    of a table has only about a hundred deals: the features reduce its sampling noise.
     """
     shifts = network.shifts[no_trump(strain)]
     shift = calls.table_mean[strain] * shifts[0]
@@ -139,7 +139,7 @@ def shift_chances(row: Array, shift: float, tricks: int, chances: Array) -> None
 
 @kernel
 def find_best(calls: Row) -> None:
-    """Fill in the strains in order, and the best to play alone."""
+    """Fill in the order of the strains, and the best strain for each lone bid's exchange."""
     for strain in range(N_STRAINS):
         place = strain
         while place > 0 and calls.means[strain] > calls.means[calls.ranked[place - 1]]:

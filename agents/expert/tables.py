@@ -1,4 +1,4 @@
-"""What the expert knows about a game before the first card, as arrays for its kernels."""
+"""The expert's tables and fitted weights for a game, as arrays for its kernels."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
-"""[kind of a call, kind of the expert's call]: points by which their difference may err.
+"""[kind of a call, kind of the expert's call]: standard error of their difference, in points.
 
 The kinds are a pass, a bid with partner and a lone bid. Measured on 400 hands of Barrie, Simplified
 and Club each, played by `expert` and `net`: all calls worth nearly as much as the expert's own were
 played out in 200 deals, weighed as `inference` weighs them. The error is the root mean square
-difference between the expert's worths and the deals', less the share of chance.
+difference between the expert's worths and the deals', less the sampling error of the deals.
 """
 NO_TABLE = HandTable(
     np.zeros(0, np.int64), np.zeros((0, 1, 5, 1), np.uint8), np.zeros((0, 1, 4, 5), np.uint8)
@@ -30,26 +30,26 @@ NO_TABLE = HandTable(
 
 
 class ExpertTables(NamedTuple):
-    """The tables and fitted numbers the expert decides by."""
+    """Tables and fitted weights for the expert's decisions."""
 
     weights: Array  # the rule player's, one `rule.weights.WEIGHTS`
-    keys: Array  # hands, their tricks and their chances alone: `hand_table.HandTable`
+    keys: Array  # the arrays of `hand_table.HandTable`; empty without a table
     tricks: Array
     lone: Array
-    estimates: bool  # whether the rule player's counts stand in where there is no table
+    estimates: bool  # whether the rule player's counts stand in for a missing table
     network: Array  # one `call_network.NETWORK`
-    score: Array  # one `score_network.SCORE_NETWORK`; none where nothing was learned
+    score: Array  # `score_network.SCORE_NETWORK`: one record, or none if the game was not fitted
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
-    weighs_calls: bool  # whether a network of calls was learned
+    weighs_calls: bool  # whether `network` has trained weights of calls
     call_errors: Array  # `CALL_ERRORS`
 
 
 def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
-    """The tables for these rules and goal; `network` instead of the package's own if given.
+    """Return the tables for these rules and goal; `network` replaces the package's own.
 
-    Where nothing was fitted and nobody can bid alone, the rule player's calls are the better ones:
-    there is no table then, nor an estimate. Neither is there one of a large deck where nothing was
-    fitted to it.
+    Without a fitted network the rule player's calls are better, if the game has no lone bids: then
+    there is neither a hand table nor an estimate. A deck without a hand table is estimated only if
+    its network was fitted.
     """
     network = load_network(rules) if network is None else network
     fitted = bool(network["first"].any())

@@ -1,15 +1,13 @@
-"""The chance to win the game from every score, by value iteration.
+"""Chance to win the game from every score, by value iteration.
 
-Of the games in `score_network.npz` (`experiments/fitting/fit_score_network.py`) it was worked out
-from the expert's own hands, score by score. Elsewhere what a hand comes to is taken from hands the
-rule player plays against itself, a few thousand of them when an agent is made. From the end
-backwards, the chance to win with one more hand to play is the mean over those hands of the chance
-after them; repeated until nothing changes, that is the chance with no limit in sight. Games of a
-fixed number of hands keep a layer for each hand to come.
+For the games in `score_network.npz` (`experiments/fitting/fit_score_network.py`) the table was
+computed from the expert's own hands, score by score. For other games the outcomes of a few thousand
+hands are sampled when an agent is made: the rule player plays them against itself. The chance to
+win at a score is the mean, over these hands, of the chance at the score after the hand. This is
+repeated until it converges. Games of a fixed number of hands have a layer for each hand to come.
 
-Where the table does not reach (a target beyond what an observation tells, a lead beyond the
-table, a game about to be cut off) the curve of `win_curve.py` is used; so it is where points are
-played for, which need no table.
+The curve of `win_curve.py` is used where the table has no entry: a target above the observation's
+range, more hands to come than layers, a game about to be cut off, or points as the goal.
 """
 
 from __future__ import annotations
@@ -40,26 +38,26 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 FILE = "score_network.npz"
-HANDS = 3000  # played to learn what a hand comes to
+HANDS = 3000  # played to sample the outcomes of a hand
 SEED = 20
-MOST_TARGET = 100  # points; what an observation tells of a target, less room for a hand
-BELOW = 60  # points below 0 that the table reaches
+MOST_TARGET = 100  # points; the largest target that an observation shows, less room for a hand
+BELOW = 60  # the lowest score in the table, in points below 0
 SWEEPS = 60
 SETTLED = 1e-4
-LAYERS = 16  # of games of a fixed number of hands: those to come
-LEAD = 120  # the most points of a lead in those
-SHORT = 25  # deals left under which a game may be cut off: the curve knows more
-ALMOST = 0.9999  # the most that a game is worth that is not won yet
-POINT = 0.002  # what a point is worth in itself: keeps a lost game from reckless calls
+LAYERS = 16  # hands to come, in games of a fixed number of hands
+LEAD = 120  # the largest lead in those games, in points
+SHORT = 25  # with fewer deals left a game may be cut off: the curve accounts for that
+ALMOST = 0.9999  # the highest value of a game that is not won yet
+POINT = 0.002  # value of a point in itself: prevents reckless calls in a lost game
 
 
 def provenance() -> dict[str, Any]:
-    """How the numbers of each fitted game were made, by its name."""
+    """Return the provenance of the fitted numbers, by name of the game."""
     return read_provenance(FILE)
 
 
 def fitted_name(rules: Rules) -> str | None:
-    """The name of the fitted game that these rules are, but for when it is cut off; or None."""
+    """Return the name of the fitted game with these rules, ignoring `max_hands`; or None."""
     for name in provenance():
         if RULES[name].to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}:
             return name
@@ -67,7 +65,7 @@ def fitted_name(rules: Rules) -> str | None:
 
 
 def fitted_wins(rules: Rules) -> Array | None:
-    """A `win_table` from games of the expert, float64, new; None for a game that was not fitted."""
+    """Return a new `win_table` from games of the expert, float64; None for a game not fitted."""
     name = fitted_name(rules)
     if name is None:
         return None
@@ -77,17 +75,18 @@ def fitted_wins(rules: Rules) -> Array | None:
 
 @lru_cache(maxsize=64)
 def win_table(rules: Rules) -> Array:
-    """The chance to win for the side to be asked, float64 (layers, points, points).
+    """Return our side's chance to win, float64 (layers, points, points).
 
-    To a target: [0, target - 1 - ours, target - 1 - theirs] as far as `BELOW` points under 0.
-    By rounds: [hands to come, `LEAD` + our lead, 0]. Of shape (0, 0, 0) where the curve must do.
+    To a target the index is [0, target - 1 - ours, target - 1 - theirs], down to `BELOW` points
+    under 0. By rounds it is [hands to come, `LEAD` + our lead, 0]. The shape is (0, 0, 0) if there
+    is no table and the curve is used.
     """
     fitted = fitted_wins(rules)
     return rule_table(rules) if fitted is None else fitted
 
 
 def rule_table(rules: Rules) -> Array:
-    """The same from hands of the rule player alone, for any rules."""
+    """Return a `win_table` from hands of the rule player, for any rules."""
     outcomes = sampled_outcomes(rules)
     if rules.win_rule == "rounds":
         table = np.zeros((LAYERS + 1, 2 * LEAD + 1, 1))
@@ -107,13 +106,13 @@ def rule_table(rules: Rules) -> Array:
 
 
 def sampled_outcomes(rules: Rules) -> Array:
-    """What hands come to, float64 (n, 4): declarer's points, defenders', made, share of hands."""
+    """Outcomes of hands, float64 (n, 4): declarer's points, defenders', made, share of hands."""
     work, outcomes = rule_workspace(rules), np.zeros((HANDS, 3), np.int64)
     observations = np.zeros((1, layout_of(rules).size), np.int8)
     masks = np.zeros((1, actions.of(rules).n), np.int8)
     play_outcomes(work, new_states(1), observations, masks, np.uint64(SEED), outcomes)
     rows, counts = np.unique(outcomes[outcomes[:, 2] >= 0], axis=0, return_counts=True)
-    if not len(rows):  # nobody ever bids
+    if not len(rows):  # every hand was passed out
         return np.array([[0.0, 0.0, 1.0, 1.0]])
     return np.concatenate([rows.astype(float), (counts / counts.sum())[:, None]], axis=1)
 
@@ -127,7 +126,7 @@ def play_outcomes(
     seed: Word,
     outcomes: Array,
 ) -> None:
-    """Let the rule player play hands at the start of a game, and note what each came to.
+    """Let the rule player play hands at the start of a game, and record their outcomes.
 
     `outcomes` (n, 3): points of the declarer's side, of the defenders, 1 if made; -1 if passed out.
     """
@@ -149,7 +148,7 @@ def play_outcomes(
 
 @kernel
 def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, made: bool) -> float:
-    """The chance to win at `ours` and `theirs` points to go after a played hand; a draw is half."""
+    """Chance to win at `ours` and `theirs` points to go after a played hand; a draw counts half."""
     if us_declare:
         result = result_at_target(t, -ours, -theirs, made)
     else:
@@ -166,7 +165,7 @@ def after_hand(t: Row, table: Array, ours: int, theirs: int, us_declare: bool, m
 
 @entry_kernel
 def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
-    """Fill `out` from `table`, one more hand to play; the largest change."""
+    """Fill `out` with the chances one more hand before `table`; return the largest change."""
     t, size, change = tables[0], table.shape[1], 0.0
     for ours in range(size):
         for theirs in range(ours, size):
@@ -188,7 +187,7 @@ def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
 
 @entry_kernel
 def iterate_rounds(outcomes: Array, table: Array) -> None:
-    """Fill `table` from no hands to come on: by the lead then."""
+    """Fill `table` layer by layer, from no hands to come on; the final lead decides."""
     lead = (table.shape[1] - 1) // 2
     for at in range(2 * lead + 1):
         table[0, at, 0] = 0.5 if at == lead else (1.0 if at > lead else 0.0)
@@ -209,9 +208,9 @@ def iterate_rounds(outcomes: Array, table: Array) -> None:
 def table_chance(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """The chance to win the game after a hand of `ours` and `theirs` points, as the table has it.
+    """Return the table's chance to win the game after a hand of `ours` and `theirs` points.
 
-    -1.0 where it does not reach.
+    The result is -1.0 if the table has no entry.
     """
     if t.win_rule == ROUNDS:
         left = view.hands_left - 1
@@ -229,7 +228,7 @@ def table_chance(
 def game_chance(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """The chance to win the game after such a hand, and nothing else; a draw is half."""
+    """Return the chance to win the game after a hand, without a value of points; a draw is half."""
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance >= 0.0:
         return chance
@@ -240,10 +239,10 @@ def game_chance(
 def chance_to_win(
     view: Row, t: Row, wins: Array, ours: int, theirs: int, us_declare: bool, made: bool
 ) -> float:
-    """The chance to win the game after a hand of `ours` and `theirs` points, and a little for them.
+    """Return the chance to win the game after a hand of these points, plus a little for the points.
 
-    Where the table reaches, a game that is won is worth 1.0, by however many points, and one that
-    is not is worth less. Where points are the goal, `wins` is empty, and only points count.
+    Where the table has an entry, a won game is worth 1.0, by however many points, and a game that
+    is not won yet is worth less. If points are the goal, `wins` is empty and only points count.
     """
     chance = table_chance(view, t, wins, ours, theirs, us_declare, made)
     if chance < 0.0:
@@ -258,7 +257,7 @@ def chance_to_win(
 
 @kernel
 def passed_out(view: Row, t: Row, wins: Array) -> float:
-    """The chance to win the game if nobody bids: the hand is dealt anew, and does not count."""
+    """Return the chance to win the game if all pass: the hand is dealt anew, and does not count."""
     again = view.hands_left  # hands to come, of a game of so many
     if t.win_rule == ROUNDS and 0 <= again < wins.shape[0]:
         middle = (wins.shape[1] - 1) // 2

@@ -1,4 +1,4 @@
-"""Agents that have learned by self-play: networks that kernels play, from files of weights.
+"""Agents trained by self-play: networks that are evaluated in kernels, from files of weights.
 
-Their weights are made by `experiments/`; files of them lie in `agents/data/`.
+The scripts in `experiments/` train the weights; the files are in `agents/data/`.
 """

@@ -1,9 +1,9 @@
-"""The net: the expert's calls and the rule player's cards, put right by what pairs have taught.
+"""The net: the expert's calls and the rule player's cards, corrected by a network.
 
-A network says of every card how many points it brings, up to a number that all cards share: what
-it has learned from pairs of lines that differ by one card (`learning/pairs.py`). The rule player's
-card is played unless another is better by a margin. The calls are the expert's, their own network
-fitted again to hands in which the cards are played so.
+The network estimates the points of every card, up to a constant that all cards share. It is trained
+on pairs of lines of play that differ by one card (`learning/pairs.py`). The rule player's card is
+played unless another is better by a margin. The calls are the expert's, but its call network is
+fitted again to hands in which the net plays the cards.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ KIND = "net"
 MARGIN = 0.1
 """Points by which a card must be better than the rule player's."""
 VETO = 0.4
-"""Points by which the network may find a card worse that the search of the last tricks asks for."""
+"""Points by which the network may rate the searched card of the last tricks below its own card."""
 
 
 class NetWorkspace(NamedTuple):
-    """What the net decides by in one game, and room to do it in."""
+    """Tables, networks and scratch memory of the net in one game."""
 
     expert: ExpertWorkspace
     cards: NetworkWorkspace
@@ -67,13 +67,20 @@ class NetWorkspace(NamedTuple):
 
 
 class NetAgent(LearnedAgent):
-    """Learned cards and the expert's calls; deterministic, so `seed` changes nothing.
+    """Plays learned cards, for points, and makes the expert's calls.
 
-    It bids to win the game, by the score; with `goal="points"`, for the points of each hand. Cards
-    are played for points. `weights` is a file of weights instead of the package's own. With
-    `search` the last tricks are searched as the expert does, and a card found so is played unless
-    the network puts it `veto` points behind its own. `margin` is how much better than the rule
-    player's a card must be.
+    Args:
+        rules: the rules of the game.
+        seed: checked, but without effect: the net is deterministic.
+        weights: a file of weights, or `Weights`; None for the default weights of the rules.
+        search: whether the last tricks are searched as the expert does.
+        margin: points by which a card must be better than the rule player's.
+        veto: a searched card is not played if the network rates it more points below its own card.
+        goal: "game": it bids to win the game, by the score; "points": for the points of each hand.
+
+    Raises:
+        OptionError: an option has an invalid value, or there are no weights for these rules.
+        WeightsError: the weights do not fit these rules.
     """
 
     name = KIND
@@ -120,28 +127,28 @@ class NetAgent(LearnedAgent):
         self._cards = network_workspace(network_of(found, "cards"), features_of(rules, "cards"))
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         return self._fill(net_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> NetWorkspace:
-        """A new workspace, so that whoever shares an agent shares no decision."""
+        """Return a new workspace, so that decisions of a shared agent do not interfere."""
         cards = another(self._cards, features_of(self.rules, "cards"))
         return NetWorkspace(self._expert.workspace(), cards, self.margin, self.veto)
 
 
 def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> Weights:
-    """The weights of a file, or the package's own; `WeightsError` unless they fit these rules."""
+    """Return the weights of a file, or the default weights; `WeightsError` unless they fit."""
     return fitting_weights(KIND, rules, weights, ("cards",), CALL_SHAPES)
 
 
 def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]) -> Weights:
-    """Weights of these networks; `made` says how they came about."""
+    """Return `Weights` of a card network and a call network; `made` is their provenance."""
     arrays: dict[str, Any] = arrays_of(cards, "cards") | call_arrays(calls)
     return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})
 
 
 def no_net(rules: Rules, expert: ExpertWorkspace) -> NetWorkspace:
-    """A workspace that passes for a net's where there is none: its network is of no use."""
+    """Return a placeholder workspace for a searcher without a net; its network is untrained."""
     features = features_of(rules, "cards")
     nothing = new_network(features.size, (1, 1), features.outputs, np.random.default_rng(0))
     return NetWorkspace(expert, network_workspace(nothing, features), MARGIN, VETO)
@@ -156,7 +163,7 @@ def net_rows(observations: Array, masks: Array, work: NetWorkspace, choices: Arr
 
 @kernel
 def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
-    """The net's action for one observation, legal whatever stands in it."""
+    """Return the net's action for one observation, legal even if the observation is invalid."""
     expert = work.expert
     t, view = expert.tables[0], expert.views[0]
     read_view(observation, t, expert.offsets[0], view)
@@ -177,7 +184,7 @@ def net_decision(observation: Array, mask: Array, work: NetWorkspace) -> int:
 
 @kernel
 def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> int:
-    """The card to give up, to pass or to play, where the rule player's is `card`."""
+    """Return the card to give up, pass or play; the rule player's is `card`."""
     expert, points = work.expert, work.cards.outputs
     t, view = expert.tables[0], expert.views[0]
     best, symmetry = best_card(observation, legal, card, work)
@@ -190,7 +197,7 @@ def net_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> i
 
 @kernel
 def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> tuple[int, int]:
-    """The same by the network alone, and the symmetry of its outputs for `points_of`."""
+    """Return the card by the network alone, and the symmetry of its outputs for `points_of`."""
     points, symmetry = work.cards.outputs, weigh_cards(observation, work)
     t, best, left = work.expert.tables[0], card, legal
     least = points_of(t, points, symmetry, card) + work.margin
@@ -205,9 +212,9 @@ def best_card(observation: Array, legal: int, card: int, work: NetWorkspace) -> 
 
 @kernel
 def weigh_cards(observation: Array, work: NetWorkspace) -> int:
-    """Have the network say what every card brings, for `points_of`; the symmetry that it used.
+    """Evaluate the network, and return the symmetry of its outputs for `points_of`.
 
-    The observation is in the expert's view already.
+    The observation has been read into the expert's view.
     """
     expert, features = work.expert, work.cards.features
     t, o, view = expert.tables[0], expert.offsets[0], expert.views[0]
@@ -218,5 +225,5 @@ def weigh_cards(observation: Array, work: NetWorkspace) -> int:
 
 @inline_kernel
 def points_of(t: Any, points: Array, symmetry: int, kind: int) -> float:
-    """What the network says of a card, of its outputs (1, O)."""
+    """Return the points of a card from the network's outputs, (1, O)."""
     return float(points[0, output_of(t, 1, symmetry, t.card_offset + kind)])

@@ -1,7 +1,7 @@
-"""`ppo`: two networks trained by self-play from nothing, one for the auction, one for the cards.
+"""`ppo`: two networks trained from scratch by self-play, one for the auction, one for the cards.
 
-It searches nothing: a call, a strain or a card is the legal output of the network that is largest.
-`experiments/train_ppo.py` makes its weights.
+There is no search: a call, a strain or a card is the legal action with the largest output.
+`experiments/train_ppo.py` trains the weights.
 """
 
 from __future__ import annotations
@@ -27,16 +27,23 @@ KIND = "ppo"
 
 
 class PpoWorkspace(NamedTuple):
-    """The networks of both parts, with room to play them in."""
+    """Networks of both parts with scratch memory."""
 
     auction: NetworkWorkspace
     cards: NetworkWorkspace
 
 
 class PpoAgent(LearnedAgent):
-    """Plays the networks of a game for the points of each hand; `seed` changes nothing.
+    """Plays the action with the largest output of its networks, for the points of each hand.
 
-    `weights` is a file of weights instead of the package's own.
+    Args:
+        rules: the rules of the game.
+        seed: checked, but without effect: the agent is deterministic.
+        weights: a file of weights, or `Weights`; None for the default weights of the rules.
+
+    Raises:
+        OptionError: there are no weights for these rules.
+        WeightsError: the weights do not fit these rules.
     """
 
     name = KIND
@@ -56,7 +63,7 @@ class PpoAgent(LearnedAgent):
     ) -> None:
         super().__init__(rules)
         if seed is not None:
-            split_seed(seed)  # refuses what is no seed
+            split_seed(seed)  # raises for an invalid seed
         found = fitting_weights(KIND, rules, weights, PARTS, {})
         self._remember(found)
         self._work = PpoWorkspace(
@@ -67,11 +74,11 @@ class PpoAgent(LearnedAgent):
         )
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         return self._fill(ppo_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> PpoWorkspace:
-        """A new workspace, so that whoever shares an agent shares no decision."""
+        """Return a new workspace, so that decisions of a shared agent do not interfere."""
         parts = zip(self._work, PARTS, strict=True)
         return PpoWorkspace(*(another(work, features_of(self.rules, part)) for work, part in parts))
 
@@ -96,10 +103,10 @@ def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Arr
 def best_action(
     observation: Array, mask: Array, first: int, stop: int, work: NetworkWorkspace
 ) -> int:
-    """The legal action from `first`, which is legal, to `stop` - 1 with the largest output.
+    """Return the legal action from `first`, which is legal, to `stop` - 1 with the largest output.
 
-    An action that takes every trick left for certain comes first; a call that `call_bits` leaves
-    out is not made.
+    An action that takes every trick left for certain comes first. Calls that `call_bits` leaves out
+    are skipped.
     """
     features, t = work.features, work.features.tables[0]
     o, p, view = features.offsets[0], features.places[0], features.views[0]

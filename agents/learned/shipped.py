@@ -1,4 +1,4 @@
-"""Agents that play by a file of weights: which file is for which game, and weights as networks."""
+"""Weights of learned agents: the choice of the file for a game, and conversion to networks."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ DATA = "bideuchre_env.agents.data"
 
 
 class LearnedAgent(RowAgent):
-    """An agent that plays by `Weights`; `made` is their metadata."""
+    """Agent with `Weights`; `made` is their metadata."""
 
     def _remember(self, weights: Weights, **options: Any) -> None:
-        """Note the weights and options that a copy of this agent is made of."""
+        """Store the weights and options with which a copy of this agent is made."""
         self.made = dict(weights.metadata)
         self._options = {"weights": weights, **options}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Made again where it is sent or copied: kernels are compiled for read-only weights."""
+        """Copies and pickles call the constructor again: kernels require read-only weights."""
         return partial(type(self), self.rules, **self._options), (), {"name": self.name}
 
 
@@ -44,9 +44,17 @@ def fitting_weights(
     parts: Iterable[str],
     shapes: Mapping[str, tuple[int | str, ...]],
 ) -> Weights:
-    """The weights of a file, or the package's own, of networks for these parts of the game.
+    """Return the weights of networks for these parts of the game.
 
-    `shapes` are those of other arrays. Raises `WeightsError` unless the weights fit these rules.
+    Args:
+        kind: the kind of agent, "net" or "ppo".
+        rules: the rules of the game.
+        weights: a file or `Weights`; None for `shipped_weights`.
+        parts: parts of the game with a network: "auction", "cards".
+        shapes: shapes of the other arrays, by name.
+
+    Raises:
+        WeightsError: the weights do not fit these rules.
     """
     for part in parts:
         features = features_of(rules, part)
@@ -64,10 +72,10 @@ def fitting_weights(
 
 
 def shipped_weights(kind: str, rules: Rules) -> Weights:
-    """The weights of a kind of agent for these rules that need not be named.
+    """Return the default weights of a kind of agent for these rules.
 
-    A game that is no variant takes those that were prepared for it on this machine, or else the
-    package's. Raises `OptionError` where there are none.
+    Weights prepared for custom rules on this machine come first, then the package's own. Raises
+    `OptionError` if there are none.
     """
     found = prepared_weights(kind, rules) or package_weights(kind, rules)
     if found is not None:
@@ -82,7 +90,7 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
 
 @lru_cache(maxsize=64)
 def package_weights(kind: str, rules: Rules) -> Weights | None:
-    """The package's own, of the variant that shares deck and bids with these rules, or None."""
+    """Return the package's weights of a variant with the deck and bids of these rules, or None."""
     for name, variant in RULES.items():
         if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):
             found = file_of(kind, name)
@@ -92,7 +100,7 @@ def package_weights(kind: str, rules: Rules) -> Weights | None:
 
 
 def provenance(kind: str) -> dict[str, dict[str, str]]:
-    """What the package's own weights of a kind of agent say of themselves, by variant."""
+    """Return the metadata of the package's own weights of a kind of agent, by variant."""
     files = {name: file_of(kind, name) for name in RULES}
     return {
         name: dict(read_weights(file).metadata) for name, file in files.items() if file.is_file()
@@ -100,22 +108,22 @@ def provenance(kind: str) -> dict[str, dict[str, str]]:
 
 
 def file_of(kind: str, variant: str) -> Traversable:
-    """Where the weights of a kind of agent for a variant lie, if they do."""
+    """Return the path of a kind of agent's weights for a variant; it need not exist."""
     return resources.files(DATA).joinpath(f"{kind}-{variant}.npz")
 
 
 def network_of(weights: Weights, part: str) -> Network:
-    """The network whose arrays are called `PART.first` and so on."""
+    """Return the network of the arrays `PART.first` and so on."""
     return Network(*(weights.arrays[f"{part}.{name}"] for name in Network._fields))
 
 
 def arrays_of(network: Network, part: str) -> dict[str, object]:
-    """The arrays of a network by those names."""
+    """Return the arrays of a network under the names `PART.first` and so on."""
     return {f"{part}.{name}": array for name, array in network._asdict().items()}
 
 
 def shapes_of(part: str, inputs: int, outputs: int) -> Mapping[str, tuple[int | str, ...]]:
-    """The shapes of those arrays; a word stands for any length."""
+    """Return the shapes of the arrays of `arrays_of`; a string is a length of any size."""
     one, two = f"{part} one", f"{part} two"
     shapes: list[tuple[int | str, ...]]
     shapes = [(inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)]

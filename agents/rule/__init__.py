@@ -1,4 +1,4 @@
-"""The rule player: what good players say, as kernels over observation rows.
+"""The rule player: maxims of good players, as kernels over observation rows.
 
 It imports `core` and the rooms before it.
 """

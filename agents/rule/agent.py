@@ -1,4 +1,4 @@
-"""The rule player: what good players say, as kernels over observation rows."""
+"""The rule player: maxims of good players, as kernels over observation rows."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ MOST_BOLD = 12
 
 
 class RuleWorkspace(NamedTuple):
-    """What the rule player decides by in one game, and room to do it in; arrays of one row."""
+    """Tables, weights and scratch memory of the rule player in one game; arrays of one row."""
 
     tables: Array
     offsets: Array  # of the observation's blocks
     weights: Array  # `weights.WEIGHTS`
     views: Array  # `view.VIEW`, rewritten by each decision
-    scratch: Array  # `bidding.SCRATCH`, the same
+    scratch: Array  # `bidding.SCRATCH`, rewritten by each decision
 
 
 def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
-    """A workspace for these rules, with the package's own weights if none are given."""
+    """Return a workspace for these rules, with the package's own weights by default."""
     if weights is None:
         weights = load_weights(rules.kinds, rules.copies)
     elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
@@ -56,22 +56,22 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
 
 
 def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
-    """The same with a view and a scratch for each of n rows, see `own_workspace`."""
+    """Return a workspace with a view and a scratch for each of n rows, for `own_workspace`."""
     return work._replace(views=np.repeat(work.views, n), scratch=np.repeat(work.scratch, n))
 
 
 @inline_kernel
 def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
-    """The workspace of the thread whose rows begin at `start`: that row's, or the only one."""
+    """Return the workspace of a thread whose rows begin at `start`: that row's, or the only one."""
     i = min(start, len(work.views) - 1)
     views, scratch = work.views[i : i + 1], work.scratch[i : i + 1]
     return RuleWorkspace(work.tables, work.offsets, work.weights, views, scratch)
 
 
 def bolder(work: RuleWorkspace, tricks: float) -> RuleWorkspace:
-    """The same player, who thinks its hands worth so many tricks more than they are.
+    """Return the workspace of a player that overrates its hands by so many tricks.
 
-    Of a hand to play alone it is the logarithm of the odds to take every trick that is more.
+    For a lone hand, `tricks` is added to the log-odds to take every trick.
     """
     weights = work.weights.copy()
     weights["tricks"][:, DECLARER, :, TRUMPS.constant] += tricks
@@ -80,10 +80,17 @@ def bolder(work: RuleWorkspace, tricks: float) -> RuleWorkspace:
 
 
 class RuleAgent(RowAgent):
-    """Bids and plays by the rules good players follow; deterministic, so `seed` changes nothing.
+    """Bids and plays by the rules that good players follow; bids to win the game, by the score.
 
-    It always bids to win the game, by the score. `boldness` is how many tricks more, or fewer if
-    it is below 0, it thinks its hands are worth when it bids: 1 is a rash bidder, -1 a timid one.
+    Args:
+        rules: the rules of the game.
+        seed: checked, but without effect: the rule player is deterministic.
+        weights: one `weights.WEIGHTS` record that replaces the package's weights of bidding.
+        boldness: tricks by which it overrates its hands in the auction: 1 is a rash bidder, -1 a
+            timid one.
+
+    Raises:
+        OptionError: an option has an invalid value.
     """
 
     name = "rule"
@@ -104,7 +111,7 @@ class RuleAgent(RowAgent):
     ) -> None:
         super().__init__(rules)
         if seed is not None:
-            split_seed(seed)  # refuses what is no seed
+            split_seed(seed)  # raises for an invalid seed
         if type(boldness) not in (int, float) or not -MOST_BOLD <= boldness <= MOST_BOLD:
             told = f"boldness={shown(boldness)}: tricks from -{MOST_BOLD} to {MOST_BOLD}"
             raise OptionError(told)
@@ -112,11 +119,11 @@ class RuleAgent(RowAgent):
         self._workspace = bolder(work, float(boldness)) if boldness else work
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         return self._fill(rule_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> RuleWorkspace:
-        """A new workspace, so that whoever shares an agent shares no decision."""
+        """Return a new workspace, so that decisions of a shared agent do not interfere."""
         return RuleWorkspace(*self._workspace[:3], new_view(), new_rows(SCRATCH, 1))
 
 
@@ -129,7 +136,7 @@ def rule_rows(observations: Array, masks: Array, work: RuleWorkspace, choices: A
 
 @kernel
 def rule_decision(observation: Array, mask: Array, work: RuleWorkspace) -> int:
-    """The rule player's action for one observation, legal whatever stands in it."""
+    """Return the action for one observation, legal even if the observation is invalid."""
     t, weights, view, scratch = work.tables[0], work.weights[0], work.views[0], work.scratch[0]
     read_view(observation, t, work.offsets[0], view)
     if view.phase == AUCTION or view.phase == NAMING:
@@ -150,11 +157,11 @@ def act_by_rule(s: Row, observation: Array, mask: Array, work: RuleWorkspace) ->
 
 @kernel
 def call_bits(view: Row, mask: Array, t: Row) -> int:
-    """Legal calls that are not dominated: bit 0 a pass, bit 1 + level that bid.
+    """Legal calls that are not dominated: bit 0 a pass, bit 1 + level the bid of that level.
 
-    The last seat to call has no partnered bid but the lowest: no seat is left to outbid, so a
-    higher bid brings the same tricks, is made less often and costs more when set. Outside the
-    auction there are no calls.
+    Of the last seat's partnered bids only the lowest counts: no seat is left to outbid, so a
+    higher bid brings the same tricks, is made less often and costs more when set. The result is 0
+    outside the auction.
     """
     if view.phase != AUCTION:
         return 0
@@ -174,7 +181,7 @@ def call_bits(view: Row, mask: Array, t: Row) -> int:
 
 @inline_kernel
 def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
-    """The call to make, `legal` being those of `call_bits`, or the strain to name."""
+    """Return the call to make, of the `legal` calls (see `call_bits`), or the strain to name."""
     certain = certain_call(view, t, legal)
     if certain >= 0:
         return certain
@@ -185,7 +192,7 @@ def rule_bid(view: Row, legal: int, t: Row, weights: Row, scratch: Row) -> int:
 
 @kernel
 def certain_action(view: Row, t: Row, mask: Array) -> int:
-    """The action by which every trick left is taken for certain, or -1."""
+    """Return the action that takes every trick left for certain, or -1."""
     if view.phase == AUCTION or view.phase == NAMING:
         return certain_call(view, t, call_bits(view, mask, t))
     card = certain_card(view, t, gather_bits(mask, t.card_offset, t.kinds, 0))
@@ -194,7 +201,7 @@ def certain_action(view: Row, t: Row, mask: Array) -> int:
 
 @kernel
 def rule_card(view: Row, t: Row, legal: int) -> int:
-    """The card to give up, to pass or to play, of the legal ones as bits."""
+    """Return the card to give up, pass or play, of the `legal` kinds as bits."""
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     if view.phase == GIVING:
@@ -206,7 +213,7 @@ def rule_card(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def legal_choice(choice: int, mask: Array, t: Row) -> int:
-    """The choice, or the first legal action where an observation that no game gives misled it."""
+    """Return the choice, or the first legal action if an invalid observation misled the choice."""
     if choice < 0 or choice >= t.n_actions or mask[choice] == 0:
         choice = 0
         while mask[choice] == 0:

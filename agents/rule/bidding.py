@@ -22,21 +22,21 @@ from bideuchre_env.rules.cards import MAX_TRICKS, NO_TRUMP, STRAINS
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 N_STRAINS = len(STRAINS)
-DECLARER, HELPER, DEFENDER = 0, 1, 2  # the roles `weights.tricks` has a row for
-MOST_POINT = 0.03  # about a point's worth at the start of a short game
+DECLARER, HELPER, DEFENDER = 0, 1, 2  # roles: the first index of `weights.tricks`
+MOST_POINT = 0.03  # about the value of a point at the start of a short game
 PRESS = 1.5  # points an early bid may give up to shut others out
-LONE_MADE = 0.65  # how often somebody else's lone bid is made
-WORTH_A_LOOK = 0.002  # chance of a number of tricks below which it is left out
+LONE_MADE = 0.65  # chance that another seat's lone bid is made
+WORTH_A_LOOK = 0.002  # smaller chances of a number of tricks are left out
 
 
 class AuctionFeatures(NamedTuple):
-    """Where the tricks that a side has bid stand: in which strain, beside the one in question."""
+    """Index of the tricks that a side has bid, by its strain relative to the strain in question."""
 
     passes: int
-    same: int  # in the strain itself
+    same: int  # in the strain in question
     same_colour: int
     other_colour: int
-    no_trump: int  # at no trump about a suit, or in a suit about no trump
+    no_trump: int  # bid at no trump if a suit is in question, or the reverse
     unnamed: int
 
 
@@ -44,27 +44,27 @@ N_AUCTION_FEATURES = 2 * len(AuctionFeatures._fields)
 PARTNER = AuctionFeatures(*range(6))
 OPPONENTS = AuctionFeatures(*range(6, 12))
 
-# What is worked out on the way to a call. Fields of a record, as a view of an array's row would
-# be counted in and out every time.
+# Scratch memory of a call. Fields of a record: each view of an array's row would cost reference
+# counting.
 SCRATCH = np.dtype(
     [
         ("features", np.float64, (N_FEATURES,)),  # of the hand, or of the auction
-        ("chances", np.float64, (MAX_TRICKS + 1,)),  # of taking so many tricks
-        ("made_worth", np.float64, (MAX_TRICKS + 1,)),  # of a made bid by tricks, or -1.0
+        ("chances", np.float64, (MAX_TRICKS + 1,)),  # by number of tricks
+        ("made_worth", np.float64, (MAX_TRICKS + 1,)),  # of a made bid by tricks; -1.0: unknown
     ]
 )
 
 
 @kernel
 def we_lead(view: Row, t: Row, declarer: int, alone: bool) -> int:
-    """1 if we would lead to the first trick of this contract, else 0."""
+    """Return 1 if we would lead to the first trick of this contract, else 0."""
     sitting_out = (declarer + 2) & 3 if alone else -1
     return 1 if opening_leader(t, view.dealer, declarer, sitting_out) == 0 else 0
 
 
 @kernel
 def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
-    """Write what the calls so far say about a strain to `features`, float64."""
+    """Write the features of the calls so far for a strain to `features`, float64."""
     for i in range(N_AUCTION_FEATURES):
         features[i] = 0.0
     for seat in range(1, 4):
@@ -88,7 +88,7 @@ def describe_auction(view: Row, t: Row, strain: int, features: Array) -> None:
 
 @kernel
 def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) -> float:
-    """The tricks our side should take if we declare in this strain with partner."""
+    """Return our side's expected tricks if we declare in this strain with partner."""
     features, plain = scratch.features, no_trump(strain)
     describe_hand(view, t, strain, we_lead(view, t, 0, False), 0, features)
     mean = weigh(features, weights.tricks[DECLARER, plain])
@@ -100,7 +100,7 @@ def expected_tricks(view: Row, t: Row, weights: Row, strain: int, scratch: Row) 
 
 @kernel
 def missing_bowers(view: Row, t: Row, strain: int) -> int:
-    """The square of how many bowers are not in hand: two out are far worse than twice one out."""
+    """Square of the number of bowers not in hand: two are far worse than twice as bad as one."""
     if strain == NO_TRUMP:
         return 0
     return (2 * t.copies - bowers_held(view, strain)) ** 2
@@ -108,17 +108,17 @@ def missing_bowers(view: Row, t: Row, strain: int) -> int:
 
 @kernel
 def lone_chance(view: Row, t: Row, weights: Row, strain: int, exchange: int, scratch: Row) -> float:
-    """The chance to take every trick alone in this strain after an exchange."""
+    """Return the chance to take every trick alone in this strain after an exchange."""
     missing = missing_bowers(view, t, strain)
     if exchange > 0 and missing > 1 and t.copies == 2:
-        return 0.0  # three of the four bowers, as players ask: a second one out is one too many
+        return 0.0  # good players require three of the four bowers
     describe_hand(view, t, strain, we_lead(view, t, 0, True), missing, scratch.features)
     return logistic(weigh(scratch.features, weights.lone[no_trump(strain), exchange]))
 
 
 @kernel
 def lone_strain(view: Row, t: Row, weights: Row, exchange: int, scratch: Row) -> tuple[int, float]:
-    """The strain a lone bid is likeliest to be made in, and that chance."""
+    """Return the strain with the highest chance of a lone bid, and the chance."""
     best, most = 0, -1.0
     for strain in range(N_STRAINS):
         chance = lone_chance(view, t, weights, strain, exchange, scratch)
@@ -141,7 +141,7 @@ def bell_curve(mean: float, deviation: float, tricks: int, chances: Array) -> No
 
 @kernel
 def point_worth(view: Row, t: Row) -> float:
-    """What a point is worth at this score, as far as it does not decide the game."""
+    """Return the value of a point at this score, capped in case a point decides the game."""
     slope = 0.5 * (worth(view, t, 1.0, 0.0, True, False) - worth(view, t, 0.0, 1.0, True, False))
     return min(slope, MOST_POINT)
 
@@ -150,10 +150,10 @@ def point_worth(view: Row, t: Row) -> float:
 def contract_worth(
     view: Row, t: Row, level: int, us: bool, chances: Array, made_worth: Array
 ) -> float:
-    """The chance to win the game if this contract is played, given its side's chances of tricks.
+    """Return the value of a partnered contract, given its side's chances of tricks.
 
-    A made bid is worth its tricks at any level: `made_worth`, float64 (>= tricks + 1,), holds what
-    that comes to, or -1.0 where it has not been worked out yet.
+    A made bid has the same value at any level: `made_worth`, float64 (>= tricks + 1,), caches it by
+    tricks, and is -1.0 where it is not computed yet.
     """
     tricks, need = t.tricks, t.need[level]
     total = 0.0
@@ -171,14 +171,14 @@ def contract_worth(
 
 @kernel
 def played_worth(view: Row, t: Row, level: int, us: bool, won: int) -> float:
-    """The chance to win the game if the side of this partnered contract takes `won` tricks."""
+    """Return the value of a partnered contract whose side takes `won` tricks."""
     ours, theirs, done = played_points(t, level, won, us)
     return worth(view, t, float(ours), float(theirs), us, done)
 
 
 @kernel
 def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
-    """The chance to win the game if this lone bid is made with chance `made`."""
+    """Return the value of a lone bid that is made with chance `made`."""
     value = float(t.payoff[level, t.tricks])
     if us:
         good, bad = worth(view, t, value, 0.0, us, True), worth(view, t, -value, 1.0, us, False)
@@ -189,9 +189,9 @@ def lone_worth(view: Row, t: Row, level: int, us: bool, made: float) -> float:
 
 @kernel
 def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Array) -> None:
-    """Write the chances of the tricks of the standing bid's side, as our hand sees them.
+    """Write the chances of the tricks of the standing bid's side, estimated from our hand.
 
-    `chances` is float64 (>= tricks + 1,); a bid that names no strain is taken over all of them.
+    `chances` is float64 (>= tricks + 1,). A bid without a strain is averaged over all strains.
     """
     level, seat, strain = view.level, view.standing, view.strain
     role = HELPER if seat == 2 else DEFENDER
@@ -208,7 +208,7 @@ def standing_tricks(view: Row, t: Row, weights: Row, scratch: Row, chances: Arra
 
 @kernel
 def standing_worth(view: Row, t: Row, weights: Row, scratch: Row) -> float:
-    """The chance to win the game if the standing bid, somebody else's, becomes the contract."""
+    """Return our value if the standing bid, another seat's, becomes the contract."""
     level, us = view.level, view.standing == 2
     if t.alone[level]:
         return lone_worth(view, t, level, us, LONE_MADE)
@@ -219,7 +219,7 @@ def standing_worth(view: Row, t: Row, weights: Row, scratch: Row) -> float:
 
 @kernel
 def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) -> float:
-    """The chance to win the game if we pass."""
+    """Return our value if we pass."""
     if view.standing >= 0:
         return standing_worth(view, t, weights, scratch)
     made = min(view.calls_made, 3)
@@ -235,7 +235,7 @@ def pass_worth(view: Row, t: Row, weights: Row, best_mean: float, scratch: Row) 
 
 @kernel
 def call_action(t: Row, level: int, strain: int) -> int:
-    """A call (level -1: a pass) as an action."""
+    """Return the action of a call (level -1: a pass)."""
     if level < 0:
         return 0
     per_bid = t.strains_per_bid
@@ -244,7 +244,7 @@ def call_action(t: Row, level: int, strain: int) -> int:
 
 @kernel
 def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> int:
-    """The call to make, as an action; `legal` has bit 0 for a pass and bit 1 + level for a bid."""
+    """Return the call, as an action; `legal` has bit 0 for a pass and bit 1 + level for a bid."""
     read_time(view)
     best_strain, best_mean = 0, -1.0
     for strain in range(N_STRAINS):
@@ -274,7 +274,7 @@ def choose_call(view: Row, t: Row, weights: Row, legal: int, scratch: Row) -> in
 def choose_lone(
     view: Row, t: Row, weights: Row, legal: int, best: float, best_action: int, scratch: Row
 ) -> int:
-    """The best lone bid if one beats `best`, else `best_action`."""
+    """Return the best lone bid if its value exceeds `best`, else `best_action`."""
     for level in range(t.n_levels):
         if legal >> (1 + level) & 1 == 0 or t.alone[level] == 0:
             continue
@@ -290,7 +290,7 @@ def choose_lone(
 
 @kernel
 def choose_strain(view: Row, t: Row, weights: Row, scratch: Row) -> int:
-    """The strain to name after winning the auction."""
+    """Return the strain to name after winning the auction."""
     read_time(view)
     level = view.level
     if t.alone[level]:

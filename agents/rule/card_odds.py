@@ -1,7 +1,7 @@
-"""Counting cards: how likely the seats yet to play are to be void, to ruff, to beat a card.
+"""Counting cards: chances that a seat yet to play is void, ruffs or beats a card.
 
-Unseen cards are taken to lie anywhere with equal chance, except that a seat never holds a suit
-it has failed to follow. (Giving the declarer more than a fair share of the trumps changed nothing.)
+Unseen cards are equally likely in every place, except that a seat never holds a suit that it has
+failed to follow. (Giving the declarer more than a fair share of the trumps changed nothing.)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 @kernel
 def lacks(view: Row, seat: int, kinds: int) -> float:
-    """The chance that a seat holds none of these kinds, all of one suit."""
+    """Return the chance that a seat holds none of these kinds, all of one suit."""
     n = count(view, kinds)
     unseen = view.n_unseen
     if n == 0 or unseen == 0:
@@ -50,7 +50,7 @@ def enemy_trumps(view: Row) -> bool:
 
 @kernel
 def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
-    """The chance that a seat can beat this card, the best of a trick in which `led` was led."""
+    """Return the chance that a seat can beat the best card of a trick in which `led` was led."""
     strain = view.strain
     if view.cards_left[seat] == 0:
         return 0.0
@@ -70,7 +70,7 @@ def beats_chance(view: Row, t: Row, seat: int, kind: int, led: int) -> float:
 
 @kernel
 def holds_chance(view: Row, t: Row, kind: int, led: int, seats: int) -> float:
-    """The chance that none of the opponents in `seats` (bits) can beat this card."""
+    """Return the chance that none of the opponents in `seats` (bits) can beat this card."""
     chance = 1.0
     if seats >> 1 & 1:
         chance *= 1.0 - beats_chance(view, t, 1, kind, led)

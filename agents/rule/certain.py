@@ -1,8 +1,8 @@
 """Certain tricks: a lower bound that holds however the unseen cards lie and are played.
 
 A seat on lead plays winners from the top, trumps first. Any other seat in play, its partner too,
-may hold any card that is not accounted for, of a suit that this seat has not failed to follow. The
-bound counts the tricks of the one seat alone and ends where it may lose the lead.
+may hold any card that is not accounted for, of a suit that the other seat has not failed to follow.
+The bound counts only the tricks of the seat's own hand, and ends when it may lose the lead.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ ALL_SUITS = ACES = JACKS = 0b1111  # as bits
 
 @inline_kernel
 def beaten(strain: int, unseen: int) -> int:
-    """The kinds that one of the unseen kinds of their own suit ranks above, all as bits.
+    """Return the kinds that an unseen kind of their own suit beats; all kinds as bits.
 
-    A kind is four below the next higher one of its suit; the bowers are put above the aces.
+    In a suit the next higher kind is four bits below; the bowers are shifted in above the aces.
     """
     if strain == NO_TRUMP:
         below = unseen << 4
@@ -50,7 +50,7 @@ def beaten(strain: int, unseen: int) -> int:
 
 @inline_kernel
 def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
-    """The unseen kinds that one of these seats may hold, and those that it may hold twice.
+    """Return the unseen kinds that one of these seats may hold, and the kinds it may hold twice.
 
     A seat holds no card of a suit that it has failed to follow.
     """
@@ -68,10 +68,11 @@ def unseen_of(view: Row, t: Row, seats: int) -> tuple[int, int]:
 def certain_winners(
     t: Row, strain: int, held: int, held_pair: int, unseen: int, unseen_pair: int
 ) -> int:
-    """The kinds of a hand that win for certain if it is on lead, as bits.
+    """Return the kinds of a hand that win for certain if the hand is on lead, as bits.
 
     It leads the highest first, and any trump before any other card. `held_pair` are the kinds held
-    twice, `unseen` those of which another hand may have a card, `unseen_pair` two.
+    twice; `unseen` and `unseen_pair` are the kinds of which the other hands may have one or two
+    cards.
     """
     trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
     if unseen & trumps and held & trumps == 0:
@@ -94,7 +95,7 @@ def certain_winners(
 
 @inline_kernel
 def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
-    """Whether the lowest of these cards, as bits, surely loses: a cheap test first."""
+    """Whether the lowest of these cards, as bits, is no certain winner, by a cheap partial test."""
     if cards == 0:
         return False
     low = highest_bit(cards)
@@ -106,7 +107,7 @@ def may_lose(view: Row, t: Row, cards: int, unseen: int) -> bool:
 
 @kernel
 def claiming_lead(view: Row, t: Row) -> int:
-    """The lead that takes every trick left for certain, or -1."""
+    """Return the lead that takes every trick left for certain, or -1."""
     strain, held = view.strain, view.held
     unseen, pair = unseen_of(view, t, OTHERS)
     if may_lose(view, t, held, unseen):
@@ -118,7 +119,7 @@ def claiming_lead(view: Row, t: Row) -> int:
 
 @inline_kernel
 def winning_cards(view: Row, legal: int) -> int:
-    """The legal cards that beat the best card on the table, as bits; they are of one suit."""
+    """Return the legal cards that beat the best card on the table, as bits; they have one suit."""
     best, higher = view.winning_kind, BEATS[view.strain, view.winning_kind]
     if view.trumps >> max(best, 0) & 1 == 0:
         higher |= view.trumps
@@ -127,7 +128,7 @@ def winning_cards(view: Row, legal: int) -> int:
 
 @kernel
 def claiming_follow(view: Row, t: Row, winners: int) -> int:
-    """The card, of `winning_cards`, that takes this trick and all later ones for certain, or -1."""
+    """Return the card, of `winning_cards`, that takes this and all later tricks for sure, or -1."""
     if winners == 0:
         return -1
     strain, (unseen, pair) = view.strain, unseen_of(view, t, OTHERS)
@@ -144,7 +145,7 @@ def claiming_follow(view: Row, t: Row, winners: int) -> int:
 
 @kernel
 def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int) -> bool:
-    """Whether the hand without this card is certain to take every trick, once it is on lead."""
+    """Whether the hand without this card is certain to take every trick when it is on lead."""
     held, held_pair = view.held, view.held_pair
     if held_pair >> card & 1:
         held_pair ^= 1 << card
@@ -155,7 +156,7 @@ def wins_rest(view: Row, t: Row, strain: int, card: int, unseen: int, pair: int)
 
 @kernel
 def certain_card(view: Row, t: Row, legal: int) -> int:
-    """The card, of the legal ones as bits, that takes every trick left for certain, or -1."""
+    """Return the card, of the legal kinds as bits, that takes every trick left for sure, or -1."""
     if view.phase != PLAY:
         return -1
     if view.led < 0:
@@ -165,7 +166,7 @@ def certain_card(view: Row, t: Row, legal: int) -> int:
 
 @entry_kernel
 def claim(observations: Array, masks: Array, tables: Array, offsets: Array, views: Array) -> int:
-    """The action of row 0 that takes every trick left for certain, or -1; rewrites the view."""
+    """Return the card action of row 0 that takes every trick left for certain, or -1."""
     t, view = tables[0], views[0]
     read_view(row_of(observations, 0), t, offsets[0], view)
     legal = gather_bits(row_of(masks, 0), t.card_offset, t.kinds, 0)
@@ -189,7 +190,7 @@ def takes_all(view: Row, t: Row, strain: int, alone: bool) -> bool:
 
 @kernel
 def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
-    """The lowest card that wins for certain when another seat leads this suit, or -1."""
+    """Return the lowest card that wins for certain when another seat leads this suit, or -1."""
     unseen, cards, trumps = view.unseen, view.held & t.suit_bits[strain, suit], 0
     if strain != NO_TRUMP:
         trumps = t.suit_bits[strain, strain]
@@ -197,15 +198,15 @@ def certain_answer(view: Row, t: Row, strain: int, suit: int) -> int:
         cards = view.held & trumps
     elif suit != strain and unseen & trumps:
         return -1
-    return lowest(cards & ~beaten(strain, unseen) & ~unseen, strain)  # an equal one comes first
+    return lowest(cards & ~beaten(strain, unseen) & ~unseen, strain)  # the first copy wins
 
 
 @kernel
 def certain_strain(view: Row, t: Row, alone: bool) -> int:
-    """A strain in which the hand takes every trick as declarer for certain, or -1.
+    """Return a strain in which the hand takes every trick as declarer for certain, or -1.
 
-    It has a right bower, and as many trumps as all others; at no trump, the ace of every suit that
-    it holds.
+    Only hands with a right bower and as many trumps as all others are tested; at no trump, hands
+    with the ace of every suit that they hold.
     """
     jacks = view.held >> 4 * JACK & JACKS
     while jacks:
@@ -223,10 +224,10 @@ def certain_strain(view: Row, t: Row, alone: bool) -> int:
 
 @kernel
 def certain_call(view: Row, t: Row, legal: int) -> int:
-    """The call or strain, as an action, by which every trick is taken for certain, or -1.
+    """Return the call or strain, as an action, that takes every trick for certain, or -1.
 
-    A call is the highest bid, of the calls `legal` as bits, to play alone without an exchange: none
-    where another call may bring more points.
+    The call is the highest lone bid without an exchange, of the calls `legal` as bits. It is -1 if
+    another call may bring more points.
     """
     if view.phase != AUCTION:
         if t.exchange[view.level] > 0:

@@ -1,4 +1,4 @@
-"""Which card is worth least or most: throwing off, giving up and passing in the exchange."""
+"""Values of cards for throwing off, giving up and passing in the exchange."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOW_TRUMP = 13  # strength of the king of trumps
 
 @kernel
 def keep_value(view: Row, t: Row, kind: int) -> int:
-    """How much a card in hand is worth keeping; only the order of the values matters."""
+    """Return the value of keeping a card in hand; only the order of the values matters."""
     strain = view.strain
     strength = STRENGTH[strain, kind]
     if view.trumps >> kind & 1:
@@ -23,7 +23,7 @@ def keep_value(view: Row, t: Row, kind: int) -> int:
     if above == 0:
         return 400 + strength  # a boss card
     if above < length:
-        return 250 + strength  # an honour with as many guards as it needs
+        return 250 + strength  # an honour with enough guards
     value = 100 + 5 * strength
     if guards_honour(view, suit, kind, length):
         value += 90
@@ -34,7 +34,7 @@ def keep_value(view: Row, t: Row, kind: int) -> int:
 
 @kernel
 def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
-    """Whether throwing this card would leave a higher one of its suit without a guard it needs."""
+    """Whether throwing this card would leave a higher card of its suit without enough guards."""
     strain = view.strain
     higher = view.held & BEATS[strain, kind]
     while higher:
@@ -48,7 +48,10 @@ def guards_honour(view: Row, suit: int, kind: int, length: int) -> bool:
 
 @kernel
 def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
-    """The card of a set that is least worth keeping; with `trumps_last` low trumps are kept."""
+    """Return the card of a set with the least `keep_value`.
+
+    With `trumps_last` the trumps up to the king rank between boss cards and other side cards.
+    """
     strain = view.strain
     best, least = -1, 1 << 30
     while kinds:
@@ -64,9 +67,9 @@ def least_kept(view: Row, t: Row, kinds: int, trumps_last: bool = False) -> int:
 
 @kernel
 def pass_value(view: Row, t: Row, kind: int) -> int:
-    """How much a lone declarer wants this card from partner.
+    """Return the value of a card from partner to a lone declarer.
 
-    Bowers, then side aces, then trumps from the ace down, then side cards by rank.
+    The order is bowers, then side aces, then trumps from the ace down, then side cards by rank.
     """
     strain = view.strain
     strength = STRENGTH[strain, kind]
@@ -80,7 +83,7 @@ def pass_value(view: Row, t: Row, kind: int) -> int:
 
 @kernel
 def pass_over(view: Row, t: Row, legal: int) -> int:
-    """The card the partner of a lone declarer passes."""
+    """Return the card that the partner of a lone declarer passes."""
     best, most = -1, -1
     while legal:
         kind = lowest_bit(legal)

@@ -1,4 +1,4 @@
-"""Second, third and last to a trick: win it, leave it to partner, or throw off low."""
+"""Cards played second, third and last to a trick: win, leave it to partner, or throw off low."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from bideuchre_env.agents.rule.discarding import least_kept
 from bideuchre_env.learning.card_order import lowest
 from bideuchre_env.runtime.jit import Row, kernel
 
-SAFE = 0.9  # partner's card is as good as home
-HELP = 0.25  # how much likelier our card must be than partner's before we spend it
-LEAVE = 0.7  # how likely partner must be to win for second hand not to ruff
-SECOND = 0.55  # how likely a card must be to hold before second hand spends it
+SAFE = 0.9  # chance from which partner's card is left to win
+HELP = 0.25  # least gain of our card's chance over partner's card to spend ours
+LEAVE = 0.7  # chance of partner to win above which second hand does not ruff
+SECOND = 0.55  # least chance to hold the trick at which second hand spends a card
 THIRD = 0.1  # the same for third hand, with only one opponent to come
 
 
 @kernel
 def best_holding(view: Row, t: Row, winners: int) -> int:
-    """The cheapest of the cards that are (nearly) the likeliest to hold the trick."""
+    """Return the cheapest of the cards that are (nearly) the likeliest to hold the trick."""
     strain, led, after = view.strain, view.led, view.after
     best, best_chance = -1, -1.0
     while winners:
@@ -31,7 +31,7 @@ def best_holding(view: Row, t: Row, winners: int) -> int:
 
 @kernel
 def follow(view: Row, t: Row, legal: int) -> int:
-    """The card to play to a trick that somebody else led."""
+    """Return the card to play to a trick that another seat led."""
     winners = winning_cards(view, legal)
     if winners == 0:
         return least_kept(view, t, legal)
@@ -41,13 +41,13 @@ def follow(view: Row, t: Row, legal: int) -> int:
     if view.winning == 2:
         return over_partner(view, t, legal, winners)
     if view.after & 0b1010 == 0:
-        return lowest(winners, view.strain)  # nobody can beat it: as cheaply as possible
+        return lowest(winners, view.strain)  # no opponent is left to play: win cheaply
     return over_opponent(view, t, legal, winners)
 
 
 @kernel
 def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
-    """Partner is winning: throw off unless our card makes the trick much safer."""
+    """Return the card while partner is winning: throw off unless ours makes it much safer."""
     led, after = view.led, view.after
     if after & 0b1010 == 0:
         return least_kept(view, t, legal)
@@ -64,7 +64,7 @@ def over_partner(view: Row, t: Row, legal: int, winners: int) -> int:
 
 @kernel
 def over_opponent(view: Row, t: Row, legal: int, winners: int) -> int:
-    """An opponent is winning and another is yet to play."""
+    """Return the card while an opponent is winning and another opponent is yet to play."""
     strain, led, after = view.strain, view.led, view.after
     card = best_holding(view, t, winners)
     chance = holds_chance(view, t, card, led, after)

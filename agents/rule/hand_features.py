@@ -1,7 +1,7 @@
-"""What players count in a hand, for each strain: bowers, trump length, side aces, guarded kings.
+"""Features of a hand for each strain: bowers, trump length, side aces, guarded kings.
 
-The counts are weighed by numbers fitted to deals played out (`weights.py`), by deck, by whether
-there are trumps, and by whose contract it is.
+Their weights are fitted to deals played out (`weights.py`), by deck, by trumps or no trump, and by
+the hand's role in the contract.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 
 class TrumpFeatures(NamedTuple):
-    """Where each count stands if there are trumps; the first and the last two go for any strain."""
+    """Index of each feature with trumps; the first and the last two are the same at no trump."""
 
     constant: int
     rights: int
     lefts: int
-    aces: int  # of trumps, as the kings and queens
+    aces: int  # of trumps, as are the kings and queens
     kings: int
     queens: int
     low: int  # lower trumps
     length: int  # a tenth of the square of the number of trumps
     unbroken: int  # bowers from the top without a gap
-    side_aces: int  # suits with one
+    side_aces: int  # suits with an ace
     second_aces: int
     backed_kings: int  # behind all aces of their suit
     guarded_kings: int
-    ruffs: int  # of void suits, and half a one of singletons
+    ruffs: int  # of void suits, and half a ruff for a singleton
     on_lead: int  # 1 if this hand leads to the first trick
-    level: int  # tricks of somebody else's contract; of a lone bid, `missing_bowers`
+    level: int  # tricks of another seat's contract; for a lone bid, `missing_bowers`
 
 
 class PlainFeatures(NamedTuple):
-    """Where each count stands at no trump."""
+    """Index of each feature at no trump."""
 
     constant: int
-    aces: int  # suits with one
+    aces: int  # suits with an ace
     second_aces: int
     open_suits: int  # without an ace
     guarded_kings: int
@@ -64,7 +64,7 @@ RANK_BITS = 0b1111  # the kinds of one rank are four neighbours
 
 @inline_kernel
 def no_trump(strain: int) -> int:
-    """1 at no trump, else 0: the row of the weights for a strain."""
+    """Return the index of a strain's weights: 1 at no trump, else 0."""
     return 1 if strain == NO_TRUMP else 0
 
 
@@ -72,7 +72,7 @@ def no_trump(strain: int) -> int:
 def describe_hand(
     view: Row, t: Row, strain: int, on_lead: int, level: int, features: Array
 ) -> None:
-    """Write the counts of the hand for a strain to `features`, float64 (N_FEATURES,)."""
+    """Write the hand's features for a strain to `features`, float64 (N_FEATURES,)."""
     features[:] = 0.0
     features[TRUMPS.constant] = 1.0
     features[TRUMPS.on_lead] = on_lead
@@ -85,19 +85,19 @@ def describe_hand(
 
 @kernel
 def copies_held(view: Row, kind: int) -> int:
-    """How many copies of a kind are in hand."""
+    """Number of copies of a kind in hand."""
     return (view.held >> kind & 1) + (view.held_pair >> kind & 1)
 
 
 @kernel
 def bowers_held(view: Row, strain: int) -> int:
-    """How many bowers of a trump suit are in hand."""
+    """Number of bowers of a trump suit in hand."""
     return copies_held(view, right_bower(strain)) + copies_held(view, left_bower(strain))
 
 
 @kernel
 def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
-    """Bowers, trumps by rank and number; side aces, kings, voids and singletons."""
+    """Write bowers, trumps by rank and number; side aces, kings, voids and singletons."""
     copies = t.copies
     rights = copies_held(view, right_bower(strain))
     lefts = copies_held(view, left_bower(strain))
@@ -132,7 +132,7 @@ def describe_trumps(view: Row, t: Row, strain: int, features: Array) -> None:
 
 @kernel
 def describe_no_trump(view: Row, t: Row, features: Array) -> None:
-    """Aces, cards behind all higher ones, guarded kings, suits without a stopper."""
+    """Write aces, cards behind all higher cards, guarded kings, and suits without an ace."""
     copies, open_suits = t.copies, 0
     for suit in range(4):
         length = count_held(view, t.suit_bits[NO_TRUMP, suit])
@@ -163,7 +163,7 @@ def describe_no_trump(view: Row, t: Row, features: Array) -> None:
 
 @kernel
 def weigh(features: Array, weights: Array) -> float:
-    """The weighted sum of the counts."""
+    """Return the weighted sum of the features."""
     total = 0.0
     for i in range(N_FEATURES):
         total += features[i] * weights[i]

@@ -1,4 +1,4 @@
-"""What to lead: as declarer, as declarer's partner, alone, and in defence."""
+"""Leads: as declarer, as declarer's partner, alone, and in defence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPPONENTS = 0b1010
 
 @kernel
 def lead(view: Row, t: Row, legal: int) -> int:
-    """The card to lead."""
+    """Return the card to lead."""
     card = claiming_lead(view, t)
     if card >= 0:
         return card
@@ -37,7 +37,7 @@ def stuck(view: Row, t: Row) -> bool:
 
 @kernel
 def draw_trumps(view: Row, t: Row, trumps: int) -> int:
-    """A trump to lead while opponents may hold some; -1 to keep them."""
+    """Return a trump to lead while opponents may hold trumps; -1 to keep ours."""
     strain = view.strain
     top = highest(trumps, strain)
     above = beaters(view, top)
@@ -53,7 +53,7 @@ def draw_trumps(view: Row, t: Row, trumps: int) -> int:
 
 @kernel
 def lead_side(view: Row, t: Row, legal: int) -> int:
-    """A side card for the declarer's side (or any card at no trump)."""
+    """Return a side card to lead for the declarer's side, or any card at no trump."""
     side = legal & ~view.trumps
     if side == 0:
         return highest(legal, view.strain)
@@ -65,7 +65,7 @@ def lead_side(view: Row, t: Row, legal: int) -> int:
 
 @kernel
 def best_boss(view: Row, t: Row, kinds: int) -> int:
-    """The boss card that is likeliest to hold, or one no opponent can beat; -1 of none."""
+    """Return the likeliest card to hold, of boss cards and unbeatable cards; -1 for none."""
     strain = view.strain
     best, best_chance = -1, 0.0
     while kinds:
@@ -79,7 +79,7 @@ def best_boss(view: Row, t: Row, kinds: int) -> int:
 
 @kernel
 def lowest_from(view: Row, t: Row, side: int) -> int:
-    """A low card: from the shortest suit with trumps to ruff with, else from the longest."""
+    """Return a low card: from the shortest suit in a trump contract, else from the longest."""
     strain = view.strain
     short = view.trumps != 0
     best, best_value = -1, 1 << 30
@@ -99,7 +99,7 @@ def lowest_from(view: Row, t: Row, side: int) -> int:
 
 @kernel
 def lead_against(view: Row, t: Row, legal: int) -> int:
-    """A lead in defence: a likely winner, else low from a suit without an honour to guard."""
+    """Return a lead in defence: a boss card, else low, rather not from a guarded honour."""
     strain = view.strain
     side = legal & ~view.trumps
     boss = best_boss(view, t, side)

@@ -1,6 +1,6 @@
-"""The numbers of the rule player's bidding, by deck: the file `rule_weights.npz`.
+"""Weights of the rule player's bidding, by deck, from `rule_weights.npz`.
 
-It is frozen; `agents/README.md` describes how it was made.
+The file is frozen; `agents/README.md` describes how it was made.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ DECKS = tuple((kinds, copies) for copies in (1, 2) for kinds in (16, 20, 24))
 
 @lru_cache(maxsize=len(DECKS))
 def load_weights(kinds: int, copies: int) -> Array:
-    """The numbers for this deck, read-only: one `WEIGHTS` record."""
+    """Return the weights for this deck, read-only: one `WEIGHTS` record."""
     return sealed(read_record(FILE, f"{kinds}x{copies}", WEIGHTS))

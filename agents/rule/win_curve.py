@@ -1,9 +1,9 @@
-"""What points are worth: the chance to win the game after this hand's points.
+"""Value of points: the chance to win the game after this hand's points.
 
-Bidding for points alone misses what every player knows: near the target a few points are enough,
-and far behind, a safe small contract is no help. The chance is a logistic curve of the lead, as
-wide as the points still to be played for; at the target the rules themselves decide.
-Whoever plays for points (`view.for_points`) looks at no score: a point is always worth the same.
+Bidding for points alone ignores the score: near the target a few points are enough, and far behind,
+a safe small contract does not help. The chance is a logistic curve of the lead, whose width grows
+with the hands still to be played; at the target the rules themselves decide. An agent that plays
+for points (`view.for_points`) ignores the score: every point has the same value.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from bideuchre_env.runtime.jit import Row, kernel
 
 SWING = 0.9  # spread of a hand's points between the sides, per trick of the hand
 PACE = 0.6  # points a side makes in a hand, per trick of the hand
-CERTAIN = 0.98  # the most a lead is worth before the game is won
+CERTAIN = 0.98  # the highest chance before the game is won
 HURRY = 12.0  # deals it takes to turn a lead into a win
 PATIENCE = 30.0  # the same for a side past the target that must still make a bid
 FAR = 40.0  # a gap to the target that takes many hands
-POINT = 0.003  # what a point is worth in itself: keeps a lost game from reckless bids
-POINT_ALONE = 0.01  # the same where points are all that is played for
+POINT = 0.003  # value of a point in itself: prevents reckless bids in a lost game
+POINT_ALONE = 0.01  # value of a point if points are the goal
 
 
 @kernel
 def logistic(x: float) -> float:
-    """The logistic curve, 0.5 at 0."""
+    """Return the logistic function of x, 0.5 at 0."""
     if x > 30.0:
         return 1.0
     return 0.0 if x < -30.0 else 1.0 / (1.0 + exp(-x))
@@ -34,13 +34,16 @@ def logistic(x: float) -> float:
 
 @kernel
 def lead_chance(lead: float, tricks: float, hands: float) -> float:
-    """The chance that a lead of so many points is still one after so many hands."""
+    """Return the chance that a lead of so many points is still a lead after so many hands."""
     return logistic(1.7 * lead / (SWING * tricks * sqrt(hands)))
 
 
 @kernel
 def read_time(view: Row) -> None:
-    """Fill `view.turning`: how far a lead, or one that still wants a bid, has time to win."""
+    """Fill `view.turning`: chances that the deals suffice for a lead to win.
+
+    The second is for a side past the target that must still make a bid.
+    """
     left = float(view.hands_left - 1)
     view.turning[0] = 1.0 - exp(-left / HURRY)
     view.turning[1] = 1.0 - exp(-left / PATIENCE)
@@ -48,11 +51,11 @@ def read_time(view: Row) -> None:
 
 @kernel
 def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool) -> float:
-    """What bidding goes by: the chance to win the game, and a little for the points themselves.
+    """Return the value of a result for bidding: the chance to win, and a little for the points.
 
-    Without that little, a side that cannot win any more would bid moon after moon, at no cost it
-    can see, only to keep the others from making the bid they need. Where points are the goal it is
-    the points alone.
+    Without the value of points, a side that cannot win any more would bid moon after moon at no
+    cost, only to keep the others from making the bid they need. If points are the goal, the value
+    is the points alone.
     """
     if view.for_points:
         return POINT_ALONE * (ours - theirs)
@@ -63,7 +66,7 @@ def worth(view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made:
 def win_chance(
     view: Row, t: Row, ours: float, theirs: float, us_declare: bool, made: bool
 ) -> float:
-    """The chance to win the game after a hand of `ours` and `theirs` points; a draw is a half."""
+    """Return the chance to win after a hand of `ours` and `theirs` points; a draw is a half."""
     tricks = float(t.tricks)
     left = float(view.hands_left - 1)
     if view.rounds == 1:
@@ -81,9 +84,9 @@ def win_chance(
     if result != NOBODY:
         return 1.0 if (result == DECLARER_WINS) == us_declare else 0.0
     if left <= 0.0:
-        return 0.5  # truncated: nobody wins
-    # a lead must be turned into a win before the deals run out: that takes longest where only a
-    # bid of our own can still win, against a side that keeps overbidding
+        return 0.5  # truncated: neither side wins
+    # a lead must be turned into a win before the deals run out: that takes longest if only a bid
+    # of our own can still win, against a side that keeps overbidding
     waiting = t.win_rule == MADE_BID and gap_us <= 0.0 and gap_them > FAR
     chance_to_turn = float(view.turning[1 if waiting else 0])
     gap_us, gap_them = max(gap_us, 1.0), max(gap_them, 1.0)

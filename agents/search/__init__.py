@@ -1,4 +1,4 @@
-"""Players that search: they try actions in sampled deals.
+"""Search agents: they try actions in sampled deals.
 
 They build on the expert and the solver.
 """

@@ -1,11 +1,12 @@
-"""Players that search: they try their actions in sampled deals, which are called worlds.
+"""Search agents: they try their actions in sampled deals, which are called worlds.
 
 A world is played out in all four seats until few tricks are left (`playouts.py`), and the solver
-finishes it. So bids are worth what play makes of them, and the solver, which knows all hands,
-counts only where little is hidden. In the play `pimc` draws every world that the observation allows
-alike; `inference` prefers those that make the others' calls, exchange and cards likely, begins with
-the cards of agent `net`, and tries cards in worlds that the net plays out. Before the play both go
-by the calls: against random hands every bid of the others would look easy to set (`sampler.py`).
+finishes it. So bids are valued by realistic play, and the solver, which knows all hands, is used
+only where little is hidden. In the play `pimc` samples uniformly from the worlds that the
+observation allows. `inference` weighs them by how likely they make the others' calls, exchange and
+cards, begins with the cards of agent `net`, and tries cards in worlds that the net plays out.
+Before the play both weigh worlds by the calls: against random hands every bid of the others would
+look easy to set (`sampler.py`).
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 MOST_CONSIDERED = 1000
-WORLDS = 200  # that a card is tried in
-PLAYED_OUT = 200  # that a call, a strain or an exchange is tried in
-STANDARD_ERRORS = 1.0  # to gain over `expert_action` where nothing is known without worlds
-STAGE = 40  # worlds tried before the hopeless candidates are dropped once more
-CALLS_CONSIDERED = 6  # worlds weighed for each one that is played out
-LAST_CARDS = 2  # in hand from which on worlds drawn alike do not come before the expert's beliefs
+WORLDS = 200  # tried for a card
+PLAYED_OUT = 200  # worlds tried for a call, a strain or an exchange
+STANDARD_ERRORS = 1.0  # by which a candidate without priors must beat `expert_action`
+STAGE = 40  # worlds in a batch without a time limit, and before the first `drop_hopeless`
+CALLS_CONSIDERED = 6  # worlds weighed for each world that is played out
+LAST_CARDS = 2  # with so few in hand the expert's beliefs are better than uniform worlds
 FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
     "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
@@ -46,24 +47,38 @@ FITTED_MODEL = {
 }  # fmt: skip
 """Parameters of `CHOICE_MODEL` except `reads_cards`; `agents/README.md` describes the fit."""
 TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
-"""What tries the candidates in the worlds of these numbers, as often as their weights say."""
+"""Function of (space, numbers, weights) that tries the candidates in the numbered worlds."""
 SOLVED = 3  # tricks left that the solver finishes; until then a world is played out
 
 
 class PimcAgent(RowAgent):
-    """Plays what does best over `worlds` deals of the cards it cannot see.
+    """Plays the action that does best over sampled deals of the cards it cannot see.
 
-    It weighs `considered` times as many by how likely the expert in the others' seats would have
-    bid and exchanged as they did, and draws the deals by that: up to three times more where likely
-    ones are rare, and all there are where few are left and no `milliseconds` are set. 0 takes all
-    alike, None is 6 before the play and 0 in it. The expert, or the net with `net_cards`, plays
-    each out until `solved` tricks are left, 0 to 12, which the solver plays. A call, a strain or an
-    exchange is tried in up to `played_out` deals. Nothing more is tried once only one candidate may
-    be the best; nor are the last two cards where all deals are taken alike, for the expert draws
-    likelier ones. `seed` fixes the deals: the same observation always gets the same answer.
-    `milliseconds` ends a decision after about that time, four deals at the earliest, so the answers
-    depend on the machine; without it only the number of deals counts. All are taken to play to win
-    the game, by the score; with `goal="points"`, for the points of each hand.
+    Once only one candidate may be the best, no more deals are tried. The last two cards are the
+    expert's where deals are sampled uniformly, for the expert draws likelier ones.
+
+    Args:
+        rules: the rules of the game.
+        seed: fixes the deals: the same observation always gets the same answer.
+        worlds: deals that a card is tried in.
+        played_out: deals that a call, a strain or an exchange is tried in, at most.
+        considered: deals weighed for each deal that is tried, by how likely the expert in the
+            others' seats would have bid and exchanged as they did. Up to three times more are
+            weighed where likely deals are rare. All deals are enumerated where few are left and
+            `milliseconds` is None. 0 disables weighing; None means 6 before the play and 0 in it.
+        solved: tricks left that the solver plays, 0 to 12. Until then the expert, or the net with
+            `net_cards`, plays the deal out.
+        milliseconds: about the time that a decision may take; it tries four deals or more, and
+            depends on the machine. None: no limit.
+        net_cards: True: begin with the cards of agent `net`, which also plays out the deals that
+            cards are tried in. None: the default of the class, False for `pimc`.
+        goal: "game": all seats are assumed to play to win the game, by the score; "points": for
+            the points of each hand.
+        clock: returns the time in seconds.
+
+    Raises:
+        OptionError: an option has an invalid value, or `net_cards` is True and the net has no
+            weights for these rules.
     """
 
     name = "pimc"
@@ -82,10 +97,10 @@ class PimcAgent(RowAgent):
         milliseconds=1.5,
         kernels=("expert", "search"),
     )
-    at_once = 2  # boards of a match in lock step: few, that it can be followed and ended
-    considers = 0  # worlds weighed for each one that a card is tried in, by default
-    reads_cards = 0  # 1: the cards played count in their weights
-    leans = False  # on the net's cards, by default
+    at_once = 2  # boards of a match in lock step: few, so that progress shows and Ctrl-C is quick
+    considers = 0  # default of `considered` in the play
+    reads_cards = 0  # 1: the cards played count in the weights of worlds
+    leans = False  # default of `net_cards`
 
     def __init__(
         self,
@@ -121,7 +136,7 @@ class PimcAgent(RowAgent):
         self.space.choice_models["reads_cards"] = self.reads_cards
 
     def preferred(self, net_cards: Any) -> NetAgent | None:
-        """The net whose cards are preferred; `OptionError` if it is asked for and not there."""
+        """Return the net to lean on, or None; `OptionError` if required but without weights."""
         if net_cards is not None and not isinstance(net_cards, bool):
             raise OptionError(f"net_cards={shown(net_cards)}: True, False or None")
         if net_cards is False or (net_cards is None and not self.leans):
@@ -134,7 +149,7 @@ class PimcAgent(RowAgent):
             return None
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
-        """A legal action for every row; int64 (n,)."""
+        """Return a legal action for every row; int64 (n,)."""
         choices: Array = action_masks.argmax(axis=1).astype(np.int64)
         for i in np.flatnonzero(action_masks.astype(bool).sum(axis=1) > 1):
             began = self.clock()
@@ -145,7 +160,7 @@ class PimcAgent(RowAgent):
         return choices
 
     def open(self, observations: Array, action_masks: Array, i: int) -> None:
-        """Set up the position of row i, and what is to be tried there."""
+        """Set up the position of row i and its candidates."""
         begin(self.space, observations, action_masks, i)
         if self.net is not None:
             lean_on_net(self.space, observations, action_masks, i)
@@ -153,16 +168,16 @@ class PimcAgent(RowAgent):
     def search(
         self, began: float, tries: TriesWorlds = try_worlds, to_the_end: bool = False
     ) -> None:
-        """Try the candidates of the position that is set up: `tries` as many worlds at a time.
+        """Try the candidates of the current position in batches of worlds, by calling `tries`.
 
-        Candidates that are surely not the best are dropped, calls before any is tried. `began` is
-        when the decision did, by the clock. Once only one candidate is left the rest of the worlds
-        are tried `to_the_end`, or not at all.
+        Candidates that are surely not the best are dropped, hopeless calls before the first world.
+        `began` is the clock's time at the start of the decision. Once only one candidate is left
+        the search stops, unless `to_the_end`.
         """
         space = self.space
         limit = inf if self.milliseconds is None else self.milliseconds / 1000
         phase = int(space.expert.views[0]["phase"])
-        # calls alone: of cards the net is at times far more wrong than its error tells
+        # calls alone: the net's values of cards are at times far more wrong than its stated error
         if phase == AUCTION and drop_hopeless(space.plans) == 1 and not to_the_end:
             return
         in_play = phase == PLAY
@@ -182,15 +197,15 @@ class PimcAgent(RowAgent):
                 break
 
     def leaves_it(self) -> bool:
-        """Whether the expert's action is taken: it is certain to take every trick left, or it is
-        one of the last cards, for which the expert draws likelier worlds."""
+        """Whether the expert's action is taken without search: it surely takes every trick left,
+        or it is one of the last cards, for which the expert draws likelier worlds."""
         if self.space.plans[0]["certain"]:
             return True
         view, alike = self.space.expert.views[0], self.considered[1] == 0
         return bool(alike and view["phase"] == PLAY and view["cards_left"][0] <= LAST_CARDS)
 
     def choice(self) -> int:
-        """The best action by what has been tried."""
+        """Return the best action by the worlds tried so far."""
         if self.leaves_it():
             return int(self.space.plans[0]["expert_action"])
         return int(choose(self.space.plans, self.standard_errors))
@@ -199,9 +214,8 @@ class PimcAgent(RowAgent):
 class InferenceAgent(PimcAgent):
     """`pimc` that weighs worlds in the play too, by calls, exchange and the cards played.
 
-    If `considered` is None, it weighs 10 for each one that a card is tried in. If `net_cards` is
-    None, it leans on the cards of agent `net` where that has weights for the game: the net plays
-    the deals that a card is tried in.
+    It takes the arguments of `PimcAgent`. `considered=None` means 6 before the play and 10 in it.
+    `net_cards=None` means True if agent `net` has weights for the rules, else False.
     """
 
     name = "inference"
@@ -216,14 +230,14 @@ class InferenceAgent(PimcAgent):
 
 
 def check_range(option: str, value: Any, low: int, high: int) -> int:
-    """The value of an option; `OptionError` unless a whole number from `low` to `high`."""
+    """Return an option's value; `OptionError` unless it is a whole number from `low` to `high`."""
     if not is_integer(value) or not low <= value <= high:
         raise OptionError(f"{option}={shown(value)}: a whole number from {low} to {high}")
     return int(value)
 
 
 def check_milliseconds(milliseconds: Any) -> float | None:
-    """Milliseconds a decision may take, or None; `OptionError` unless above 0, to an hour."""
+    """Return a decision's time limit in ms, or None; `OptionError` unless above 0, to an hour."""
     if milliseconds is None:
         return None
     number = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool)

@@ -1,9 +1,9 @@
 """Likely hands of the seat whose calls are rarest, as proposals for worlds.
 
-Hardly a uniform deal contains a hand that explains a rare call. So every hand that the caller may
-have been dealt is enumerated and weighed by the choice model. Worlds then take the caller's hand
-from this list and deal the other cards uniformly (`proposals.py`). Decks whose hands are too many
-to enumerate have no list.
+Few uniform deals contain a hand that explains a rare call. So every hand that the caller may have
+been dealt is enumerated and weighed by the choice model. Worlds then take the caller's hand from
+this list and deal the other cards uniformly (`proposals.py`). Decks whose hands are too many to
+enumerate have no list.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 MOST_SUBSETS = 3e6  # of the unknown cards that are enumerated for one hand
 MOST_HANDS = 1 << 18  # distinct hands that are enumerated
 RARE = 0.3  # a seat whose calls have a higher chance gets no list
-NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far behind the best
+NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is so far below the best
 
 
 def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
@@ -54,7 +54,7 @@ def list_caller(space: SearchWorkspace, n_worlds: int, most: float) -> bool:
 
 
 def load_callers(space: SearchWorkspace) -> None:
-    """Compile the kernels by running them on nothing."""
+    """Compile the kernels by running them on no data."""
     call_chances(space, 0, np.zeros(N_SEATS))
     nothing = np.empty(0)
     weigh_hands_dealt(space, 0, 1.0, np.empty(0, np.int64), nothing, nothing)
@@ -72,7 +72,7 @@ def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
 
 @kernel
 def last_call(space: SearchWorkspace, seat: int) -> int:
-    """The last moment of a seat's calls and strain; -1 for none."""
+    """Return the last moment of a seat's calls and strain; -1 for none."""
     moment = space.pasts[0].last[seat]
     while moment >= 0 and space.moment_views[moment].phase > NAMING:
         moment = space.moments[moment].before
@@ -81,7 +81,7 @@ def last_call(space: SearchWorkspace, seat: int) -> int:
 
 @kernel
 def dealt_hand(world: Row, seat: int) -> int:
-    """The hand that a seat of the world was dealt, before exchange and play."""
+    """Return the hand that a seat of the world was dealt, before exchange and play."""
     hand = world.hands[seat]
     for i in range(MAX_TRICKS):
         if world.plays[seat * MAX_TRICKS + i] >= 0:
@@ -108,9 +108,9 @@ def weigh_hands_dealt(
     Otherwise every k-th hand is, with k = subsets / most.
 
     `hands` int64, the log-likelihoods of the seat's calls `logs` and the numbers of deals `ways`
-    float64, all (n,). A hand has the cards that its seat has played, but for those it may have been
-    passed. It has none of a suit that the seat is known to be out of, unless it may have given
-    them up.
+    float64, all (n,). A hand has the cards that its seat has played, except cards that it may have
+    been passed. It has no card of a suit that the seat is known to be out of, unless the seat may
+    have given it up.
     """
     world, t, redeal = space.worlds[0], space.expert.tables[0], space.redeals[0]
     caller, n, seconds, n_played, found, passed_over = space.callers[0], 0, 0, 0, 0, 0
@@ -138,7 +138,7 @@ def weigh_hands_dealt(
         while own < own_end:
             subset, end = (1 << room) - 1, 1 << n
             while subset < end:
-                # of two copies the first is taken: the second alone is the same hand
+                # skip a second copy without the first: the same hand has the first alone
                 if (subset & seconds) >> 1 & ~subset == 0:
                     passed_over += 1
                 if passed_over == every:
@@ -156,7 +156,7 @@ def weigh_hands_dealt(
 
 @kernel
 def count_subsets(n: int, size: int) -> float:
-    """How many subsets of this size n cards have."""
+    """Number of subsets of this size of n cards."""
     subsets = 1.0
     for i in range(size):
         subsets *= (n - i) / (i + 1.0)
@@ -165,7 +165,7 @@ def count_subsets(n: int, size: int) -> float:
 
 @kernel
 def join_cards(world: Row, caller: Row, seat: int, own: int, subset: int) -> int:
-    """The hand of cards played, `own`, and of unknown ones, `subset`, both as bits."""
+    """Return the hand of the cards played in `own` and the unknown cards in `subset`, as bits."""
     hand = 0
     while own:
         hand = put(hand, world.plays[seat * MAX_TRICKS + lowest_bit(own)])

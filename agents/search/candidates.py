@@ -1,7 +1,7 @@
-"""The actions worth trying, and how they do in worlds drawn from an observation.
+"""Candidate actions of a decision, and their results in worlds drawn from an observation.
 
-All candidates are tried in the same worlds, and what follows is valued by the chance to win the
-game, or by points where they are the goal (`win_table.chance_to_win`).
+All candidates are tried in the same worlds. A result is valued by the chance to win the game, or by
+points where they are the goal (`win_table.chance_to_win`).
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
 
-HOPELESS = 3.0  # errors behind the best that rule a candidate out
-HARDLY = 1e-3  # worlds that are none
-TOLD = 40.0  # worlds from which on an error can be told
+HOPELESS = 3.0  # standard errors behind the best that rule a candidate out
+HARDLY = 1e-3  # tolerance for a weight of worlds
+TOLD = 40.0  # effective sample size above which a standard error is reliable
 NEAR = 3.0  # points a call may look worse than the best and still be tried
 MOST_CALLS = 8  # calls tried, where the expert has weighed them
-REACH = 1.6  # tricks above the expected ones that a bid is still tried at
-LIKELY = 0.1  # the chance from which on a lone bid is tried
+REACH = 1.6  # a bid is tried if it needs at most so many tricks above the expected ones
+LIKELY = 0.1  # a lone bid is tried if its chance is above this
 
 
 @entry_kernel
 def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
-    """Rebuild the position of row i, and list what is to be tried in the plan.
+    """Rebuild the position of row i, and list the candidates in the plan.
 
-    Nothing is tried where no game gives this observation, or the mask is not the position's.
+    The list is empty if no game gives this observation, or if the mask is not the position's.
     """
     observation, mask = row_of(observations, i), row_of(masks, i)
     expert, plan, view = space.expert, space.plans[0], space.expert.views[0]
@@ -92,7 +92,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
 
 @kernel
 def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
-    """What the hand is worth to the seat of `view`, seat 0, if its side wins so many tricks."""
+    """Return the hand's value to the seat of `view`, seat 0, if its side wins `won` tricks."""
     level = s.level
     if level < 0:
         return passed_out(view, t, wins)
@@ -103,7 +103,7 @@ def hand_worth(s: Row, t: Row, view: Row, wins: Array, won: int) -> float:
 
 @kernel
 def add_candidate(plan: Row, action: int) -> None:
-    """Enter an action among the candidates, once."""
+    """Add an action to the candidates, unless it is there or they are full."""
     for i in range(plan.n):
         if plan.actions[i] == action:
             return
@@ -114,7 +114,7 @@ def add_candidate(plan: Row, action: int) -> None:
 
 @kernel
 def kind_of_call(t: Row, action: int) -> int:
-    """The row of `CALL_ERRORS` for a call: 0 a pass, 1 a bid with partner, 2 a lone bid."""
+    """Index of a call in `CALL_ERRORS`: 0 a pass, 1 a bid with partner, 2 a lone bid."""
     if action == 0:
         return 0
     return 2 if t.alone[(action - 1) // t.strains_per_bid] else 1
@@ -122,7 +122,7 @@ def kind_of_call(t: Row, action: int) -> int:
 
 @kernel
 def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
-    """Enter the expert's call, and the others it finds nearly as good, the best first."""
+    """Add the expert's call, and the calls it values nearly as high, best first."""
     expert, plan = space.expert, space.plans[0]
     t, calls = expert.tables[0], expert.calls[0]
     weigh_calls(expert.views[0], t, expert.learned, legal_calls, calls)
@@ -148,7 +148,7 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
 
 @kernel
 def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
-    """Enter every legal action of a run of the numbering."""
+    """Add every legal action from `offset` to `offset` + `n` - 1."""
     for action in range(offset, offset + n):
         if mask[action] != 0:
             add_candidate(plan, action)
@@ -156,7 +156,7 @@ def list_run(mask: Array, offset: int, n: int, plan: Row) -> None:
 
 @kernel
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
-    """Enter the expert's call, a pass, and the bids within reach in the best two strains."""
+    """Add the expert's call, a pass, likely lone bids, and near bids in the best two strains."""
     expert, plan = space.expert, space.plans[0]
     t, view, scratch = expert.tables[0], expert.views[0], expert.scratch[0]
     weights = expert.learned.weights[0]
@@ -188,7 +188,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
 
 @entry_kernel
 def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
-    """Try the candidates in the worlds of these numbers; world j counts `weights[j]`-fold."""
+    """Try the candidates in the worlds with these numbers; world j has the weight `weights[j]`."""
     expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
     for i in range(len(numbers)):
@@ -205,7 +205,7 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
 
 @kernel
 def solve_world(space: SearchWorkspace) -> bool:
-    """Solve every card in the world drawn, if few enough tricks are left; whether they are."""
+    """Solve every card in the current world; return False if too many tricks are left for it."""
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if world.phase != PLAY or t.tricks - world.trick > plan.solved:
         return False
@@ -216,24 +216,24 @@ def solve_world(space: SearchWorkspace) -> bool:
 
 @kernel
 def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
-    """The tricks that side 0 takes of the hand after this action in the world drawn.
+    """Return the tricks that side 0 takes in the hand after this action in the current world.
 
-    `solved` is what `solve_world` said. Where it is False the hand is played on in `simulated`,
-    which has the contract then.
+    `solved` is the result of `solve_world`. If it is False the hand is played out in `simulated`,
+    which then has the contract.
     """
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if solved:
         return world.tricks_won[0] + max(plan.moves[action - t.card_offset], 0)
     space.simulated[0] = space.worlds[0]
     if world.phase != PLAY:
-        plan.solver_ready = 0  # the contract may be another
+        plan.solver_ready = 0  # the contract may differ from the last candidate's
     apply(space.simulated[0], t, action)
     return play_out(space)
 
 
 @kernel
 def add_values(plan: Row, weight: float) -> None:
-    """Add the values of a world, which counts `weight`-fold, to the sums."""
+    """Add the values in a world to the sums, with the world's weight."""
     base = plan.values[index_of(plan, plan.expert_action)]
     for i in range(plan.n):
         gain = plan.values[i] - base
@@ -245,7 +245,7 @@ def add_values(plan: Row, weight: float) -> None:
 
 @kernel
 def index_of(plan: Row, action: int) -> int:
-    """The index of an action among the candidates; 0 if it is not there."""
+    """Return the index of an action among the candidates; 0 if it is not there."""
     for i in range(plan.n):
         if plan.actions[i] == action:
             return i
@@ -254,17 +254,16 @@ def index_of(plan: Row, action: int) -> int:
 
 @kernel
 def count_tried(plan: Row) -> float:
-    """As how many worlds that count once those count that have been tried."""
+    """Effective sample size of the worlds tried."""
     return float(plan.total * plan.total / plan.total_squares) if plan.total > 0.0 else 0.0
 
 
 @kernel
 def standard_error(plan: Row, i: int) -> float:
-    """The standard error of a candidate's gain on `expert_action`.
+    """Return the standard error of a candidate's gain on `expert_action`.
 
-    None is left where all worlds there are have been tried. A world that counts many times is still
-    one world, and one world tells nothing of the error: then it is as much as a chance can be wrong
-    by.
+    The error is 0 once all existing worlds have been tried. It uses the effective sample size; with
+    a size of 1 it is 1, the largest error of a chance.
     """
     total = plan.total
     if plan.all_worlds > 0.0 and total > plan.all_worlds - HARDLY:
@@ -279,9 +278,9 @@ def standard_error(plan: Row, i: int) -> float:
 
 @kernel
 def known_gain(plan: Row, i: int) -> tuple[float, float]:
-    """A candidate's gain on `expert_action` by all that is known, and how far that may err.
+    """Return a candidate's estimated gain on `expert_action` and its standard error.
 
-    What is known without worlds, the priors, and what was tried are weighed by how far each errs.
+    The prior and the mean over worlds are weighted by their inverse variances.
     """
     experts = index_of(plan, plan.expert_action)
     if i == experts:
@@ -299,11 +298,11 @@ def known_gain(plan: Row, i: int) -> tuple[float, float]:
 
 @entry_kernel
 def drop_hopeless(plans: Array) -> int:
-    """Take out candidates that are surely not the best, by all that is known; how many are left.
+    """Remove candidates that are surely not the best, by `known_gain`; return how many are left.
 
-    The `expert_action` stays, for the others are measured against it, and the best. One that was
-    their equal in all worlds is taken out. While worlds tell no error the priors do, before any is
-    tried.
+    The best candidate stays, and `expert_action`, the baseline of the others. A candidate that
+    equals the best in all worlds is removed. Before any world is tried the priors decide; after
+    that nothing is removed until the effective sample size is above `TOLD`.
     """
     plan, left = plans[0], 0
     informed = plan.has_priors == 1 if plan.total <= 0.0 else count_tried(plan) > TOLD
@@ -333,10 +332,9 @@ def drop_hopeless(plans: Array) -> int:
 
 @entry_kernel
 def choose(plans: Array, standard_errors: float) -> int:
-    """The best action by all that is known.
+    """Return the best action by `known_gain`; `expert_action` if no world was tried.
 
-    Where nothing was known without worlds, `expert_action` is chosen unless another is better by so
-    many standard errors.
+    Without priors another action must be better by `standard_errors` standard errors.
     """
     plan = plans[0]
     if plan.n == 0 or plan.total <= 0.0:

@@ -1,10 +1,10 @@
-"""What the net has learned of cards, known before any of them is tried in a world.
+"""Priors of the cards from the net, before any card is tried in a world.
 
-The net's card takes the place of the expert's, as the one that others are measured against, and the
-net plays the worlds in which they are tried. What its network says a card brings, in points, stands
-as the prior: what is tried and what is known are weighed by how far each may err
-(`candidates.choose`). The net's own margin and search are no part of the priors: with hardly a
-world tried, the card that the network finds best is chosen.
+The net's card replaces the expert's as the baseline of the other cards, and the net plays out the
+worlds in which cards are tried. The network's estimate of a card, in points, is its prior. Priors
+and results of worlds are weighed by their errors (`candidates.choose`). The priors leave out the
+net's own margin and search: with hardly a world tried, the card that the network values most is
+chosen.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 
 NET_ERROR = 0.7
-"""Points by which the net's difference between two cards may err."""
+"""Standard error of the net's difference between two cards, in points."""
 
 
 @entry_kernel
 def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> None:
-    """After `begin` for row i: the net's card and priors in the plan; calls stay the expert's."""
+    """Write the net's card and priors to the plan, after `begin` for row i; calls are unchanged."""
     plan, net, view = space.plans[0], space.net, space.expert.views[0]
     if view.phase == AUCTION or view.phase == NAMING:
         return
@@ -42,7 +42,7 @@ def lean_on_net(space: SearchWorkspace, observations: Array, masks: Array, i: in
 
 @kernel
 def worth_of_point(space: SearchWorkspace) -> float:
-    """What a point of this hand is worth, from all its results; 0 where they are worth the same."""
+    """Return the mean value of a point over all results of the hand; 0 if all have one value."""
     s, t, view = space.worlds[0], space.expert.tables[0], space.expert.views[0]
     us, wins = s.declarer & 1 == 0, space.expert.learned.wins
     least, most, fewest, best = 1e9, -1e9, 1e9, -1e9

@@ -1,10 +1,10 @@
 """Annealed Metropolis chains over worlds, in independent groups.
 
 Tempered sequential Monte Carlo: groups of chains begin at worlds drawn, and the exponent of the
-likelihood rises from 0 to 1 while the chains are resampled by their weights and walk on. A step of
-a chain swaps some pairs of cards by a cheap guess alone, the *leanings* of the cards to the seats
-(`fit_leanings`); the resulting world is weighed once, and accepted as often as it is likelier than
-guessed (Liu 2001, the surrogate transition method). So the guess affects the speed only.
+likelihood rises from 0 to 1 while the chains are resampled by their weights and walk. A step of a
+chain swaps some pairs of cards by a cheap guess alone, the *leanings* of the cards to the seats
+(`fit_leanings`). The resulting world is weighed once, and accepted with the ratio of its likelihood
+to the guess (Liu 2001, the surrogate transition method). So the guess affects the speed only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bideuchre_env.runtime.intrinsics import lowest_bit, nth_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
 NO_LIMIT = -1e18
-LOWEST = -16.0  # a hand that makes what its seat did less likely than this is not looked at further
+LOWEST = -16.0  # log-likelihood below which a drawn hand is not weighed to the end
 BISECTIONS = 12  # to find the next exponent
 LEAST_RISE = 0.02  # of the exponent
 RIDGE = 1.0
@@ -40,16 +40,16 @@ _ULP = 2.0**-53
 
 @kernel
 def log_uniform(mixing: Row) -> float:
-    """The logarithm of a uniform number between 0 and 1."""
+    """Return the logarithm of a uniform random number between 0 and 1."""
     mixing.word += GOLDEN
     return log((float(mix(mixing.word) >> np.uint64(11)) + 0.5) * _ULP)
 
 
 @entry_kernel
 def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> None:
-    """Draw worlds `first` to `last` - 1 and keep them with the log-likelihoods of their seats.
+    """Draw worlds `first` to `last` - 1 and store them with the log-likelihoods of their seats.
 
-    `logs`, float64, gets their log-weights: `UNLIKELY` for a proposal that is no world.
+    Their log-weights are written to `logs`, float64: `UNLIKELY` for a proposal that is not a world.
     """
     world = space.worlds[0]
     if first == 0:
@@ -69,7 +69,7 @@ def weigh_draws(space: SearchWorkspace, logs: Array, first: int, last: int) -> N
 
 
 def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
-    """Fill in how cards lean to seats 1 to 3, by the hands weighed so far."""
+    """Fit the leanings of the cards to seats 1 to 3 to the last hands weighed."""
     mixing, powers = space.mixings[0], space.mixings["powers"][0]
     samples = space.samples.reshape(N_SEATS, MOST_SAMPLES)
     for seat in range(1, N_SEATS):
@@ -80,10 +80,10 @@ def fit_leanings(space: SearchWorkspace, kinds: int) -> None:
 
 
 def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
-    """What each kind of card adds to a sum whose logistic function is how likely a hand is.
+    """Fit a logistic model of a hand's likelihood, relative to the likeliest hand, to its cards.
 
-    Float64 (kinds + 1,), the last a constant: a ridge regression by Newton's steps on hands, int64
-    (n,), and the logarithms of how likely they are; the likeliest is taken to be certain.
+    A ridge regression by Newton's steps on hands, int64 (n,), and their log-likelihoods `logs`.
+    Return the coefficients of the kinds, and a constant last: float64 (kinds + 1,).
     """
     places = np.arange(kinds)
     cards = np.ones((len(hands), kinds + 1))
@@ -107,7 +107,7 @@ def logistic_fit(hands: Array, logs: Array, kinds: int) -> Array:
 
 @entry_kernel
 def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
-    """Fill in the exact log-likelihoods of the first chains, which keep no world yet."""
+    """Fill in the exact log-likelihoods of the first chains; discard all stored worlds."""
     space.mixings[0].word = mix(space.plans[0].stream + GOLDEN)
     space.mixings[0].n_kept = 0
     find_places(space)
@@ -120,9 +120,10 @@ def weigh_chains(space: SearchWorkspace, n_chains: int) -> None:
 
 
 def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
-    """By how much the exponent of annealing may rise to leave this effective share of particles.
+    """Return the rise of the annealing exponent that leaves this effective share of particles.
 
-    The log-weight of a particle is `fixed` and the rise, `most` at most, times `rest`.
+    The log-weight of a particle is `fixed` + rise * `rest`. The rise is at most `most`, and at
+    least `LEAST_RISE` if `most` allows.
     """
 
     def effective_share(rise: float) -> float:
@@ -140,7 +141,7 @@ def next_power(fixed: Array, rest: Array, most: float, share: float) -> float:
 
 
 def systematic(weights: Array, n: int, offset: float) -> Array:
-    """Systematic resampling: n indices in proportion to `weights`, offset from 0 to 1."""
+    """Systematic resampling: n indices in proportion to `weights`; `offset` is from 0 to 1."""
     reached = np.cumsum(weights)
     marks = (np.arange(n) + offset) * (reached[-1] / n)
     return np.minimum(np.searchsorted(reached, marks), len(weights) - 1)
@@ -148,7 +149,7 @@ def systematic(weights: Array, n: int, offset: float) -> Array:
 
 @kernel
 def note_seat(space: SearchWorkspace, seat: int, least: float) -> float:
-    """The same as `seat_log`; what it says is noted for `fit_leanings`, in turn over the oldest."""
+    """Return `seat_log`, and record it as a sample for `fit_leanings` in place of the oldest."""
     mixing, found = space.mixings[0], seat_log(space, seat, least)
     sample = space.samples[seat * MOST_SAMPLES + mixing.n_samples[seat] % MOST_SAMPLES]
     sample.hand = space.worlds[0].hands[seat]
@@ -159,7 +160,7 @@ def note_seat(space: SearchWorkspace, seat: int, least: float) -> float:
 
 @kernel
 def find_places(space: SearchWorkspace) -> None:
-    """Note where the unknown cards lie, and whether it is unknown what the declarer was passed."""
+    """Record the places of unknown cards, and if the cards passed to the declarer are hidden."""
     world, mixing, redeal = space.worlds[0], space.mixings[0], space.redeals[0]
     mixing.n_places = 0
     for place in range(1, PLACES):
@@ -181,10 +182,10 @@ def run_chains(
     weights: Array,
     keep: bool,
 ) -> None:
-    """Take steps `first` to `last` - 1 in the first chains; with `keep`, keep where they end.
+    """Take steps `first` to `last` - 1 in the first chains; with `keep`, store their last worlds.
 
-    In every other step `swaps` pairs of cards change places, and a quarter of them between. A world
-    kept is one more of the workspace's; `weights` counts how often it was come to.
+    Even steps swap `swaps` pairs of cards, odd steps a quarter of that, rounded up. A new state of
+    a chain is stored in the next place of `kept`; `weights` counts the calls that end in the state.
     """
     mixing = space.mixings[0]
     for i in range(n_chains):
@@ -202,7 +203,7 @@ def run_chains(
 
 
 def load_chains(space: SearchWorkspace) -> None:
-    """Load what is compiled, or compile it, by doing nothing."""
+    """Load or compile the kernels by running them on no data."""
     nothing = np.zeros(1)
     weigh_draws(space, nothing, 1, 1)
     weigh_chains(space, 0)
@@ -211,13 +212,13 @@ def load_chains(space: SearchWorkspace) -> None:
 
 @kernel
 def guess_of(total: float) -> float:
-    """The logarithm of the logistic function of what the cards of a hand lean to its seat."""
+    """Return the logarithm of the logistic function of a hand's summed leanings."""
     return -log(1.0 + exp(-total)) if total > -MOST_SUM else total
 
 
 @kernel
 def add_leanings(world: Row, mixing: Row) -> None:
-    """Fill in what the cards of each hand lean to its seat; to a pile no card leans."""
+    """Sum the leanings of each hand's cards to its seat; piles have none."""
     mixing.gained = 0.0
     for seat in range(1, N_SEATS):
         total, hand = mixing.constants[seat], world.hands[seat]
@@ -229,7 +230,7 @@ def add_leanings(world: Row, mixing: Row) -> None:
 
 @kernel
 def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
-    """Move cards of the world, which is the chain's; undo it where it is not taken."""
+    """Propose moved cards in the world, which is the chain's state; undo them if rejected."""
     world, mixing, changed, old = space.worlds[0], space.mixings[0], 0, 0.0
     add_leanings(world, mixing)
     for _ in range(swaps):
@@ -261,10 +262,10 @@ def take_step(space: SearchWorkspace, chain: Row, swaps: int) -> None:
 
 @kernel
 def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
-    """Let two cards of different places change places as they lean; the seats changed, as bits.
+    """Swap two cards of different places, accepted by the guess; return the seats changed, as bits.
 
-    0 where nothing changes, or a seat would get a card of a suit that it is out of. Every two
-    cards come up alike, and the two copies of a card count as different ones.
+    The result is 0 if nothing changes, or if a seat would get a card of a suit that it is out of.
+    The places and the card in each are chosen uniformly; copies of a card count as different cards.
     """
     if mixing.n_places < 2:
         return 0
@@ -296,7 +297,7 @@ def swap_cards(space: SearchWorkspace, world: Row, mixing: Row) -> int:
 
 @kernel
 def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
-    """Which of the unknown cards of a place to move: a kind, or its index in a pile."""
+    """Choose an unknown card of a place to move: return its kind, or its index in a pile."""
     if place >= GIVEN_PILE:
         return random_below(mixing, redeal.room[place])
     hand, fixed = world.hands[place], redeal.known[place]
@@ -309,7 +310,7 @@ def pick_card(world: Row, redeal: Row, mixing: Row, place: int) -> int:
 
 @kernel
 def kind_at(world: Row, place: int, i: int) -> int:
-    """The kind that `pick_card` has picked."""
+    """Return the kind of the card `i` that `pick_card` has chosen."""
     if place == GIVEN_PILE:
         return int(world.given[i])
     if place == PASSED_PILE:
@@ -319,9 +320,9 @@ def kind_at(world: Row, place: int, i: int) -> int:
 
 @kernel
 def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
-    """Put a card of this kind in the stead of the one picked; the seats this may matter to.
+    """Replace the chosen card `i` by a card of this kind; return the seats affected, as bits.
 
-    Where it is unknown which cards the declarer was passed, the new card is one if the old was.
+    Where the cards passed to the declarer are hidden, the new card was passed if the old one was.
     """
     declarer = world.declarer
     if place == GIVEN_PILE:
@@ -343,7 +344,7 @@ def replace(world: Row, mixing: Row, place: int, i: int, kind: int) -> int:
 
 @kernel
 def was_passed(world: Row, mixing: Row, kind: int) -> bool:
-    """Whether a copy of this kind that the declarer has or had was passed, by chance if one was."""
+    """Whether a random copy of this kind that the declarer has or had was passed to it."""
     n = 0
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] == kind else 0
@@ -356,7 +357,11 @@ def was_passed(world: Row, mixing: Row, kind: int) -> bool:
 
 @kernel
 def change_passed(world: Row, mixing: Row) -> int:
-    """Let another card that the declarer has or had be one that was passed; as `swap_cards`."""
+    """Exchange a card that was passed for another that the declarer has or had.
+
+    Return the seats changed, as bits: 0 if nothing changes. Only the record of the cards passed
+    changes, not the hands.
+    """
     declarer, n = world.declarer, 0
     for i in range(MAX_EXCHANGE):
         n += 1 if world.passed[i] >= 0 else 0
@@ -374,7 +379,7 @@ def change_passed(world: Row, mixing: Row) -> int:
 
 @kernel
 def played_cards(world: Row, seat: int) -> int:
-    """How many cards a seat has played in this hand."""
+    """Number of cards that a seat has played in this hand."""
     n = 0
     while n < MAX_TRICKS and world.plays[seat * MAX_TRICKS + n] >= 0:
         n += 1

@@ -1,10 +1,10 @@
-"""Every world there is, each as often as it is likely: where so few are left that all are listed.
+"""Enumeration of all remaining worlds with their likelihoods, where few are left.
 
-How likely a world is follows from its three hands one by one (`likelihood.py`), and there are far
-fewer hands than worlds: each is weighed once, and then all worlds are gone through twice. The first
-time their weights are added up, the second time those that count are kept. The cards that are not
-known are numbered from 0 on, and a hand is the bits of its cards' numbers. Of two copies of a card
-the second comes right after the first; hands that differ in nothing else are listed once.
+The likelihood of a world is a product over its three hands (`likelihood.py`). There are far fewer
+hands than worlds, so each hand is weighed once. Then all worlds are enumerated twice: the first
+pass sums their weights, the second pass stores the worlds that matter. The unknown cards are
+numbered from 0 on, and a hand is a bit set of these numbers. The second copy of a card comes right
+after the first; hands that differ only in which copy they hold are listed once.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import deposit_bits, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
-DEEP = 16.0  # a hand is left out if its logarithm is so far behind its seat's best so far
-LEAST = 1e-4  # a world that is this share of all, or less, is left out where all others are kept
-LEFT_OUT = 0.01  # and no more than this share is left out in all
+DEEP = 16.0  # a hand is left out if its log-likelihood is so far below its seat's best so far
+LEAST = 1e-4  # a world with this share of the weight or less is left out, if there is room for all
+LEFT_OUT = 0.01  # the share of the weight that is left out, at most
 TOO_MANY = 1e18
 
 
 @entry_kernel
 def open_listing(space: SearchWorkspace) -> float:
-    """How many worlds there are at most for the position that is set up.
+    """Return an upper bound of the number of worlds of the current position.
 
-    `TOO_MANY` where more than three hands is unknown, some of their cards are known, or there are
-    more than `MOST_UNKNOWN`.
+    The bound is `TOO_MANY` before the play, if an exchange has unknown cards, if some cards of a
+    hidden hand are known, or if there are more than `MOST_UNKNOWN` unknown cards.
     """
     listing, world, redeal = space.listings[0], space.worlds[0], space.redeals[0]
     find_places(space)
@@ -56,7 +56,7 @@ def open_listing(space: SearchWorkspace) -> float:
 
 @kernel
 def number_cards(space: SearchWorkspace, listing: Row) -> None:
-    """Number the cards that are not known, and note which seats may have them."""
+    """Number the unknown cards and record which seats may have them."""
     world, redeal, n = space.worlds[0], space.redeals[0], 0
     listing.seconds = 0
     listing.allowed[:] = 0
@@ -74,13 +74,12 @@ def number_cards(space: SearchWorkspace, listing: Row) -> None:
 
 @entry_kernel
 def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
-    """Keep the worlds that count, after `open_listing`; `weights`, float64 (wanted,), are 0.
+    """Store worlds and their weights, after `open_listing`; `weights`, float64 (wanted,), are 0.
 
-    If there are no more than `wanted` all are kept, and weigh what they are likely: nothing is left
-    to chance. Else as many marks lie evenly over all of them, and a world weighs as much as there
-    are marks on it: each tells as much as a world drawn by itself. Either way they weigh `wanted`
-    together, or hardly less. False where all are too unlikely to tell one from another; none is
-    kept then.
+    If there are at most `wanted` worlds, all but negligible ones are stored with exact posterior
+    weights. Otherwise `wanted` worlds are sampled systematically: a world's weight is its number
+    of sampling marks, and the effective sample size is `wanted`. The weights sum to `wanted`, or
+    hardly less. Return False and store no world if all weights are 0.
     """
     listing = space.listings[0]
     take_down(space)
@@ -107,7 +106,7 @@ def list_worlds(space: SearchWorkspace, wanted: int, weights: Array) -> bool:
 
 @kernel
 def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
-    """Fill in the chances of all hands that a seat may have to do what the seat did."""
+    """Fill in the likelihood of a seat's actions for every hand that the seat may have."""
     world, most = space.worlds[0], NO_LIMIT
     among, room = listing.allowed[seat], space.redeals[0].room[seat]
     subset, end = (1 << room) - 1, 1 << popcount(among)
@@ -122,7 +121,7 @@ def weigh_hands(space: SearchWorkspace, listing: Row, seat: int) -> None:
 
 @inline_kernel
 def next_subset(subset: int, end: int) -> int:
-    """The next larger number with as many bits set; `end` after the only one without any."""
+    """Return the next larger number with as many bits set; `end` if no bit is set."""
     if subset == 0:
         return end
     low = subset & -subset
@@ -132,7 +131,7 @@ def next_subset(subset: int, end: int) -> int:
 
 @kernel
 def hand_of(listing: Row, bits: int) -> int:
-    """The hand of cards of these numbers."""
+    """Return the hand of the cards with these numbers, given as bits."""
     hand = 0
     while bits:
         hand = put(hand, listing.kinds[lowest_bit(bits)])
@@ -142,20 +141,20 @@ def hand_of(listing: Row, bits: int) -> int:
 
 @inline_kernel
 def is_first(listing: Row, cards: int, hand: int) -> bool:
-    """Whether no other hand of the cards comes of this one by exchanging copies, and before it."""
+    """Whether no second copy is in the hand while its first copy is left in `cards` outside it."""
     return (hand & listing.seconds) >> 1 & cards & ~hand == 0
 
 
 @inline_kernel
 def copies(listing: Row, cards: int, hand: int) -> float:
-    """How many hands of the cards do: one of two copies is either."""
+    """Number of hands equal to this one up to the choice of copies: a single copy may be either."""
     both = (cards & listing.seconds) >> 1 & cards
     return float(1 << popcount(both & hand & ~((hand & listing.seconds) >> 1)))
 
 
 @kernel
 def go_through(space: SearchWorkspace, listing: Row, weights: Array) -> None:
-    """Go through all worlds: add up what they weigh, or keep those that count."""
+    """Enumerate all worlds: sum their weights in the first pass, store worlds in the second."""
     cards, chances, rooms = (1 << listing.n) - 1, listing.chances, space.redeals[0].room
     among = listing.allowed[1]
     subset, end = (1 << rooms[1]) - 1, 1 << popcount(among)
@@ -179,9 +178,9 @@ def go_through(space: SearchWorkspace, listing: Row, weights: Array) -> None:
 def add_world(
     space: SearchWorkspace, listing: Row, one: int, two: int, weight: float, weights: Array
 ) -> None:
-    """Add the weight of a world to the total, or keep the world if it is one of those that count.
+    """Add a world's weight to the total in the first pass; store the world if due in the second.
 
-    `one` and `two` are the hands of seats 1 and 2.
+    `one` and `two` are the hands of seats 1 and 2, as bits of card numbers.
     """
     if listing.kept < 0:
         listing.total += weight
@@ -213,7 +212,7 @@ def keep_world(
     weight: float,
     weights: Array,
 ) -> None:
-    """Keep a world in one of so many places, far from the one before."""
+    """Store a world in one of `places` places, far from the world before: similar worlds spread."""
     place, world = listing.kept * listing.stride % places, space.worlds[0]
     world.hands[1] = hand_of(listing, one)
     world.hands[2] = hand_of(listing, two)
@@ -224,7 +223,7 @@ def keep_world(
 
 @kernel
 def coprime(n: int) -> int:
-    """A number without a common divisor with n, near the golden section of it."""
+    """Return a number coprime to n, near 0.618 n."""
     number = max(1, int(0.618 * n))
     while True:
         one, other = number, n

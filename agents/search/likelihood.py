@@ -1,12 +1,12 @@
-"""How likely a world makes what the other seats have done: by showing its hands what they saw.
+"""Likelihood of the other seats' actions in a world, given their hands and views.
 
 A world gives every seat a hand at each of its decisions, and the expert chooses for it there. In
-the auction the expert gives every call a value, and a better call is a likelier one; elsewhere
-another choice than the expert's makes the world less likely. The choice model (`workspace.py`)
-says by how much. Nobody plays just as the expert does, so nothing makes a world impossible.
+the auction the expert values every call, and a better call is likelier; elsewhere a choice that
+differs from the expert's makes the world less likely. The choice model (`workspace.py`) sets by how
+much. Real players differ from the expert, so no action makes a world impossible.
 
-What a seat does depends on its own hand and on what all have seen. That is the same in every world:
-it is taken down once (`past.py`), and a world only puts the seat's cards into it.
+An action depends on the seat's own hand and on public information. The latter is the same in every
+world: it is recorded once (`past.py`), and a world only puts the seat's cards into the view.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
-UNLIKELY = -1e9  # the logarithm of no chance worth counting
-FAR = 8.0  # units of the choice model by which a call is too bad to be chosen but by error
-LOWEST_ERROR = -30.0  # of an error's log-chance, so that none is impossible
-LEAST_EXCHANGE = -8.0  # the log-likelihood of any cards given or passed: some players differ
+UNLIKELY = -1e9  # log-likelihood of a negligible or impossible world
+FAR = 8.0  # a call that is so many units of the choice model worse can only be an error
+LOWEST_ERROR = -30.0  # least exponent of an error's chance, so that no call is impossible
+LEAST_EXCHANGE = -8.0  # least log-likelihood of cards given or passed: some players differ
 
 
 @kernel
 def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> float:
-    """How unlikely a call or a strain is, as a logarithm, where the expert chooses another."""
+    """Return the log-likelihood of a call or strain `did`, where the expert chooses `would`."""
     if did == would:
         return 0.0
     if phase == NAMING:
@@ -58,7 +58,7 @@ def mismatch_penalty(t: Row, phase: int, did: int, would: int, model: Row) -> fl
 def call_chance(
     view: Row, t: Row, learned: ExpertTables, legal: int, did: int, calls: Row, model: Row
 ) -> float:
-    """The chance of a call, after `weigh_hand`: a softmax of the calls' worths, or an error.
+    """Return the chance of a call, after `weigh_hand`: a softmax of the calls' worths, or an error.
 
     A call far worse than the usual ones can only be an error; the other calls are not weighed then.
     """
@@ -90,9 +90,9 @@ def call_chance(
 
 @kernel
 def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
-    """The chance that a call is made by error; `gain` is its worth less that of a better call.
+    """Return the chance that a call is made by error; `gain` is its worth less a better call's.
 
-    A share `error_rate` of the calls are errors; one `error_points` worse is 1/e as likely.
+    A share `error_rate` of the calls are errors; an error `error_points` worse is 1/e as likely.
     """
     cost = max(gain / (calls.slope * model.error_points), LOWEST_ERROR)
     return float(model.error_rate / t.n_actions * exp(cost))
@@ -102,7 +102,7 @@ def error_chance(t: Row, gain: float, calls: Row, model: Row) -> float:
 def usual_worth(
     view: Row, t: Row, learned: ExpertTables, legal: int, weighed: bool, calls: Row
 ) -> float:
-    """The worth of a pass or of the lowest bid in the best strain, whichever is more.
+    """Return the worth of a pass or of the lowest bid in the best strain, whichever is more.
 
     `weighed`: `weigh_calls` has filled in `calls.worth`.
     """
@@ -120,7 +120,7 @@ def usual_worth(
 
 @kernel
 def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
-    """Level and strain of a call; the level of a pass is -1, with the best strain."""
+    """Level and strain of a call; a pass has level -1 and the best strain."""
     if action == 0:
         return -1, calls.ranked[0]
     level = (action - 1) // t.strains_per_bid
@@ -131,7 +131,7 @@ def call_of(t: Row, action: int, calls: Row) -> tuple[int, int]:
 
 @kernel
 def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> float:
-    """The chance of a strain named for a contract of this level."""
+    """Return the chance that this strain is named for a contract of this level."""
     total, own, alone, exchange = 0.0, 0.0, t.alone[level], t.exchange[level]
     for other in range(N_STRAINS):
         if alone:
@@ -147,14 +147,14 @@ def strain_chance(t: Row, level: int, strain: int, calls: Row, model: Row) -> fl
 
 @kernel
 def card_chance(view: Row, bits: int, did: int, would: int, model: Row) -> float:
-    """The chance of a card among the legal ones, as bits, where the expert plays `would`."""
+    """Return the chance of card `did` among the legal `bits`, where the expert plays `would`."""
     errors = float(model.lead if view.led < 0 else model.follow)
     return 1.0 - errors if did == would else errors / (popcount(bits) - 1)
 
 
 @kernel
 def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
-    """The logarithm of how likely the hand in the view is to make this call or name this strain."""
+    """Return the log-likelihood of a moment's call or named strain, given the hand in the view."""
     players, model = space.players, space.choice_models[0]
     t, learned = players.tables[0], players.learned
     calls, scratch = players.calls[0], players.scratch[0]
@@ -169,7 +169,7 @@ def call_log(space: SearchWorkspace, moment: Row, view: Row) -> float:
 
 @kernel
 def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
-    """The logarithm of how likely the hand in the view is to play this card."""
+    """Return the log-likelihood of playing this card, given the hand in the view."""
     legal = view.held
     if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
         legal &= t.suit_bits[view.strain, view.led]
@@ -182,7 +182,7 @@ def card_log(view: Row, t: Row, kind: int, model: Row) -> float:
 def exchange_log(
     view: Row, t: Row, hand: int, cards: Array, gone: int, gone_pair: int, penalty: float
 ) -> float:
-    """The log-likelihood of the cards given or passed: `penalty` for each kind preferred to them.
+    """Log-likelihood of the cards given or passed: `penalty` for each kind preferred to them.
 
     `hand` is the hand before the exchange and contains `cards`. The expert picks from it card by
     card. A pick that is not among the remaining `cards` is a preferred kind, and is left out from
@@ -206,9 +206,10 @@ def exchange_log(
 
 @kernel
 def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, bool]:
-    """The logarithm of how likely a seat of the world is to do what it did, and whether it is all.
+    """Return the log-likelihood of the seat's actions in the world, and whether it is complete.
 
-    Cards come first, for calls take longest to weigh. It is left as soon as it is below `least`.
+    The last actions come first, for calls take longest to weigh. The sum stops early, and is
+    incomplete, once it is below `least`.
     """
     world, model, total, undone = space.worlds[0], space.choice_models[0], 0.0, False
     t, hand, i = space.players.tables[0], world.hands[seat], space.pasts[0].last[seat]
@@ -244,10 +245,10 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
 
 @kernel
 def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
-    """The logarithm of how likely a hand, as dealt, is to make the calls of its seat.
+    """Return the log-likelihood of a seat's calls up to moment `last`, given its dealt hand.
 
-    They end with moment `last`. They follow from the hand and what all have heard, and take long to
-    weigh: they are kept from one decision to the next, as far as others do not take their place.
+    Calls are slow to weigh and depend only on the hand and public information (`past.heard`), so
+    results are cached across decisions until another key takes the place.
     """
     cache, key = space.call_caches[0], mix(space.pasts[0].heard[seat] + np.uint64(hand) * GOLDEN)
     place = int(key & np.uint64(CACHED_CALLS - 1))
@@ -266,9 +267,9 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
 
 @kernel
 def before_play(world: Row, seat: int, hand: int) -> int:
-    """What a seat held before the play began; its own cards given or passed are still to be added.
+    """Return a seat's hand before the exchange, without the cards that the seat gave or passed.
 
-    The declarer has the cards passed from then on.
+    `hand` includes the cards already played. The cards passed to the declarer are taken out.
     """
     if seat == world.declarer and world.phase >= PLAY:
         for i in range(MAX_EXCHANGE):
@@ -279,10 +280,10 @@ def before_play(world: Row, seat: int, hand: int) -> int:
 
 @kernel
 def hand_key(world: Row, seat: int) -> Word:
-    """A number for what a seat knows that differs between worlds: its hand and its exchange.
+    """Return a hash of a seat's private knowledge in a world: its hand and its exchange.
 
-    The declarer's cards were those it put aside and not those it was passed, its partner's those
-    it passed; in any order.
+    The exchange is the cards given up and passed for the declarer, and the cards passed for its
+    partner. Their order has no effect.
     """
     key = mix(np.uint64(world.hands[seat]) + np.uint64(seat) * GOLDEN)
     declarer = world.declarer
@@ -298,9 +299,9 @@ def hand_key(world: Row, seat: int) -> Word:
 
 @kernel
 def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
-    """The logarithm of how likely a seat of the world is to do what it did, or less than `least`.
+    """Return the log-likelihood of a seat's actions in the world; exact unless below `least`.
 
-    What is found is kept until the next decision, as far as another hand does not take its place.
+    Results are cached until the next decision, or until another key takes the place.
     """
     cache, key = space.hand_caches[0], hand_key(space.worlds[0], seat)
     place = int(key & np.uint64(CACHED_HANDS - 1))
@@ -315,7 +316,7 @@ def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
 
 @entry_kernel
 def log_likelihood(space: SearchWorkspace, floor: float) -> float:
-    """The logarithm of how likely the world makes what the others did; `UNLIKELY` below `floor`."""
+    """Log-likelihood of the other seats' actions in the world; `UNLIKELY` below `floor`."""
     total = 0.0
     for seat in range(1, N_SEATS):
         total += seat_log(space, seat, floor - total)
@@ -328,9 +329,10 @@ def log_likelihood(space: SearchWorkspace, floor: float) -> float:
 def weigh_worlds(
     space: SearchWorkspace, logs: Array, first: int, last: int, negligible: float
 ) -> None:
-    """Write how likely worlds `first` to `last` - 1 are, as logarithms, to `logs`, float64.
+    """Write the log-weights of worlds `first` to `last` - 1 to `logs`, float64.
 
-    Those before `first` are there; a world so far behind another is not looked at to the end.
+    The entries before `first` are filled in. A world that falls more than `negligible` behind the
+    best is not weighed to the end.
     """
     most = UNLIKELY
     if first == 0:

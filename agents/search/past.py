@@ -1,7 +1,7 @@
-"""What the other seats have done in a hand, and what each of them saw when it did.
+"""History of a hand: the other seats' actions and their views at those moments.
 
-The hand is played again once for each decision of a searcher. What a seat saw beside its own cards
-is the same whatever world the searcher thinks of.
+The hand is replayed once for each decision of a searcher. Except for the seat's own cards, a view
+is the same in all worlds.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Word, entry_kernel, kernel
 
-MODEL_UNIT = 1e9  # parts of the choice model are told apart to so many parts of 1
+MODEL_UNIT = 1e9  # parameters of the choice model are hashed in units of 1 / MODEL_UNIT
 
 
 @kernel
 def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
-    """A number for all that the calls of a seat follow from beside its hand.
+    """Return a hash of everything but its hand on which the likelihood of a seat's calls depends.
 
-    Those are the calls in their order, the strain, the score and the deals, and the choice model.
-    It is the same for whoever asks, in whichever seat.
+    The hash covers all calls in order from the dealer's left, the strain, the score, the numbers of
+    hands, and the choice model. It does not depend on the seat of the searcher.
     """
     replay, model = space.replays[0], space.choice_models[0]
     word = mix(GOLDEN + np.uint64((seat - replay.dealer) & 3))
@@ -51,7 +51,7 @@ def what_was_heard(space: SearchWorkspace, seat: int) -> Word:
 
 @entry_kernel
 def take_down(space: SearchWorkspace) -> None:
-    """Take down what the others have done in the replay, and forget what any hand came to."""
+    """Record the other seats' actions from the replay, and clear the likelihoods of hands."""
     s, replay, past, players = space.simulated[0], space.replays[0], space.pasts[0], space.players
     t, n, gone, gone_pair = players.tables[0], 0, 0, 0
     space.hand_caches[0].keys[:] = np.uint64(0)

@@ -1,9 +1,9 @@
-"""How a world is played out to its end, so that bids and cards are worth what play makes of them.
+"""Playouts: a world is played to its end, so that bids and cards are valued by realistic play.
 
 The expert plays in all four seats, without its search of the last tricks: it does not know the
-hidden cards either. Where a searcher that leans on the net tries a card, the cards that follow are
-the net's, again without a search; calls, of which many more cards follow, are tried by the
-expert's. When few tricks are left the solver plays them, all hands open.
+hidden cards either. Where a searcher that leans on the net tries a card, the net plays the cards
+that follow, again without a search. After a candidate call the expert plays, for many more cards
+follow. When few tricks are left the solver plays them, all hands open.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from bideuchre_env.solver.values import solve_position
 
 @kernel
 def play_out(space: SearchWorkspace) -> int:
-    """Play the simulated world to its end; the tricks that side 0 takes of the hand.
+    """Play the simulated world to its end; return the tricks that side 0 takes in the hand.
 
-    The solver plays as many of the last tricks as it is asked to, all hands open.
+    The solver plays the last `plan.solved` tricks, all hands open.
     """
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, gone, gone_pair = space.players.views[0], 0, 0
@@ -66,7 +66,7 @@ def play_out(space: SearchWorkspace) -> int:
 
 @kernel
 def net_kind(space: SearchWorkspace, bits: int) -> int:
-    """The card that the net plays, gives or passes in the simulated world, of these."""
+    """Return the card of `bits` that the net plays, gives or passes in the simulated world."""
     if bits & (bits - 1) == 0:
         return lowest_bit(bits)
     encode_turn(space)

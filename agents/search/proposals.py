@@ -16,17 +16,17 @@ from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, kernel
 
 IMPOSSIBLE = 1e18
-"""The log-density of a proposal that is no world of the position."""
+"""Log-density of a proposal that is not a world of the position."""
 _ULP = 2.0**-53
 
 
 @kernel
 def deal_caller(space: SearchWorkspace, number: int) -> float:
-    """Give the caller of a uniform world a listed hand; its log-density, or `IMPOSSIBLE`.
+    """Give the caller of a uniform world a listed hand; return its log-density, or `IMPOSSIBLE`.
 
     The density is relative to uniform deals. The caller gives up the cards that the expert would.
-    The cards it lacks come from the other hidden hands, at random, for those it has too many: so
-    the other hands stay uniform as long as no suit is known to be missing.
+    Cards that the caller lacks are swapped with the other hidden hands, at random, for those it has
+    too many. So the other hands stay uniform as long as no void is known.
     """
     world, caller, t = space.worlds[0], space.callers[0], space.expert.tables[0]
     caller.word = mix(space.plans[0].stream + np.uint64(number) * GOLDEN) + np.uint64(1)
@@ -55,7 +55,7 @@ def deal_caller(space: SearchWorkspace, number: int) -> float:
 
 @kernel
 def put_cards(hand: int, cards: Array) -> int:
-    """The hand with these cards, up to the first -1; `NO_CARDS` for three copies of one."""
+    """Return the hand plus `cards` up to the first -1; `NO_CARDS` for three copies of a kind."""
     for i in range(len(cards)):
         if cards[i] < 0 or hand == NO_CARDS:
             return hand
@@ -65,14 +65,14 @@ def put_cards(hand: int, cards: Array) -> int:
 
 @kernel
 def random_below(stream: Row, n: int) -> int:
-    """A random number from 0 to n - 1, by the stream's `word`."""
+    """Return a random number from 0 to n - 1; advances `stream.word`."""
     stream.word += GOLDEN
     return int(np.int64(((mix(stream.word) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)))
 
 
 @kernel
 def choose_listed(caller: Row) -> int:
-    """The index of a listed hand, at random by the weights."""
+    """Return the index of a listed hand, drawn by the weights."""
     caller.word += GOLDEN
     mark = float(mix(caller.word) >> np.uint64(11)) * _ULP * caller.reached[caller.n - 1]
     low, high = 0, caller.n - 1
@@ -87,7 +87,7 @@ def choose_listed(caller: Row) -> int:
 
 @kernel
 def choose_given(space: SearchWorkspace, seat: int, hand: int, cards: Array) -> int:
-    """Write the cards that the expert gives up from a hand as dealt; return the hand without."""
+    """Write the cards that the expert gives up from a dealt hand; return the remaining hand."""
     t, gone, gone_pair = space.players.tables[0], 0, 0
     for pick in range(MAX_EXCHANGE):
         i = space.pasts[0].last[seat]
@@ -146,7 +146,7 @@ def swap_differences(world: Row, t: Row, caller: Row, old: int, new: int) -> boo
 
 @kernel
 def free_copies(world: Row, seat: int, kind: int) -> int:
-    """Copies of a kind that a seat holds, without those that it was passed and has not played."""
+    """Copies of a kind that a seat holds, except copies that it was passed and has not played."""
     copies = held(world.hands[seat], kind)
     if seat != world.declarer or world.phase < PLAY:
         return copies
@@ -161,7 +161,7 @@ def free_copies(world: Row, seat: int, kind: int) -> int:
 
 @kernel
 def choose_holder(world: Row, caller: Row, kind: int) -> int:
-    """Another hidden seat that holds this card, at random by its copies; -1 for none."""
+    """Draw another hidden seat that holds this card, by its free copies; -1 if there is none."""
     copies = 0
     for seat in range(1, N_SEATS):
         if seat != caller.seat:

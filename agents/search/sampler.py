@@ -1,9 +1,9 @@
 """Sampling of worlds: deals of the hidden cards, weighed by how well they explain all actions.
 
 Where few deals are left all are enumerated. Otherwise worlds are drawn uniformly and weighed. If
-hardly one of the first explains the calls, those that follow take the hand of the seat whose call
-is rarest from a list of its likely hands. If they are still too unlike the posterior, annealed
-chains lead there, in independent groups whose spread gives the error.
+hardly any of the first worlds explains the calls, the caller's hand, of the seat with the rarest
+calls, is drawn from a list of its likely hands instead. If these worlds are still too unlike the
+posterior, annealed chains lead there, in independent groups whose spread gives the error.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from bideuchre_env.agents.search.workspace import CHAINS, GROUPS, SearchWorkspac
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
 from bideuchre_env.runtime.jit import Array
 
-AT_ONCE = 4  # worlds tried between two looks at the clock
-WEIGHED_AT_ONCE = 24  # worlds weighed between two looks at the clock
+AT_ONCE = 4  # worlds tried between two readings of the clock
+WEIGHED_AT_ONCE = 24  # worlds weighed between two readings of the clock
 CHUNK = 1000  # worlds weighed between two checks for Ctrl-C
 NEGLIGIBLE = 7.0  # a world does not count if its log-weight is so far behind another's
 ENOUGH = 0.02  # effective share of the worlds drawn from which more draws do better than chains
 LISTED_SHARE = 0.00375  # effective share of the worlds drawn up to which hands are listed
 HANDS_LISTED = 3e4  # subsets of the unknown cards of which all hands are listed
-LISTED = 100_000  # worlds that are all enumerated where there are no more
+LISTED = 100_000  # worlds up to which all are enumerated
 DRAWN = 0.25  # the share of the worlds weighed that is drawn before the method is chosen
-MOST_DRAWN = 400  # and so many at most
+MOST_DRAWN = 400  # the maximum of these draws
 SWAPS = 6  # pairs of cards that change places in a step
 ANNEALED = 0.5  # the share of the time in which chains are annealed
 EFFECTIVE = 0.5  # the effective share of the chains that a step of annealing leaves
-LEAST_EFFECTIVE = 0.05  # of the worlds drawn, that the first step leaves
-LEAST_EVIDENCE = -20.0  # of a group, as a logarithm, relative to the best one's
+LEAST_EFFECTIVE = 0.05  # least effective share of the worlds drawn that the first step leaves
+LEAST_EVIDENCE = -20.0  # of a group, as a logarithm, relative to the best group's
 STEPS = 3  # of each chain after a step of annealing
 
 Report = Callable[[str, int, int], None]
-"""Called with "weighed" or "played out", how many worlds so far, and of how many."""
+"""Progress callback: ("weighed" or "played out", number of worlds done, total number)."""
 
 
 class WorldSampler:
@@ -62,10 +62,10 @@ class WorldSampler:
         self.listed_share = self.hands_listed = inf
 
     def weights(self, wanted: int, considered: int, ends: float) -> Array:
-        """How often each world counts, float64 (n,), `wanted` in all.
+        """Sample worlds and return their weights, float64 (n,); the weights sum to `wanted`.
 
-        All count once if `considered` is 0 or no seat has called yet. Otherwise about `considered`
-        times as many as wanted are weighed, fewer if the clock reaches `ends` before.
+        All weights are 1 if `considered` is 0 or no seat has called yet. Otherwise about `wanted` x
+        `considered` worlds are weighed. Both are smaller if the clock reaches `ends` before.
         """
         space, weighed = self.space, wanted * considered
         space.mixings["n_kept"], space.callers["n"] = 0, 0
@@ -89,15 +89,15 @@ class WorldSampler:
         return self.run_chains(logs, weighed, wanted, ends)
 
     def progress(self, done: int, total: int) -> None:
-        """Report how many worlds have been weighed."""
+        """Report the number of worlds that have been weighed."""
         if self.report is not None:
             self.report("weighed", done, total)
 
     def draw(self, weighed: int, ends: float) -> tuple[Array, float]:
         """Log-weights of the first worlds drawn, and their effective share.
 
-        The share is 0 if no world explains the actions of some seat: such a sample says nothing of
-        the worlds that do.
+        The share is 0 if no world explains the actions of some seat: the weights of such a sample
+        are meaningless.
         """
         space = self.space
         logs = np.empty(max(1, min(int(DRAWN * weighed), MOST_DRAWN)))
@@ -115,7 +115,7 @@ class WorldSampler:
         return logs, float(chances.sum() ** 2 / (chances @ chances) / len(logs))
 
     def draws_posterior(self) -> bool:
-        """Whether weighed draws have the posterior as their limit: see `proposals.deal_caller`."""
+        """Whether weighed draws converge to the posterior: see `proposals.deal_caller`."""
         world = self.space.worlds[0]
         known = world["voids"][1:].any() or world["given"][0] >= 0
         return bool(self.space.callers["n"][0] == 0 or not known)
@@ -123,7 +123,7 @@ class WorldSampler:
     def weigh_draws(
         self, drawn: Array, weighed: int, wanted: int, considered: int, ends: float
     ) -> Array:
-        """The weights of `weighed` worlds drawn; the log-weights of the first are `drawn`."""
+        """Return the weights of `weighed` worlds drawn; the first log-weights are `drawn`."""
         logs = np.append(drawn, np.empty(weighed - len(drawn)))
         step = CHUNK if ends == inf else WEIGHED_AT_ONCE
         last = len(drawn)
@@ -136,7 +136,7 @@ class WorldSampler:
         return np.diff(np.floor(reached / reached[-1] * wanted + 0.5), prepend=0.0)
 
     def run_chains(self, drawn: Array, weighed: int, wanted: int, ends: float) -> Array:
-        """The weights of worlds that annealed chains come through, from worlds drawn on."""
+        """Return the weights of worlds from annealed chains, which start at the worlds drawn."""
         space, began = self.space, self.clock()
         n_groups = min(wanted, GROUPS)
         per_group = min(wanted, CHAINS) // n_groups
@@ -157,16 +157,16 @@ class WorldSampler:
         return weights * (wanted / weights.sum())
 
     def anneal(self, drawn: Array, n_groups: int, per_group: int, ends: float) -> Array:
-        """Lead the chains from the worlds drawn to the posterior; log-evidence, (n_groups,).
+        """Anneal the chains from the worlds drawn to the posterior; log-evidence, (n_groups,).
 
-        The likelihood of a caller whose hands are listed has the exponent 1 from the first.
+        The likelihood of a caller whose hands are listed has the exponent 1 from the start.
         """
         space, n = self.space, n_groups * per_group
         rng = np.random.default_rng(int(space.plans["stream"][0]))
         caller = int(space.callers["seat"][0]) if space.callers["n"][0] else 0
         others = [seat for seat in range(1, N_SEATS) if seat != caller]
         source = space.kept[: len(drawn)]
-        fixed = source["logs"][:, caller] - source["density"]  # those of seat 0 are 0
+        fixed = source["logs"][:, caller] - source["density"]  # `logs` of seat 0 are 0
         groups = split_evenly(np.flatnonzero(drawn > UNLIKELY), n_groups)
         power, evidence, space.mixings["powers"] = 0.0, np.zeros(n_groups), 1.0
         while power < 1.0:
@@ -192,7 +192,7 @@ class WorldSampler:
         return evidence
 
     def walk(self, n_chains: int, steps: int, ends: float) -> int:
-        """Take so many steps in the chains, or as many as time allows: how many were taken."""
+        """Advance the chains by `steps`, or as many as time allows; return the steps taken."""
         at_once = max(1, (CHUNK if ends == inf else WEIGHED_AT_ONCE) // n_chains)
         taken, none = 0, np.empty(0)
         while taken < steps and self.clock() < ends:
@@ -202,7 +202,7 @@ class WorldSampler:
 
 
 def split_evenly(numbers: Array, n_groups: int) -> Array:
-    """Deal numbers to groups of one size, (n_groups, n); groups share them if they are too few."""
+    """Split numbers into groups of one size, (n_groups, n); every group has all if too few."""
     size = len(numbers) // n_groups
     if size == 0:
         return np.tile(numbers, (n_groups, 1))
@@ -213,8 +213,9 @@ def split_evenly(numbers: Array, n_groups: int) -> Array:
 def design_effect(hands: Array, weights: Array, groups: Array) -> float:
     """Worlds of chains per independent world, at least 1: a ratio of two variances.
 
-    It is the jackknife variance, leaving out one group at a time, of who holds which card, over
-    that of independent worlds with these weights. `hands` (n, 3), `weights` and `groups` (n,).
+    The numerator is the jackknife variance of the chance that a seat holds a card, leaving out one
+    group at a time. The denominator is the variance for independent worlds with these weights.
+    `hands` (n, 3), `weights` and `groups` (n,).
     """
     held = (hands[:, :, np.newaxis] >> np.arange(2 * COPY_SHIFT) & 1).reshape(len(hands), -1)
     member = (groups == np.arange(groups.max() + 1)[:, np.newaxis]) * weights

@@ -1,7 +1,7 @@
-"""What a seat sees in the play, straight from a state: as its observation would tell, but sooner.
+"""Views of the seat to act in the play, from a state: as from its observation, but faster.
 
-Only what the rules of play go by is filled in (`rule/`); an observation is neither written nor
-read. The cards played are counted as they fall.
+Only the fields that the rules of play read (`rule/`) are filled in; no observation is written. The
+caller counts the cards played.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 @inline_kernel
 def add_gone(gone: int, gone_pair: int, kind: int) -> tuple[int, int]:
-    """Add a card to the kinds seen, as bits, and to those seen twice."""
+    """Add a card to the kinds seen, as bits, or to the kinds seen twice if it was seen."""
     return gone | 1 << kind, gone_pair | gone & 1 << kind
 
 
@@ -31,7 +31,7 @@ def add_given(gone: int, gone_pair: int, given: Array) -> tuple[int, int]:
 
 @kernel
 def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
-    """Put a hand into a view; `gone` are the kinds it sees elsewhere, `gone_pair` those twice."""
+    """Write a hand to a view; `gone`: kinds seen outside the hand, `gone_pair`: seen twice."""
     once, pair, deck = hand & KIND_BITS, hand >> COPY_SHIFT, (1 << t.kinds) - 1
     view.held = once
     view.held_pair = pair
@@ -46,7 +46,7 @@ def show_hand(view: Row, t: Row, hand: int, gone: int, gone_pair: int) -> None:
 
 @kernel
 def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
-    """Fill in what the seat to act sees in the play; `gone` are the kinds played, as bits."""
+    """Fill in the view of the seat to act in the play; `gone`, `gone_pair`: kinds played."""
     seat, strain, led, declarer = s.turn, s.strain, s.led, s.declarer
     view.phase = PLAY
     view.dealer = (s.dealer - seat) & 3
@@ -68,7 +68,7 @@ def see_play(s: Row, t: Row, gone: int, gone_pair: int, view: Row) -> None:
 
 @kernel
 def see_trick(s: Row, view: Row) -> None:
-    """The trick on the table, who still plays to it, and what each seat may hold."""
+    """Fill in the current trick, the seats still to play, and each seat's card count and voids."""
     seat, trick = s.turn, s.trick
     view.led = s.led
     view.winning = -1
@@ -93,7 +93,7 @@ def see_trick(s: Row, view: Row) -> None:
 
 @kernel
 def thrown_suits(s: Row) -> int:
-    """The side suits that the partner of the seat to act has thrown off, as bits."""
+    """Side suits that the partner of the seat to act has thrown off, as bits."""
     strain, partner, thrown = s.strain, (s.turn + 2) & 3, 0
     for trick in range(s.trick):
         kind = s.plays[partner * MAX_TRICKS + trick]

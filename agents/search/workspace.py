@@ -1,4 +1,4 @@
-"""What the kernels of a searcher work on: the arrays of one decision, and the room to search in."""
+"""Workspace of a searcher's kernels: the arrays of one decision, caches and scratch memory."""
 
 from __future__ import annotations
 
@@ -23,73 +23,73 @@ from bideuchre_env.runtime.jit import Array, Word, new_rows
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
 
 MOST_WORLDS = 10_000
-GROUPS = 8  # independent groups of Metropolis chains: their spread tells the error
+GROUPS = 8  # independent groups of Metropolis chains: their spread gives the error
 CHAINS = 96  # in all groups
 MOST_SAMPLES = 512  # hands of a seat that the leanings are fitted to
 MOST_LISTED = 1 << 15  # hands of a caller
 MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
 CACHED_CALLS = 1 << 18
-MOST_UNKNOWN = 13  # cards, where all worlds are listed
+MOST_UNKNOWN = 13  # unknown cards up to which all worlds can be enumerated
 MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
 SOLVER_MEGABYTES = 16
 
-# The decision: what is tried, and what it has come to so far.
+# The decision: its candidates and their results so far.
 PLAN = np.dtype(
     [
-        ("stream", np.uint64),  # that the worlds are drawn from
-        ("expert_action", np.int64),  # or the net's card, where that comes first
+        ("stream", np.uint64),  # random seed of the worlds
+        ("expert_action", np.int64),  # or the net's card, if the searcher leans on the net
         ("certain", np.int64),  # 1: `expert_action` takes every trick left for certain
         ("n", np.int64),  # candidates; 0: play as the expert does
         ("actions", np.int64, (MOST_CANDIDATES,)),
-        ("sums", np.float64, (MOST_CANDIDATES,)),  # worth over worlds
-        ("squares", np.float64, (MOST_CANDIDATES,)),  # of the gain on `expert_action`
-        ("values", np.float64, (MOST_CANDIDATES,)),  # in this world
-        ("total", np.float64),  # worlds, by their weight
-        ("total_squares", np.float64),  # of the weights, as many times as worlds are alike
-        ("alike", np.float64),  # so many worlds tell as much as one drawn by itself
-        ("all_worlds", np.float64),  # the weight of all there are, if all are to be tried; else 0
-        ("priors", np.float64, (MOST_CANDIDATES,)),  # worth by what is known without worlds
+        ("sums", np.float64, (MOST_CANDIDATES,)),  # weighted sums of the values over worlds
+        ("squares", np.float64, (MOST_CANDIDATES,)),  # the same of (gain on `expert_action`)^2
+        ("values", np.float64, (MOST_CANDIDATES,)),  # in the current world
+        ("total", np.float64),  # weight of the worlds tried
+        ("total_squares", np.float64),  # `alike` times the sum of the squared weights
+        ("alike", np.float64),  # design effect: worlds per independent world
+        ("all_worlds", np.float64),  # weight of all worlds, if all are to be tried; else 0
+        ("priors", np.float64, (MOST_CANDIDATES,)),  # values estimated without worlds
         ("prior_errors", np.float64, (MOST_CANDIDATES,)),  # of their gains on `expert_action`
-        ("has_priors", np.int64),  # 1 where something is known without worlds
-        ("prior_unit", np.float64),  # a point, in priors of cards; 1 in those of calls
-        ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # worth of the hand, by our side's tricks
+        ("has_priors", np.int64),  # 1: `priors` are filled in
+        ("prior_unit", np.float64),  # value of a point in priors of cards; 1 in those of calls
+        ("by_tricks", np.float64, (MAX_TRICKS + 1,)),  # value of the hand, by our side's tricks
         ("solver_ready", np.int64),  # 1: the solver's table holds worlds of this decision
-        ("solved", np.int64),  # tricks left that the solver finishes; until then it is played out
+        ("solved", np.int64),  # tricks left that the solver plays; earlier tricks are played out
         ("plays_net", np.int64),  # 1: the net plays the cards of a world; 0: the expert does
-        ("moves", np.int8, (MAX_KINDS,)),  # the solver's answer
+        ("moves", np.int8, (MAX_KINDS,)),  # the solver's result, by kind
     ],
     align=True,
 )
 
-# How a seat is taken to decide.
+# Model of how a seat chooses its actions.
 CHOICE_MODEL = np.dtype(
     [
         ("points", np.float64),  # a call this much worse, in points, is 1/e as likely
-        ("tricks", np.float64),  # a strain with so many tricks fewer is
-        ("chance", np.float64),  # a strain with so much less chance alone is
+        ("tricks", np.float64),  # a strain with so many tricks fewer is 1/e as likely
+        ("chance", np.float64),  # a strain with so much less chance alone is 1/e as likely
         ("error_rate", np.float64),  # the share of calls and strains that are errors
         ("error_points", np.float64),  # an error this much worse, in points, is 1/e as likely
         ("lead", np.float64),  # the share of leads that are another card than the expert's
-        ("follow", np.float64),  # the share of cards played to others' leads that are
+        ("follow", np.float64),  # the same share of cards played to others' leads
         # mismatch penalties, added to the logarithm; the first three where calls are not weighed
         ("level", np.float64),  # each level a bid is higher or lower
         ("pass_", np.float64),  # a bid for a pass, or a pass for a bid
         ("strain", np.float64),  # another strain
         ("giving", np.float64),  # per kind that the expert prefers to give up
         ("passing", np.float64),  # per kind that the expert prefers to pass
-        ("reads_cards", np.int64),  # 1: the cards played count too, 0: what came before alone
+        ("reads_cards", np.int64),  # 1: the cards played count too, 0: only calls and exchange
     ]
 )
 
-# What another seat did, and what all had seen before; a view tells the rest.
+# Another seat's action and the cards played before it; `moment_views` has the rest.
 MOMENT = np.dtype(
     [
-        ("action", np.int64),  # a call or a strain; of the play the kind, of an exchange the pick
+        ("action", np.int64),  # a call or strain, the kind of a played card, or an exchange's pick
         ("legal", np.int64),  # calls: bit 0 a pass, bit 1 + level that bid
         ("gone", np.int64),  # kinds played before, as bits
         ("gone_pair", np.int64),  # kinds played twice before
-        ("before", np.int64),  # the moment at which the seat acted before, or -1
+        ("before", np.int64),  # index of the seat's previous moment, or -1
     ],
     align=True,
 )
@@ -98,39 +98,39 @@ MOMENT = np.dtype(
 PAST = np.dtype(
     [
         ("last", np.int64, (N_SEATS,)),  # by seat: its last moment, or -1
-        ("heard", np.uint64, (N_SEATS,)),  # by seat: a number for what its calls follow from
+        ("heard", np.uint64, (N_SEATS,)),  # by seat: `what_was_heard`, a hash
     ],
     align=True,
 )
 
-# How likely the hands weighed in one decision make what their seats did, by the low bits of a key.
+# Log-likelihoods of hands weighed in one decision, by the low bits of a key.
 HAND_CACHE = np.dtype(
     [
-        ("keys", np.uint64, (CACHED_HANDS,)),  # `hand_key`; 0 where there is none
+        ("keys", np.uint64, (CACHED_HANDS,)),  # `hand_key`; 0: empty
         ("logs", np.float64, (CACHED_HANDS,)),
-        ("complete", np.int8, (CACHED_HANDS,)),  # 0: at most so likely, for it was left early
+        ("complete", np.int8, (CACHED_HANDS,)),  # 0: `logs` is an upper bound (cut off early)
     ]
 )
 
-# How likely hands make all the calls of their seats, by the low bits of a key; of many decisions.
+# Log-likelihoods of all calls of a seat, given its hand, by the low bits of a key; never cleared.
 CALL_CACHE = np.dtype(
     [
-        ("keys", np.uint64, (CACHED_CALLS,)),  # of what was heard, and the hand; 0 where none is
+        ("keys", np.uint64, (CACHED_CALLS,)),  # hash of `heard` and the hand; 0: empty
         ("logs", np.float64, (CACHED_CALLS,)),
     ]
 )
 
 
-# What the seat to act cannot see of a world: the end of a chain, or a world kept.
+# The cards of a world that the seat to act cannot see: of a chain's state, or of a stored world.
 KEPT_WORLD = np.dtype(
     [
         ("hands", np.int64, (N_SEATS,)),
-        ("logs", np.float64, (N_SEATS,)),  # by seat: how likely it is to have done what it did
+        ("logs", np.float64, (N_SEATS,)),  # by seat: log-likelihood of its actions
         ("given", np.int8, (MAX_EXCHANGE,)),
         ("passed", np.int8, (MAX_EXCHANGE,)),
-        ("kept_at", np.int64),  # of a chain: where its world is kept, or -1
+        ("kept_at", np.int64),  # of a chain: index of its state in `kept`, or -1
         ("group", np.int64),  # of chains
-        ("density", np.float64),  # log-density at which it was drawn, relative to uniform deals
+        ("density", np.float64),  # log-density of its proposal, relative to uniform deals
     ],
     align=True,
 )
@@ -140,15 +140,15 @@ MIXING = np.dtype(
     [
         ("word", np.uint64),  # of the random stream
         ("powers", np.float64, (N_SEATS,)),  # by seat: the exponent of its likelihood in chains
-        ("n_kept", np.int64),  # worlds kept; 0: worlds are drawn by their numbers
+        ("n_kept", np.int64),  # stored worlds; 0: worlds are drawn by their numbers
         ("n_places", np.int64),
-        ("places", np.int64, (PLACES,)),  # where unknown cards lie
-        ("hides_passed", np.int64),  # 1: the declarer's hand is unknown, and what it was passed
+        ("places", np.int64, (PLACES,)),  # hands and piles with unknown cards
+        ("hides_passed", np.int64),  # 1: the declarer's hand and the cards passed are unknown
         ("logs", np.float64, (N_SEATS,)),  # of the world that a step leads to
         ("leanings", np.float64, (PLACES, MAX_KINDS)),  # see `logistic_fit`; 0 for piles
         ("constants", np.float64, (N_SEATS,)),
-        ("sums", np.float64, (PLACES,)),  # of what the cards of a place lean to it; 0 for piles
-        ("gained", np.float64),  # by the guess, in this step
+        ("sums", np.float64, (PLACES,)),  # of the leanings of a place's cards; 0 for piles
+        ("gained", np.float64),  # log-ratio of the guesses, in this step
         ("n_samples", np.int64, (N_SEATS,)),  # hands weighed so far, by seat
     ],
     align=True,
@@ -171,23 +171,23 @@ CALLER = np.dtype(
     align=True,
 )
 
-# A hand weighed, for the leanings.
+# A weighed hand, to fit the leanings.
 SAMPLE = np.dtype([("hand", np.int64), ("log", np.float64)], align=True)
 
-# All worlds of one decision, where they are few.
+# Enumeration of all worlds of one decision, where they are few.
 LISTING = np.dtype(
     [
-        ("n", np.int64),  # cards that are not known
+        ("n", np.int64),  # unknown cards
         ("kinds", np.int64, (MOST_UNKNOWN,)),
-        ("seconds", np.int64),  # those that are second copies of the one before, as bits
-        ("allowed", np.int64, (N_SEATS,)),  # by seat: those of suits that it may have, as bits
-        ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat: of a hand
-        ("total", np.float64),  # of the weights of all worlds
+        ("seconds", np.int64),  # cards that are second copies of the card before, as bits
+        ("allowed", np.int64, (N_SEATS,)),  # by seat: cards of suits that it may have, as bits
+        ("chances", np.float64, (N_SEATS, 1 << MOST_UNKNOWN)),  # by seat and hand: likelihood
+        ("total", np.float64),  # weight of all worlds
         ("n_worlds", np.int64),
-        ("least", np.float64),  # a world has to weigh more to be kept, where all that count are
-        ("reached", np.float64),  # of the total so far, the second time
-        ("kept", np.int64),  # worlds so far, or marks
-        ("stride", np.int64),  # between the places of worlds kept one after another
+        ("least", np.float64),  # a world must weigh more to be stored, if there is room for all
+        ("reached", np.float64),  # weight enumerated so far, in the second pass
+        ("kept", np.int64),  # stored worlds, or sampling marks passed; -1: the first pass
+        ("stride", np.int64),  # between the places of worlds stored one after another
     ],
     align=True,
 )
@@ -196,25 +196,25 @@ LISTING = np.dtype(
 class SearchWorkspace(NamedTuple):
     """The arrays that the kernels of a searcher share; most have one row."""
 
-    expert: ExpertWorkspace  # at the decision, whose view it holds
-    players: ExpertWorkspace  # of all seats in a world; they search no last tricks
-    net: NetWorkspace  # whose cards come first, and are played in worlds; of no use without a net
+    expert: ExpertWorkspace  # for the decision; holds its view
+    players: ExpertWorkspace  # for all seats in a world; without the search of the last tricks
+    net: NetWorkspace  # gives the first card and plays out worlds; unused without a net
     replays: Array  # state: the hand so far
     worlds: Array  # state: a position that gives the observation
-    simulated: Array  # state: a world played on, or a replay on its way
-    observations: Array  # int8 (1, D): of whoever acts in `simulated`
+    simulated: Array  # state: a world or a replay that is being played
+    observations: Array  # int8 (1, D): of the seat to act in `simulated`
     masks: Array  # int8 (1, A)
     plans: Array
     choice_models: Array
     pasts: Array
     moments: Array  # `MOMENT` (MOST_MOMENTS,)
-    moment_views: Array  # what the seats saw; their cards are rewritten
+    moment_views: Array  # views of the seats at those moments; their cards are rewritten
     hand_caches: Array
     call_caches: Array
     redeals: Array
     mixings: Array
     chains: Array  # `KEPT_WORLD` (CHAINS,)
-    kept: Array  # the same (MOST_WORLDS,)
+    kept: Array  # `KEPT_WORLD` (MOST_WORLDS,)
     listings: Array
     callers: Array  # `CALLER` (1,)
     samples: Array  # `SAMPLE` (N_SEATS * MOST_SAMPLES,)
@@ -226,7 +226,7 @@ class SearchWorkspace(NamedTuple):
 def new_workspace(
     rules: Rules, seed: int | None, goal: Goal, net: NetAgent | None
 ) -> SearchWorkspace:
-    """Room for one searcher's decisions; plan and choice model are still to be filled in."""
+    """Allocate a searcher's workspace; the caller fills in the plan and the choice model."""
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()
     moment_views = new_rows(VIEW, MOST_MOMENTS)

@@ -1,8 +1,8 @@
-"""Worlds: whole positions that agree with everything the seat to act has seen, and nothing more.
+"""Worlds: full positions that agree with everything the seat to act has seen.
 
-From one observation a replay is written (`core/replay.py`), with hands that may have come to what
-it shows, and the game's own kernels carry it out. `resample.py` then redeals what the seat cannot
-know. Seats are those of the observation: 0 is the seat to act.
+A replay (`core/replay.py`) is written from one observation, with hands that are consistent with it,
+and the game's own kernels play it. `resample.py` then redeals the cards that the seat cannot know.
+Seats are relative to the observation: 0 is the seat to act.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, inline_ker
 
 @kernel
 def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
-    """Write the kinds that a block counts to one half of an exchange; how many, or -1."""
+    """Write the cards that a block counts to `cards`; return their number, -1 if invalid."""
     n = 0
     cards[:] = -1
     for kind in range(kinds):
@@ -44,7 +44,7 @@ def read_pile(row: Array, at: int, kinds: int, cards: Array) -> int:
 
 @kernel
 def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
-    """Write who played what to which trick; False if no game can give such a block."""
+    """Write the card of each seat in each trick to `plays`; False if the block is invalid."""
     kinds, copies, tricks = t.kinds, t.copies, t.tricks
     plays[:] = -1
     at = o.private + o.played
@@ -62,7 +62,7 @@ def read_plays(row: Array, t: Row, o: Row, plays: Array) -> bool:
 
 @kernel
 def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
-    """Write scores and deals that look like those of the observation, which clips them."""
+    """Write scores and numbers of hands that encode to the observation's; False if impossible."""
     public = o.private
     for side in range(2):
         score = row[public + o.score + side]
@@ -81,7 +81,10 @@ def read_numbers(row: Array, t: Row, o: Row, replay: Row) -> bool:
 
 @kernel
 def fill(replay: Row, seat: int, rest: int, wanted: int) -> int:
-    """Fill a hand up to so many cards with the lowest kinds of `rest`; what is left of that."""
+    """Fill a hand up to `wanted` cards from the lowest kinds of `rest`.
+
+    Return the remaining cards, or `NO_CARDS` if they do not suffice.
+    """
     while popcount(replay.hands[seat]) < wanted:
         if rest <= 0:
             return NO_CARDS
@@ -93,10 +96,10 @@ def fill(replay: Row, seat: int, rest: int, wanted: int) -> int:
 
 @kernel
 def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
-    """Write to `replay` the hand so far, and dealt hands that may have come to it.
+    """Write to `replay` the hand so far, and dealt hands that are consistent with it.
 
-    `view` is the view of the row. False if no game can give such an observation to a seat to act;
-    `rebuild` finds out the rest.
+    `view` is the view of the row. False if the observation is visibly invalid or its seat is not to
+    act; `rebuild` checks the rest.
     """
     kinds, phase = t.kinds, view.phase
     if phase < 0 or view.dealer < 0 or row[o.private + o.to_act] != 1:
@@ -128,11 +131,11 @@ def read_replay(row: Array, t: Row, o: Row, view: Row, replay: Row) -> bool:
 
 @kernel
 def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> bool:
-    """Make of what seat 0 holds now, `replay.hands[0]`, the hands that were dealt.
+    """Write the dealt hands to `replay.hands`, whose seat 0 starts as the hand held now.
 
-    `replay` has the plays, and as many cards given up and passed as seat 0 knows; the contract and
-    the phase are in `view`. Cards that seat 0 does not know are made up, whether they could have
-    been played so or not. False if all that is known is more than a deck.
+    `replay` has the plays, and the cards given up and passed that seat 0 knows; `view` has the
+    contract and the phase. Unknown cards are filled in arbitrarily, even against the rules of
+    following suit. False if the known cards do not fit into one deck.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
@@ -163,9 +166,9 @@ def deal_around(t: Row, view: Row, replay: Row, n_given: int, n_passed: int) -> 
 def before_exchange(
     t: Row, view: Row, replay: Row, wanted: int, n_given: int, n_passed: int, rest: int
 ) -> int:
-    """Undo the exchange in the hands; return what is left of `rest`, or `NO_CARDS`.
+    """Undo the exchange in the hands; return the cards left of `rest`, or `NO_CARDS`.
 
-    Cards that the seat does not know are made up from `rest`.
+    Cards that seat 0 does not know are filled in from `rest`.
     """
     declarer, phase, tricks = view.declarer, view.phase, t.tricks
     partner = (declarer + 2) & 3
@@ -203,7 +206,7 @@ def before_exchange(
 
 @kernel
 def give_lowest(replay: Row, seat: int, wanted: int, cards: Array) -> None:
-    """Write the lowest kinds of a hand of so many cards or more to one half of an exchange."""
+    """Write the `wanted` lowest kinds of a hand, which has as many, to `cards`."""
     hand = replay.hands[seat]
     for i in range(wanted):
         kind = lowest_bit(hand & KIND_BITS)
@@ -213,7 +216,7 @@ def give_lowest(replay: Row, seat: int, wanted: int, cards: Array) -> None:
 
 @kernel
 def hand_over(replay: Row, declarer: int, partner: int, wanted: int) -> None:
-    """Give the cards passed back to the partner; a hand that lacks one is left as it is."""
+    """Undo the passing: move the cards from declarer to partner; skip cards the declarer lacks."""
     for i in range(wanted):
         kind = replay.passed[i]
         left = take(replay.hands[declarer], kind)
@@ -224,9 +227,9 @@ def hand_over(replay: Row, declarer: int, partner: int, wanted: int) -> None:
 
 @kernel
 def carry_out(replay: Row, t: Row, s: Row) -> bool:
-    """Carry the replay out from the deal in `s`; False where it is not what a game can be.
+    """Play the replay from the deal in `s`; return False at an illegal action.
 
-    Whether suit was followed is not asked: the hands not known need not allow what was played.
+    Following suit is not checked, because the filled-in hands need not allow the cards played.
     """
     action = next_action(replay, t, s)
     while action >= 0:
@@ -243,7 +246,7 @@ def carry_out(replay: Row, t: Row, s: Row) -> bool:
 
 @kernel
 def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, again: Array) -> bool:
-    """Make of an observation, int8 (D,), a whole position that gives it: in `world`.
+    """Write to `world` a full position that encodes to an observation, int8 (D,).
 
     Rewrites `view`, `replay` and `again`, int8 (D,). False if no game can give this observation to
     a seat that is to act.
@@ -265,7 +268,7 @@ def rebuild(row: Array, t: Row, o: Row, view: Row, replay: Row, world: Row, agai
 
 @entry_kernel
 def prepare_worlds(space: SearchWorkspace) -> None:
-    """Fill in what all worlds of the position that is set up have in common."""
+    """Prepare redeals of the current position; discard stored worlds and listed hands."""
     prepare_redeal(space.worlds[0], space.expert.tables[0], 0, space.redeals[0])
     space.mixings[0].n_kept = 0
     space.callers[0].n = 0
@@ -273,9 +276,10 @@ def prepare_worlds(space: SearchWorkspace) -> None:
 
 @kernel
 def draw_world(space: SearchWorkspace, number: int) -> float:
-    """Redeal the world as the one of this number; its log-density relative to uniform deals.
+    """Redeal `world` as the world with this number.
 
-    `IMPOSSIBLE` where a listed hand of the caller does not fit the other cards.
+    Return its log-density relative to uniform deals, or `IMPOSSIBLE` if a listed hand of the caller
+    does not fit the other cards.
     """
     stream = space.plans[0].stream + np.uint64(number) * GOLDEN
     world, redeal = space.worlds[0], space.redeals[0]
@@ -285,7 +289,7 @@ def draw_world(space: SearchWorkspace, number: int) -> float:
 
 @kernel
 def copy_hidden(source: Row, target: Row) -> None:
-    """Copy the cards that the seat to act cannot see, between a world and one that is kept."""
+    """Copy the cards that the seat to act cannot see, between a world and a stored one."""
     for seat in range(1, N_SEATS):
         target.hands[seat] = source.hands[seat]
     for i in range(MAX_EXCHANGE):
@@ -295,7 +299,7 @@ def copy_hidden(source: Row, target: Row) -> None:
 
 @kernel
 def bring_world(space: SearchWorkspace, number: int) -> None:
-    """Make the world the one of this number: of those kept, or drawn where none are."""
+    """Set `world` to the world with this number: a stored one, or a redeal if none are stored."""
     if space.mixings[0].n_kept > 0:
         copy_hidden(space.kept[number], space.worlds[0])
     else:
@@ -304,21 +308,21 @@ def bring_world(space: SearchWorkspace, number: int) -> None:
 
 @inline_kernel
 def encode_turn(space: SearchWorkspace) -> None:
-    """Write what the seat to act in the simulated world observes."""
+    """Write the observation of the seat to act in the simulated world."""
     s, t = space.simulated[0], space.players.tables[0]
     encode(s, t, space.players.offsets[0], s.turn, row_of(space.observations, 0))
 
 
 @inline_kernel
 def look(space: SearchWorkspace) -> None:
-    """The same, and its mask."""
+    """Write the observation and the mask of the seat to act in the simulated world."""
     encode_turn(space)
     legal(space.simulated[0], space.players.tables[0], row_of(space.masks, 0))
 
 
 @kernel
 def stream_of(row: Array, n: int, low: Word) -> Word:
-    """The seed of an observation's worlds; any change of the observation, int8 (n,), changes it."""
+    """Seed of an observation's worlds: a hash of the observation, int8 (n,), and `low`."""
     word, i = mix(low + GOLDEN), 0
     while i + 8 <= n:
         word = mix(word ^ load_word(row, i)) + GOLDEN
