@@ -126,7 +126,7 @@ class Tables:
         deal_rows(self._dealt, compile_tables(self.rules))
         self.states = self.memory.put(self._dealt)
 
-    def waiting(self) -> list[Tensor]:
+    def advance(self) -> list[Tensor]:
         """Play forced moves; return the tables that then wait for each part, int64 (m,)."""
         self.run(wait_rows, self.n, self.tables, self._waits)
         return [torch.nonzero(self._waits == part)[:, 0] for part in (CALLS, CARDS)]
@@ -250,7 +250,7 @@ class Dealer:
         self.tables.deal(words[0], words[1])
         for part in self.parts.values():
             part.clear()
-        while any(map(len, waiting := self.tables.waiting())):
+        while any(map(len, waiting := self.tables.advance())):
             for (name, part), rows in zip(self.parts.items(), waiting, strict=True):
                 if not len(rows):
                     continue

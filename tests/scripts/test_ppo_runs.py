@@ -140,7 +140,7 @@ def test_every_kernel_becomes_machine_code(ppo, monkeypatch):
         monkeypatch.setattr(ppo.rollout, "torch_device", lambda device: "cpu")
         dealer = ppo.rollout.Dealer(RULES, 4, "cuda", all_hands=True)
         dealer.tables.deal(np.uint64(1), np.uint64(2))
-        assert not any(map(len, dealer.tables.waiting()))  # for nothing runs
+        assert not any(map(len, dealer.tables.advance()))  # for nothing runs
         part = dealer.parts["cards"]
         new = part.enter(ppo.torch.arange(4))
         part.act(new, dealer.tables.zeros((4, part.features.outputs), ppo.torch.float), 1)
