@@ -88,9 +88,8 @@ def cash(position: Row, depth: int, seat: int, need: int) -> int:
                 own_mask |= from_card(tie, position.lows[field])
             longer = run == top and on_own > run and on_mate > run and tie >> (low + 1) & 1 == 0
             if longer and mate >> (low - 1) & 1:
-                more = next_run(mate, all_cards, tie, low - 1)
-                more = min(more, on_mate - run)
-                if must_follow(run + 1, on_left, on_right, ruffs) > run:
+                more = min(next_run(mate, all_cards, tie, low - 1), on_mate - run)
+                if more > 0 and must_follow(run + 1, on_left, on_right, ruffs) > run:
                     entry = True
                     more = must_follow(run + more, on_left, on_right, mate_ruffs) - run
                     mate_side += more
