@@ -56,7 +56,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.devices import check_device
 from bideuchre_env.runtime.interrupts import ctrl_c
 
-MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # seeds of the boards: during the run, and at its end
+MEASURED_SEED, FINAL_SEED = 20_000_000, 30_000_000  # board seeds: during the run, at its end
 CHECKPOINT_SECONDS = 120
 INFINITE = float("inf")
 BOUNDS: dict[tuple[str, ...], tuple[float, float]] = {
